@@ -33,6 +33,7 @@ _ANSWERS = {
 
 _JOINED = re.compile(rb"\xf0\x9f\x8f[\xbb-\xbf]|\xe2\x80\x8d(?:[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})")
 """A colour of skin; a joiner and the emoji it joins to the one before."""
+_STYLE = re.compile(rb"\x1b\[[0-9;:]*m")
 _UNFINISHED = re.compile(rb"\xe2(?:\x80(?:\x8d(?:[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})?)?)?\Z")
 """The beginning of the same at the end of a read."""
 
@@ -51,7 +52,7 @@ class Terminal:
 
     Attributes:
         output: Every byte the child wrote.
-        screen: What stands on the screen now.
+        screen: What stands on the screen now; without colours and styles, which take pyte most of its time.
     """
 
     def __init__(
@@ -62,7 +63,10 @@ class Terminal:
         columns: int = 120,
         lines: int = 40,
         env: Mapping[str, str] | None = None,
+        styled: bool = False,
     ) -> None:
+        """Start the child; `styled` keeps colours and styles on the screen."""
+        self._is_styled = styled
         self.output = bytearray()
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
@@ -151,7 +155,8 @@ class Terminal:
         shown = self._held + data
         cut = _UNFINISHED.search(shown)
         self._held = shown[cut.start() :] if cut else b""
-        self._stream.feed(_without_private(shown[: cut.start()] if cut else shown))
+        shown = _without_private(shown[: cut.start()] if cut else shown)
+        self._stream.feed(shown if self._is_styled else _STYLE.sub(b"", shown))
         for question, answer in _ANSWERS.items():
             if question in data:
                 os.write(self.fd, answer)

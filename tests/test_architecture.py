@@ -232,6 +232,7 @@ for verb, words in json.loads(sys.argv[1]).items():
 """Each verb in a process forked from one that has loaded what nearly every verb loads."""
 
 
+@pytest.mark.slow
 def test_no_verb_loads_textual(team: CommandLine) -> None:
     command = [sys.executable, "-P", "-c", EACH_FORKED, json.dumps(RUNS)]
     subprocess.run(command, cwd=team.folder, env=clean_environment(), capture_output=True, check=True)

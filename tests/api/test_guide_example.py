@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT, CommandLine, clean_environment
+
+pytestmark = pytest.mark.slow
 
 PATIENCE = 120.0
 

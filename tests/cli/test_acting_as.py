@@ -10,6 +10,8 @@ import pytest
 from tests.conftest import COMMAND, CommandLine, clean_environment, template
 from tests.pty import Terminal
 
+pytestmark = pytest.mark.slow
+
 SUMMARY = ("--summary", "one two three four five", "--content", "c")
 AGENT = {"TEAM_CONSOLE_AS": "task-manager"}
 

@@ -10,6 +10,8 @@ import yaml
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 QUEUE = "message-queue.yaml"
 SEND = ("send", "--as", "ceo", "--to", "dev", "--summary", "one two three four five", "--content", "c")
 ENTRY = "- {message_id: theirs, type: message, from: ceo, to: dev, status: pending, payload: {content: c}}"

@@ -12,6 +12,8 @@ from team_console.console.cli.main import run
 from tests.samples import rotated
 from tests.trust.damage import FILES, HARMS, healthy_team
 
+pytestmark = pytest.mark.slow
+
 BESIDE = {**{name: path for name, path in FILES.items() if name != "queue"}, "lock": "message-queue.yaml.lock"}
 CHOSEN = ("emptied", "zeros", "few bits flipped", "gone", "a folder instead", "a pipe instead", "a loop of links")
 VERBS = (

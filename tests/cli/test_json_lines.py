@@ -12,6 +12,8 @@ from team_console.console.cli.call import json_documents
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 BLOCKS = (Path(__file__).parents[1] / "protocol" / "sendmessage_blocks.txt").read_text("utf-8").split("%%\n")
 """Every JSON block of seed 001, as it stands there."""
 

@@ -18,6 +18,8 @@ from tests.memory_team import MemoryTeam
 from tests.store.yaml_folder import process, wait_for
 from tests.views.chronicle import snapshot_of
 
+pytestmark = pytest.mark.slow
+
 QUEUE = "message-queue.yaml"
 NAMELESS = (
     "import fcntl\nfile = open(root / sys.argv[2])\nfcntl.flock(file, fcntl.LOCK_EX)\n"

@@ -17,6 +17,8 @@ from tests.showcase import build
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import open_yaml, receive
 
+pytestmark = pytest.mark.slow
+
 SUMMARY = "State of the export job please"
 
 

@@ -9,6 +9,8 @@ import pytest
 from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import sign_verdicts
 
+pytestmark = pytest.mark.slow
+
 PLAN = ("plan", "--as", "task-manager", "--summary", "Split the loader in two today", "--content", "1. Split")
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 CREATE = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "slave-1"}
 SUMMARY = "A summary of five words"
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.cli.test_receive import SUMMARY, put, record
 from tests.conftest import CommandLine
+
+pytestmark = pytest.mark.slow
 
 AGAIN = "The same plan with its tests now"
 

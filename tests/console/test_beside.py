@@ -12,6 +12,8 @@ from team_console.store.model.clock import to_text
 from tests.console.conftest import Desk, opened
 from tests.memory_team import MemoryTeam
 
+pytestmark = pytest.mark.slow
+
 Changed = ConsoleApp.StoreChanged
 BESIDE, QUEUE = (Changed(WatchHint(WatchState.LIVE, beside=beside)) for beside in (True, False))
 

@@ -38,7 +38,7 @@ def tour(terminal: Terminal) -> None:
 
 
 def test_without_colours_none_is_written_and_every_state_has_its_word(folder: Path) -> None:
-    with console(folder, env={"NO_COLOR": "1"}) as terminal:
+    with console(folder, styled=True, env={"NO_COLOR": "1"}) as terminal:
         tour(terminal)
         assert not COLOUR.search(bytes(terminal.output))
         terminal.send("\x1b")
@@ -47,14 +47,14 @@ def test_without_colours_none_is_written_and_every_state_has_its_word(folder: Pa
 
 
 def test_sixteen_colours_are_enough(folder: Path) -> None:
-    with console(folder, env={"TERM": "xterm", "COLORTERM": ""}) as terminal:
+    with console(folder, styled=True, env={"TERM": "xterm", "COLORTERM": ""}) as terminal:
         tour(terminal)
         assert COLOUR.search(bytes(terminal.output))
         assert not TRUE_COLOUR.search(bytes(terminal.output))
 
 
 def test_an_empty_no_color_counts_as_not_set(folder: Path) -> None:
-    with console(folder, env={"NO_COLOR": ""}) as terminal:
+    with console(folder, styled=True, env={"NO_COLOR": ""}) as terminal:
         terminal.wait_for("Escalation")
         assert TRUE_COLOUR.search(bytes(terminal.output))
 
@@ -62,7 +62,7 @@ def test_an_empty_no_color_counts_as_not_set(folder: Path) -> None:
 def test_in_the_terminals_own_colours_a_title_has_no_second_block_and_what_is_typed_in_has_no_colour_behind_it(
     folder: Path,
 ) -> None:
-    with console(folder, env={"TEAM_CONSOLE_THEME": "terminal"}) as terminal:
+    with console(folder, styled=True, env={"TEAM_CONSOLE_THEME": "terminal"}) as terminal:
         terminal.wait_for("LIVE", "Escalation")
         terminal.send("2*")
         terminal.wait_for("marked")

@@ -17,7 +17,7 @@ from textual.screen import ResultCallback
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def test_a_plan_is_approved_with_a_note(team: MemoryTeam) -> None:

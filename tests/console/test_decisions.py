@@ -13,7 +13,7 @@ from team_console.widgets.bars import TabBar
 from tests.console.conftest import AUTHOR, hand_in_plan, in_thread, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 def decide(team: MemoryTeam, words: str, *, approve: bool = True) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from tests.conftest import CommandLine, Result, clean_environment
 
+pytestmark = pytest.mark.slow
+
 
 class Script:
     """An agent that knows nothing but its instructions."""

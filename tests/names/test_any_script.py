@@ -16,6 +16,8 @@ from team_console.store.model.names import encoded
 from tests.conftest import CommandLine
 from tests.sql.empty_postgresql import empty_postgresql
 
+pytestmark = pytest.mark.slow
+
 TEXT = ("--summary", "one two three four five", "--content", "c")
 FINANCE, BOSS, MÜLLER, WIDE = "财务经理", "老板", "Müller", "𠀀" * 64
 APART = normalize("NFD", MÜLLER)

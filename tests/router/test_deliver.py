@@ -26,6 +26,8 @@ from tests.memory_team import MemoryTeam
 from tests.router.conftest import taken, until
 from tests.store.contract import FakeClock, make_message, put
 
+pytestmark = pytest.mark.slow
+
 Pushed = Callable[[str], list[str]]
 
 

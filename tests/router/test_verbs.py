@@ -7,8 +7,12 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import CommandLine
 from tests.router.conftest import until
+
+pytestmark = pytest.mark.slow
 
 MakeTeam = Callable[..., CommandLine]
 

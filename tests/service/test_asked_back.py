@@ -19,6 +19,8 @@ from tests.conftest import CommandLine
 from tests.store.contract import FACTORIES, FakeClock
 from tests.trust.keys_of_humans import sign_verdicts
 
+pytestmark = pytest.mark.slow
+
 PLAN = "# Move it\n\n1. Copy the table\n2. Switch\n3. Drop the old one"
 
 

@@ -17,6 +17,8 @@ from team_console.store.settings.team_config import Agent, TeamConfig
 from tests.conftest import CommandLine
 from tests.memory_team import MemoryTeam
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=["folder", "database"])
 def crew(request: pytest.FixtureRequest, elsewhere: CommandLine) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ from team_console.store.settings.settings_file import parse
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 OFFICE = """\
 # Messenger of the office
 name: inter-agent-messenger

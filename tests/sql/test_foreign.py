@@ -24,6 +24,8 @@ from team_console.store.service.router import deliver
 from tests.sql.conftest import Open
 from tests.store.contract import FakeClock
 
+pytestmark = pytest.mark.slow
+
 SEED = """
 CREATE TABLE agent_message (
     message_id TEXT PRIMARY KEY,

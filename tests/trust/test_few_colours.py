@@ -22,7 +22,7 @@ TERMINALS: Mapping[str, Mapping[str, str]] = {
 @pytest.mark.parametrize("name", TERMINALS)
 def test_the_selected_row_is_reversed_across_the_list(tmp_path: Path, name: str) -> None:
     showcase.build(tmp_path)
-    with console(tmp_path, env={**TERMINALS[name], "XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
+    with console(tmp_path, styled=True, env={**TERMINALS[name], "XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
         terminal.wait_for("Escalation", "LIVE")
         terminal.settle()
         screen = terminal.screen

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import ROOT
 from tests.proofs.mutants.guards import marks, switched_off
 from tests.proofs.mutants.table import GUARDS
@@ -12,6 +14,7 @@ def test_each_mark_stands_once_and_has_its_entry() -> None:
     assert sorted(name for name, places in marks().items() for _ in places) == sorted(GUARDS)
 
 
+@pytest.mark.slow
 def test_each_marked_statement_can_be_switched_off() -> None:
     places = marks()
     for name, guard in GUARDS.items():
