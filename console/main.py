@@ -70,8 +70,8 @@ _PANES = {
 GUARD = 0.7
 """Seconds for which a deciding key asks to look again after the row under the cursor changed by itself."""
 _CHANGED = "The list changed."
-_LOOKS = 10
-"""So many times the screen comes to rest before an action is done though what it is about was not painted."""
+_PAINTED_WITHIN = 1.0
+"""Seconds for which an action waits until what it is about is painted: a busy machine takes some for it."""
 
 # Breakpoints: the classes a terminal's size gives the screen, which style sheets fit their layout to.
 
@@ -525,17 +525,17 @@ class MainScreen(Screen[None]):
             return
         self.pane.draw_now()
         self._undrawn += 1  # until then keys wait: what they are meant for is about to change
-        self.call_after_refresh(self._do_drawn, action, _LOOKS)
+        self.call_after_refresh(self._do_drawn, action, monotonic() + _PAINTED_WITHIN)
 
-    def _do_drawn(self, action: Action, looks: int) -> None:
+    def _do_drawn(self, action: Action, until: float) -> None:
         waits, pane = False, self.pane
         try:
             if not pane.is_complete:
                 return  # what it was about is not in front any more
-            if looks and not pane.is_drawn:
+            if not pane.is_drawn and monotonic() < until:
                 # A widget tells its screen by a message that it is to be painted; until that has come the screen rests.
                 pane.draw_now(whole=True)
-                waits = self.call_after_refresh(self._do_drawn, action, looks - 1)
+                waits = self.call_after_refresh(self._do_drawn, action, until)
             else:
                 self._do(action)
         finally:
