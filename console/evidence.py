@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
-from team_console.console.agents.session_files import LARGEST, runs_folder, whose
+from team_console.console.agents.session_files import LARGEST, own_folder, whose
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import PATH_KEYS, origin_of, permission_of
@@ -115,7 +115,7 @@ _LATEST = 32_503_680_000.0
 
 def runs_of(team: Team, agent: str) -> Runs | None:
     """What is on record of an agent of this team, oldest first; None when nothing is."""
-    base = runs_folder()
+    base = own_folder("runs")
     if base is None:
         return None
     begins = {whose(agent, place) for place in _places(team)}

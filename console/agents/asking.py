@@ -15,19 +15,28 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.agents import claude_code
 from team_console.console.agents.ask_rules import CODEX_QUESTION
-from team_console.console.agents.events import Event, EventName, Reply, Wish, ask_instead, specific_reply
+from team_console.console.agents.clients import (
+    CLAUDE,
+    Event,
+    EventName,
+    Reply,
+    Wish,
+    allow_reply,
+    ask_instead,
+    permission_reply,
+    specific_reply,
+)
 from team_console.console.agents.running import facts_of_session
 from team_console.console.agents.session import LOCK_WAIT, OUT, ClientSession, is_read, wait_until_unread
-from team_console.console.agents.session_files import ALLOWED, ASKED, Data, asked_by, asked_in, digest, shows_decided
+from team_console.console.agents.session_files import ALLOWED, ASKED, asked_by, asked_in, digest, shows_decided
 from team_console.console.agents.transcript import why_of
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import parse_message, text_in
 from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import is_granted
@@ -54,34 +63,22 @@ def offer_denied(session: ClientSession) -> None:
     if session.config.wait_for_human == "never" or not event.tool:
         return
     session.meet_teammate()
-    reason = event.reason.strip() or "the client gave no reason"
-    headline = headline_of(Permission(event.tool, event.input))
     receipt = ask_permission(
         session.caller(),
         tool=event.tool,
         input=event.input,
-        session=event.session,
-        client=event.client,
-        directory=event.directory,
         expires=session.team.clock() + _OFFERED_FOR,
-        summary=f"Denied by the client: {headline}",
-        denied=reason,
-        why=why_of(event),
+        summary=f"Denied by the client: {headline_of(Permission(event.tool, event.input))}",
+        denied=event.reason.strip() or "the client gave no reason",
+        **_origin(event),
     )
     if receipt.request_id is None or not human_present(session.team):
         return
-    decided = wait_for_verdict(
-        session.team,
-        receipt.request_id,
-        me=session.name,
-        seconds=_DENIED_WAIT,
-        needs_human=True,
-        asked=receipt.messages[0],
-    )
+    decided = wait_for_verdict(session, receipt, seconds=_DENIED_WAIT, needs_human=True)
     if isinstance(decided, str) or decided.verdict is None or not _allowed(session, receipt.request_id):
         return
     keep_allowed(session, [decided.verdict])
-    if session.say(specific_reply(event.name, retry=True)):
+    if session.say(specific_reply(event, retry=True)):
         _mark_as_read(session, decided.verdict)
 
 
@@ -102,11 +99,12 @@ def allow_once(session: ClientSession) -> bool:
     for name in session.files.names(ALLOWED):
         request_id = str((session.files.read(name) or {}).get("request_id", ""))
         allowed = _allowed(session, request_id)
-        if allowed is None or allowed.is_over(session.team.clock()):
+        # guard: offer-ends
+        if allowed is None or (allowed.ends is not None and session.team.clock() >= allowed.ends):
             session.files.remove(name)
         elif allowed.call == _name_of(event.tool, event.input, event.directory):
             session.files.remove(name)
-            reply = session.client.allow_reply(event, allowed.instead)
+            reply = allow_reply(event, allowed.instead)
             # guard: allowed-once
             if reply is not None and session.use_once(request_id):
                 return session.say(reply)
@@ -119,11 +117,6 @@ class _Allowed(Struct, frozen=True):
     call: str
     instead: Mapping[str, Any] | None
     ends: datetime | None
-
-    def is_over(self, now: datetime) -> bool:
-        """Whether it may not be used any more."""
-        # guard: offer-ends
-        return self.ends is not None and now >= self.ends
 
 
 def is_denied_before(session: ClientSession, request_id: str) -> bool:
@@ -173,24 +166,25 @@ class Dialog:
 
     Args:
         session: The client's own id of the session.
+
+    Attributes:
+        closed: Whether it was open and is not any more.
     """
+
+    closed = False
 
     def __init__(self, session: str) -> None:
         self._session = session
         self._was_open = False
         self._absent = 0
 
-    @property
-    def closed(self) -> bool:
-        """Whether it was open and is not any more."""
-        # guard: dialog-answered-in-terminal
-        return self._absent >= _GONE_LOOKS
-
     def is_closed(self) -> bool:
         """Look once more."""
         status = facts_of_session(self._session).get("status", "")
         self._was_open = self._was_open or status == "waiting"
         self._absent = self._absent + 1 if self._was_open and status not in ("waiting", "") else 0
+        # guard: dialog-answered-in-terminal
+        self.closed = self._absent >= _GONE_LOOKS
         return self.closed
 
 
@@ -218,35 +212,30 @@ def undisturbed() -> Iterator[None]:
 
 
 def wait_for_verdict(
-    team: Team,
-    request_id: str,
-    *,
-    me: str,
-    seconds: float,
-    needs_human: bool,
-    asked: Message,
-    dialog: Dialog | None = None,
+    session: ClientSession, receipt: Receipt, *, seconds: float, needs_human: bool, dialog: Dialog | None = None
 ) -> RequestRow | str:
     """How the request was decided, or why it does not have to be any more.
 
     To be called in an `undisturbed` block: only the wait itself can be ended by a signal.
 
     Args:
+        receipt: The question as it was written; the client goes on with that, whatever stands in the store.
         seconds: For which the client waits.
         needs_human: Whether to give up when the last console is closed.
-        asked: The question as it was written; the client goes on with that, whatever stands in the store.
         dialog: The client's own that stands beside it, where it says when it is answered.
     """
-    human = _Watch(team) if needs_human else None
-    looks = [*([human.is_gone] if human else []), *([dialog.is_closed] if dialog else [])]
-
-    def is_over() -> bool:
-        return any(look() for look in looks)
-
+    human = Human(session.team)
+    looks = [*([human.is_gone] if needs_human else []), *([dialog.is_closed] if dialog else [])]
     try:
         with listening():
-            stop = is_over if looks else None
-            outcome = await_verdict(team, request_id, timeout=seconds, stop=stop, me=me, asked=asked)
+            outcome = await_verdict(
+                session.team,
+                receipt.request_id or "",
+                timeout=seconds,
+                stop=(lambda: any(look() for look in looks)) if looks else None,
+                me=session.name,
+                asked=receipt.messages[0],
+            )
     except KeyboardInterrupt:
         # guard: session-ended
         return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
@@ -254,25 +243,21 @@ def wait_for_verdict(
         if error.code is Code.USAGE:
             raise
         return NOBODY_THERE
-    if outcome.is_open and dialog is not None and dialog.closed:
+    if not outcome.is_open:
+        return outcome
+    if dialog is not None and dialog.closed:
         return ANSWERED_THERE
-    if outcome.is_open:
-        return NOBODY_THERE if human is not None and human.gone else TIMED_OUT
-    return outcome
+    return NOBODY_THERE if human.gone else TIMED_OUT
 
 
-class _Watch:
-    """Whether the human is still there."""
+class Human:
+    """The human at a console; `gone` when nobody was there often enough, or nobody could say for long."""
+
+    gone = False
 
     def __init__(self, team: Team) -> None:
         self._team = team
         self._absent = self._unknown = 0
-
-    @property
-    def gone(self) -> bool:
-        """Whether nobody was there often enough, or nobody could say for long."""
-        # guard: ends-with-last-console
-        return self._absent >= _ABSENT_LOOKS or self._unknown >= _UNKNOWN_LOOKS
 
     def is_gone(self) -> bool:
         """Look once more."""
@@ -283,6 +268,8 @@ class _Watch:
             self._unknown = 0
         else:
             self._unknown += 1
+        # guard: ends-with-last-console
+        self.gone = self._absent >= _ABSENT_LOOKS or self._unknown >= _UNKNOWN_LOOKS
         return self.gone
 
 
@@ -303,7 +290,8 @@ def listening(descriptor: int = OUT) -> Iterator[None]:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
     for number in _ENDING:
         signal.signal(number, pass_on)
-    _let_go_with_reader(descriptor)  # before the signals are let in: the thread must not take them
+    # Before the signals are let in: the thread must not take them.
+    threading.Thread(target=_end_with_client, args=(descriptor,), name="client", daemon=True).start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     try:
         yield
@@ -311,15 +299,11 @@ def listening(descriptor: int = OUT) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
 
 
-def _let_go_with_reader(descriptor: int) -> None:
+def _end_with_client(descriptor: int) -> None:
     """End the wait when the client is gone without a word: killed, it cannot tell us."""
-
-    def watch() -> None:
-        wait_until_unread(descriptor)
-        # guard: asker-ends-with-client
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, name="client", daemon=True).start()
+    wait_until_unread(descriptor)
+    # guard: asker-ends-with-client
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 DEFAULT_TIMEOUT = 600.0
@@ -343,9 +327,9 @@ def ask_before(session: ClientSession) -> None:
     if not (rule or event.tool == CODEX_QUESTION) or not is_human_awaited(session.team):
         return
     # guard: no-by-a-dialog-nobody-sees
-    if session.client is claude_code and session.call.is_attended:
+    if session.event.client == CLAUDE and session.call.is_attended:
         reason = f"{session.config.lead} wants to be asked for: {rule}"
-        session.say(specific_reply(event.name, permissionDecision="ask", permissionDecisionReason=reason))
+        session.say(specific_reply(event, permissionDecision="ask", permissionDecisionReason=reason))
     else:
         ask_human(session)
 
@@ -355,7 +339,7 @@ def hold_call(session: ClientSession) -> None:
     ask_human(session)
     if not session.has_said:
         words = f"{session.config.lead} has not decided on this, and it is held until then."
-        session.say(specific_reply(session.event.name, permissionDecision="deny", permissionDecisionReason=words))
+        session.say(specific_reply(session.event, permissionDecision="deny", permissionDecisionReason=words))
 
 
 def ask_human(session: ClientSession) -> None:
@@ -364,38 +348,30 @@ def ask_human(session: ClientSession) -> None:
     Raises:
         TeamError: The store's own; then nothing was printed, and the client's own dialog decides.
     """
-    granted = session.event.wish is Wish.PERMISSION and is_granted(session.team, session.name)
-    holds = session.call.holds
-    if session.event.wish is None or not (granted or holds or is_human_awaited(session.team)):
+    event, holds = session.event, session.call.holds
+    granted = event.wish is Wish.PERMISSION and is_granted(session.team, session.name)
+    if event.wish is None or not (granted or holds or is_human_awaited(session.team)):
         return
-    needs_human = session.config.wait_for_human == "present" and not holds
     session.meet_teammate()
-    seconds = _seconds(session.call.timeout, session.event.patience)
+    seconds = _seconds(session.call.timeout, event.patience)
     asker = new_name()
     with undisturbed(), session.team.announce(Presence.ASKER, asker) as announced:
         receipt = _open(session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds))
         if receipt is None or receipt.request_id is None:
             return
         session.files.write(ASKED + asker, asked_by(session.call.data, receipt.request_id, session.name))
+        needs_human = session.config.wait_for_human == "present" and not holds
+        has_dialog = event.client == CLAUDE and not event.thread  # a teammate's stands in another session's terminal
+        dialog = Dialog(event.session) if has_dialog else None
         try:
-            _finish(session, receipt, receipt.request_id, seconds, needs_human=needs_human)
+            decided = wait_for_verdict(session, receipt, seconds=seconds, needs_human=needs_human, dialog=dialog)
+            _finish(session, receipt.request_id, decided)
         finally:
             session.files.remove(ASKED + asker)
 
 
-def _finish(session: ClientSession, receipt: Receipt, request_id: str, seconds: float, *, needs_human: bool) -> None:
-    """Wait, and say what was decided; without a verdict the request ends as what it was."""
-    event = session.event
-    has_dialog = session.client is claude_code and not event.thread  # a teammate's stands in another session's terminal
-    decided = wait_for_verdict(
-        session.team,
-        request_id,
-        me=session.name,
-        seconds=seconds,
-        needs_human=needs_human,
-        asked=receipt.messages[0],
-        dialog=Dialog(event.session) if has_dialog else None,
-    )
+def _finish(session: ClientSession, request_id: str, decided: RequestRow | str) -> None:
+    """Say what was decided; without a verdict the request ends as what it was."""
     if isinstance(decided, str):
         end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
     elif decided.verdict is not None:
@@ -415,12 +391,11 @@ def _reply(session: ClientSession, verdict: Mapping[str, Any]) -> Reply | None:
     an event (seen with 2.1.331): so the agent is told to call that itself.
     """
     call, edited, rules = session.call, verdict.get("updated_input"), session.config.asked_for(session.me)
-    if verdict.get("approve") is True and isinstance(edited, Mapping) and session.client is claude_code:
+    if verdict.get("approve") is True and isinstance(edited, Mapping) and session.event.client == CLAUDE:
         is_named = not call.has_own_name and call.rule_for(rules, edited, is_native=False)
         if is_named and not call.rule_for(rules, edited, is_native=True):
             return ask_instead(session.event, edited)
-    reply: Reply | None = session.client.permission_reply(session.event, verdict)
-    return reply
+    return permission_reply(session.event, verdict)
 
 
 def _carries_words(reply: Reply | None, verdict: Message) -> bool:
@@ -442,22 +417,27 @@ def _seconds(given: str, patience: float | None) -> float:
     return max(1.0, min(limit, patience or limit, 10 * 366 * 86_400.0) - _MARGIN)
 
 
+def _origin(event: Event) -> dict[str, Any]:
+    facts = {"session": event.session, "client": event.client, "directory": event.directory}
+    return {**facts, "why": why_of(event)}
+
+
 def _open(session: ClientSession, asker: str | None, expires: datetime) -> Receipt | None:
     """Open the request in the client's own shape."""
     event, caller = session.event, session.caller()
-    origin: dict[str, Any] = {"session": event.session, "client": event.client, "directory": event.directory}
-    origin |= {"expires": expires, "asker": asker, "why": why_of(event)}
+    origin = {**_origin(event), "expires": expires, "asker": asker}
     if event.wish is Wish.PLAN:
         return submit_plan(caller, content=event.plan, modes=event.modes, **origin)
     if event.wish is Wish.QUESTION:
         return ask_question(caller, questions=event.questions, **origin)
     known = file_before(event, readers=_readers(session))
+    before = excerpt_of(known) if isinstance(known.before, str) else known.before
     return ask_permission(
         caller,
         tool=event.tool,
         input=event.input,
         suggestions=event.suggestions,
-        before=excerpt_of(known) if isinstance(known.before, str) else known.before,
+        before=before,
         is_private=known.is_private,
         **origin,
     )
@@ -469,8 +449,9 @@ def file_before(event: Event, *, readers: int = 0) -> Permission:
     Args:
         readers: Permission bits of those who can read the store: what they may not read stays out of it.
     """
-    asked, path = Permission(event.tool, event.input), _changed_file(event.tool, event.input)
-    if path is None:
+    asked = Permission(event.tool, event.input)
+    path = next(filter(None, (text_in(event.input, key) for key in _FILE_KEYS)), None)
+    if event.tool not in _CHANGING or path is None:
         return asked
     whole = os.path.join(event.directory, path)
     try:
@@ -501,11 +482,6 @@ def _readers(session: ClientSession) -> int:
         return 0o044
 
 
-def _changed_file(tool: str, given: Mapping[str, Any]) -> str | None:
-    values = [given.get(key) for key in _FILE_KEYS] if tool in _CHANGING else []
-    return next((value for value in values if isinstance(value, str) and value), None)
-
-
 # Ending requests that need no answer from here any more, as an event of a session shows.
 
 HURRY = 0.7
@@ -532,14 +508,15 @@ def end_requests(session: ClientSession) -> None:
         reason = ANSWERED_THERE if own and not ends else SESSION_ENDED
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
     session.sweep_askers()
+    reason = SESSION_ENDED if ends else ANSWERED_THERE
     for request_id, question in _decided(session, questions):
-        reason = SESSION_ENDED if ends else ANSWERED_THERE
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
 
 
 def _decided(session: ClientSession, questions: Mapping[str, Message]) -> Iterator[tuple[str, Message]]:
     """What this event shows to be decided; of equal requests that one used tool decides, the first."""
-    known = {str(asked.get("request_id")): asked for asked in _asked(session)}
+    files = filter(None, map(session.files.read, session.files.names(ASKED)))
+    known = {str(asked.get("request_id")): asked for asked in files}
     for request_id, question in questions.items():
         if origin_of(question.payload).session != session.event.session:
             continue
@@ -557,10 +534,3 @@ def _thread_of(session: ClientSession, question: Message) -> str:
     if question.sender == session.me:
         return ""
     return session.event.thread if question.sender == session.name else question.sender
-
-
-def _asked(session: ClientSession) -> Iterator[Data]:
-    for name in session.files.names(ASKED):
-        asked = session.files.read(name)
-        if asked is not None:
-            yield asked

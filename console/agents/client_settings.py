@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import copy
 import difflib
-import errno
 import json
 import math
 import os
 import re
 import shlex
+import shutil
 import stat
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from team_console.console.agents import claude_code, codex
+from team_console.console.agents.clients import CLAUDE, CODEX, EventName
 from team_console.console.agents.instructions import PROGRAM
 from team_console.console.agents.named import EACH
 from team_console.store.model.errors import Code, TeamError
@@ -77,7 +75,8 @@ def written(text: str, settings: Settings) -> str:
 def _object(pairs: list[tuple[str, Any]]) -> Settings:
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"the key {twice!r} stands there twice")
     return found
 
@@ -128,11 +127,10 @@ def added(before: Settings, after: Settings, way: Sequence[str] = ()) -> Iterato
             yield from ([*way, key, item] for item in value if isinstance(item, str) and item not in known)
 
 
-def take_out(settings: Settings, name: str, notes: Notes) -> bool:
-    """Take out hooks and server of the member `name`, and what `notes` say; return whether there was any of it."""
-    is_found = name in members_in(settings)
-    if not is_found:
-        return False
+def take_out(settings: Settings, name: str, notes: Notes) -> None:
+    """Take out hooks and server of the member `name`, and what `notes` say, if any of it is there."""
+    if name not in members_in(settings):
+        return
     for entries in _hooks(settings).values():
         entries[:] = [entry for entry in entries if _members(entry) != {name}]
     if server_member(_at(settings, (SERVERS, SERVER))) == name:
@@ -143,7 +141,6 @@ def take_out(settings: Settings, name: str, notes: Notes) -> bool:
             holder.remove(last)
         elif isinstance(holder, dict) and holder.get(last) in ({}, []):
             del holder[last]
-    return True
 
 
 # A marked block: lines of ours in a text file of somebody else, which a number tells from lines that were changed.
@@ -273,45 +270,38 @@ def _replace(target: Path, data: bytes) -> None:
     What a new file cannot be made to have (another owner, a second name) is kept by writing into the old one instead.
     """
     staged = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    is_new = not target.exists()
     try:
-        old = os.stat(target)
-    except FileNotFoundError:
-        old = None
-    mode = 0o600 if old is not None else 0o666
-    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-    try:
-        _write_all(descriptor, data)
-        if old is None or _is_made_like(staged, target, old):
+        _write_all(staged, os.O_CREAT | os.O_EXCL, data, mode=0o666 if is_new else 0o600)
+        if is_new or _is_made_like(staged, target):
             os.replace(staged, target)
             return
         # A crash in the middle of this leaves the new text whole, beside it.
-        _write_all(os.open(target, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC), data)
+        _write_all(target, os.O_TRUNC, data)
         os.unlink(staged)
     except OSError:
-        with suppress(OSError):
-            os.unlink(staged)
+        staged.unlink(missing_ok=True)
         raise
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def _write_all(path: Path, flags: int, data: bytes, mode: int = 0) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | flags, mode)
     with open(descriptor, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(descriptor)
 
 
-def _is_made_like(staged: Path, target: Path, old: os.stat_result) -> bool:
+def _is_made_like(staged: Path, target: Path) -> bool:
     """Give a new file owner, group, mode and attributes of the one it is to replace; False where that cannot be."""
-    if old.st_nlink > 1:
-        return False
+    old = os.stat(target)
     try:
         os.chown(staged, old.st_uid, old.st_gid)
-        os.chmod(staged, stat.S_IMODE(old.st_mode))  # after the owner, whose change takes bits away
-        for name in os.listxattr(target):
-            os.setxattr(staged, name, os.getxattr(target, name))
-    except OSError as error:
-        return error.errno == errno.ENOTSUP
-    return True
+        shutil.copystat(target, staged)  # after the owner, whose change takes bits away
+        os.utime(staged)
+    except OSError:
+        return False
+    return old.st_nlink == 1
 
 
 def _target(path: Path, home: Path) -> Path:
@@ -331,16 +321,14 @@ def _refused(path: Path, why: str) -> TeamError:
 
 A_DAY = 86_400
 _USUAL = 60
-_EVENTS: Mapping[str, Sequence[str]] = {
-    claude_code.CLIENT: (
-        *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PermissionDenied", "PostToolUse"),
-        *("PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop", "TeammateIdle", "ConfigChange", "SessionEnd"),
-    ),
-    codex.CLIENT: (
-        *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd"),
-    ),
+_CLAUDE_ONLY = {
+    EventName.DENIED,
+    EventName.AFTER_FAILED_TOOL,
+    EventName.SUBAGENT_START,
+    EventName.SUBAGENT_STOP,
+    EventName.TEAMMATE_IDLE,
+    EventName.CONFIG_CHANGE,
 }
-"""Events of each client from which something follows."""
 _SECONDS = {"PermissionRequest": A_DAY, "PreToolUse": A_DAY, "PermissionDenied": 180, "SessionEnd": 5}
 """Seconds for events that take another time than usual: a human may take a day."""
 HOLD = "team-console-hold-"
@@ -360,12 +348,16 @@ def hook_entries(
         has_rules: Whether the settings hold rules of the client for what the team wants to be asked for.
         condition: Words for a shell before each command.
     """
-    entries = {event: [_entry(event, client, command, has_rules)] for event in _EVENTS[client]}
-    if client == claude_code.CLIENT:  # the only one whose idle session a hook can wake
-        wake = {"type": "command", "command": _line([*command, "--wake"]), "asyncRewake": True, "timeout": 7 * A_DAY}
-        entries["Stop"].append({"hooks": [wake]})
-    for hook in (hook for some in entries.values() for entry in some for hook in entry["hooks"]):
-        hook["command"] = condition + hook["command"]
+    entries: dict[str, list[dict[str, Any]]] = {}
+    for event in (event.value for event in EventName if client == CLAUDE or event not in _CLAUDE_ONLY):
+        seconds = _SECONDS.get(event, _USUAL)
+        words = [*command, *(["--timeout", str(seconds)] if seconds == A_DAY else ())]
+        words += ["--has-rules"] if has_rules and event == EventName.BEFORE_TOOL else []
+        words += ["--client", client] if client == CODEX else []
+        shown = {"statusMessage": _ASKING} if event in _WAITING and client == CLAUDE else {}
+        entries[event] = [_entry(condition + _line(words), seconds, **shown)]
+    if client == CLAUDE:  # the only one whose idle session a hook can wake
+        entries["Stop"].append(_entry(condition + _line([*command, "--wake"]), 7 * A_DAY, asyncRewake=True))
     return entries
 
 
@@ -374,8 +366,12 @@ def hold_entries(script: Path, rules: Sequence[str]) -> list[dict[str, Any]]:
 
     A client shows the model the command of a hook that failed: so it names a script, and not who acts for whom.
     """
-    hook = {"type": "command", "command": f"sh {shlex.quote(str(script))}", "timeout": A_DAY, "onFailure": "block"}
-    return [{"hooks": [{**hook, "if": rule, "statusMessage": _ASKING}]} for rule in rules]
+    more = {"onFailure": "block", "statusMessage": _ASKING}
+    return [_entry(f"sh {shlex.quote(str(script))}", A_DAY, **more, **{"if": rule}) for rule in rules]
+
+
+def _entry(line: str, seconds: int, **more: object) -> dict[str, Any]:
+    return {"hooks": [{"type": "command", "command": line, "timeout": seconds, **more}]}
 
 
 def hold_script(command: Sequence[str]) -> str:
@@ -402,17 +398,6 @@ def member_of(command: object) -> str | None:
     names = [word.partition("=")[2] for word in words if word.startswith("TEAM_CONSOLE_AS=")]
     is_ours = "hook" in words and any(word.endswith((PROGRAM, "team_console.console")) for word in words)
     return names[0] if names and is_ours else None
-
-
-def _entry(event: str, client: str, command: Sequence[str], has_rules: bool) -> dict[str, Any]:
-    seconds = _SECONDS.get(event, _USUAL)
-    words = [*command, "--timeout", str(seconds)] if seconds == A_DAY else list(command)
-    words += ["--has-rules"] if has_rules and event == "PreToolUse" else []
-    words += ["--client", client] if client == codex.CLIENT else []
-    hook: dict[str, Any] = {"type": "command", "command": _line(words), "timeout": seconds}
-    if event in _WAITING and client == claude_code.CLIENT:
-        hook["statusMessage"] = _ASKING
-    return {"hooks": [hook]}
 
 
 def _line(words: Sequence[str]) -> str:

@@ -1,10 +1,9 @@
-"""Welcome of a session: what its model is told when it starts."""
+"""Hook: what follows from one event of a client's session. A verdict, mail or nothing is printed; never an error."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from team_console.console.agents import claude_code, codex
 from team_console.console.agents.asking import (
     HURRY,
     allow_once,
@@ -15,13 +14,13 @@ from team_console.console.agents.asking import (
     offer_denied,
     undisturbed,
 )
-from team_console.console.agents.events import EventName, Reply, context_reply, go_on_reply
+from team_console.console.agents.clients import CLAUDE, CODEX, MOST_BLOCKS, EventName, Reply, specific_reply
 from team_console.console.agents.instructions import command_of, instructions_for
-from team_console.console.agents.mail import acknowledge_handed, handed, is_nudge, take_mail, wait_beside, wait_for_mail
+from team_console.console.agents.mail import acknowledge_handed, hand_mail, is_nudge, wait_beside, wait_for_mail
 from team_console.console.agents.named import forget_name
 from team_console.console.agents.quick import Invocation
 from team_console.console.agents.session import ClientSession
-from team_console.console.agents.session_files import TURN, SessionFiles, digest, sweep, sweep_runs
+from team_console.console.agents.session_files import TURN, SessionFiles, digest, sweep
 from team_console.store.model.safe import counted
 from team_console.store.protocol.membership import Doing
 from team_console.store.protocol.parsing import text_in
@@ -45,9 +44,6 @@ def welcome(session: ClientSession) -> str:
             f"it had read them; take them with: {take}"
         )
     return "\n\n".join(lines)
-
-
-# Hook: what follows from one event of a client's session. A verdict, mail or nothing is printed; never an error.
 
 
 def answer_event(call: Invocation, files: SessionFiles | None) -> int:
@@ -74,31 +70,34 @@ def answer_event(call: Invocation, files: SessionFiles | None) -> int:
 def _started(session: ClientSession) -> None:
     """The agent is known, and told what it must know; a compaction is no new session."""
     sweep()
-    sweep_runs()
     _settle(session)
     if session.call.data.get("source") != "compact":
         session.note(Doing.STARTED)
-    session.say(_titled(session, context_reply(session.event, welcome(session))))
+    session.say(_titled(session, specific_reply(session.event, additionalContext=welcome(session))))
     session.remember()
 
 
 def _prompted(session: ClientSession) -> None:
-    is_first = session.files.read(TURN) is None
-    _begin_turn(session)
+    known = session.files.read(TURN)
+    session.files.write(TURN, {"turn": _number(known, "turn") + 1, "blocks": 0})
     _settle(session)
     session.note(Doing.WORKING)
-    words = take_mail(session, urgent=False) if is_nudge(text_in(session.call.data, "prompt"), session.name) else ""
-    reply = context_reply(session.event, words) if words else {}
-    if session.say(_titled(session, reply) if is_first else reply or None) and words:
-        handed(session)
+    if not (is_nudge(text_in(session.call.data, "prompt"), session.name) and _add_mail(session)) and known is None:
+        session.say(_titled(session, {}))
     session.remember()
+
+
+def _add_mail(session: ClientSession, *, urgent: bool = False) -> bool:
+    """Let the model read its mail with what comes next."""
+    event = session.event
+    return hand_mail(session, lambda words: session.say(specific_reply(event, additionalContext=words)), urgent=urgent)
 
 
 def _titled(session: ClientSession, reply: Reply) -> Reply | None:
     """The reply with the name that was made for the session, which Claude Code shows as its title."""
-    if session.call.has_own_name and session.client is claude_code:
+    if session.call.has_own_name and session.event.client == CLAUDE:
         more = reply.get("hookSpecificOutput", {})
-        return {"hookSpecificOutput": {"hookEventName": session.event.name, **more, "sessionTitle": session.me}}
+        return specific_reply(session.event, **{**more, "sessionTitle": session.me})
     return reply or None
 
 
@@ -114,25 +113,31 @@ def _used_tool(session: ClientSession) -> None:
     """Urgent mail comes in the middle of the work."""
     _settle(session)
     session.meet_teammate()
-    words = take_mail(session, urgent=True)
-    if words and session.say(context_reply(session.event, words)):
-        handed(session)
+    _add_mail(session, urgent=True)
     session.remember()
 
 
 def _stopped(session: ClientSession) -> None:
     """What waits keeps the turn going, as often as the client allows; else the agent rests."""
     _settle(session)
-    blocks = _blocks(session)
-    words = take_mail(session, urgent=False) if blocks < session.client.MOST_BLOCKS else ""
-    if words and session.say(go_on_reply(words)):
-        handed(session)
-        session.files.write(TURN, {"turn": _turn(session), "blocks": blocks + 1})
+    known = session.files.read(TURN)
+    blocks = _number(known, "blocks") if session.event.keeps_going else 0
+    if blocks < MOST_BLOCKS and _go_on_with_mail(session):
+        session.files.write(TURN, {"turn": _number(known, "turn"), "blocks": blocks + 1})
     else:
         session.note(Doing.IDLE, last_words=session.event.last_words)
-        if session.client is codex:
+        if session.event.client == CODEX:
             wait_beside(session)
     session.remember()
+
+
+def _go_on_with_mail(session: ClientSession) -> bool:
+    return hand_mail(session, lambda words: session.say(_go_on(words)))
+
+
+def _go_on(words: str) -> Reply:
+    """Keep the turn from ending: the model goes on with these words."""
+    return {"decision": "block", "reason": words}
 
 
 def _ended(session: ClientSession) -> None:
@@ -156,7 +161,7 @@ def _config_changed(session: ClientSession) -> None:
         return
     words = f"{path} was changed: {what} is gone, by which {session.me} asks {session.config.lead}"
     more = "This session goes on with what was there; others may not. Join again, or leave."
-    session.say({"decision": "block", "reason": f"{words}. Only 'team-console leave' takes it out."})
+    session.say(_go_on(f"{words}. Only 'team-console leave' takes it out."))
     lead, once = session.config.lead, f"unhooked-{digest([path, what, session.event.session]):08x}"
     content = f"{words}. {more}"
     send(session.caller(), to=lead, summary=words, content=content, priority="critical", message_id=once)
@@ -173,10 +178,7 @@ def _teammate_stopped(session: ClientSession) -> None:
     if session.teammate is None:
         return
     gone = session.event.teammates_work is False
-    words = "" if gone or session.event.keeps_going else take_mail(session, urgent=False)
-    if words and session.say(go_on_reply(words)):
-        handed(session)
-    else:
+    if gone or session.event.keeps_going or not _go_on_with_mail(session):
         session.note(Doing.ENDED if gone else Doing.IDLE, last_words=session.event.last_words)
     session.remember()
 
@@ -215,16 +217,6 @@ def _settle(session: ClientSession) -> None:
     end_requests(session)
 
 
-def _begin_turn(session: ClientSession) -> None:
-    session.files.write(TURN, {"turn": _turn(session) + 1, "blocks": 0})
-
-
-def _turn(session: ClientSession) -> int:
-    value = (session.files.read(TURN) or {}).get("turn")
+def _number(known: Mapping[str, object] | None, key: str) -> int:
+    value = (known or {}).get(key)
     return value if isinstance(value, int) else 0
-
-
-def _blocks(session: ClientSession) -> int:
-    """How often in a row this turn was kept from ending by mail."""
-    value = (session.files.read(TURN) or {}).get("blocks")
-    return value if isinstance(value, int) and session.event.keeps_going else 0

@@ -21,7 +21,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.agents import claude_code, codex
 from team_console.console.agents.ask_rules import native_rules
 from team_console.console.agents.client_settings import (
     HOLD,
@@ -46,18 +45,18 @@ from team_console.console.agents.client_settings import (
     without_block,
     write_change,
 )
+from team_console.console.agents.clients import CLAUDE, CODEX
 from team_console.console.agents.instructions import instructions_for, program
 from team_console.console.agents.named import (
     EACH,
     RUNNING,
     claim_name,
-    keep_name,
-    mark_running,
     name_of,
-    names_folder,
+    names,
 )
 from team_console.console.agents.quick import Invocation
 from team_console.console.agents.running import claude_sessions, facts_of_session, is_alive
+from team_console.console.agents.session_files import SessionFiles
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -94,41 +93,29 @@ class Receipt(Struct, omit_defaults=True):
     each: bool = False
 
 
+def _receipts() -> SessionFiles:
+    return SessionFiles(str(state_folder() / "joined"))
+
+
 def receipts() -> Iterator[Receipt]:
     """Everything that joins made on this machine, as far as it is known."""
-    for path in _found_in(_receipts_folder(), "*.json"):
-        found = _read_receipt(path)
-        if found is not None:
-            yield found
-
-
-def _found_in(folder: Path, pattern: str) -> list[Path]:
-    """The files of a folder that fit; none of one that this user may not look into."""
-    try:
-        return sorted(folder.glob(pattern))
-    except OSError:
-        return []
+    yield from filter(None, map(_read_receipt, _receipts().names("")))
 
 
 def receipt_of(key: str) -> Receipt | None:
     """The receipt of a file, or of a member; None when nothing is known."""
-    return _read_receipt(_receipt_path(key))
+    return _read_receipt(_file_of(key))
 
 
 def keep_receipt(receipt: Receipt) -> None:
     """Remember what was made."""
-    path = _receipt_path(receipt.file or member_key(receipt.team, receipt.member))
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        staged = path.with_suffix(f".{os.getpid()}.tmp")
-        staged.write_bytes(msgspec.json.encode(receipt))
-        staged.replace(path)
+    key = receipt.file or member_key(receipt.team, receipt.member)
+    _receipts().write(_file_of(key), msgspec.to_builtins(receipt))
 
 
 def forget_receipt(key: str) -> None:
     """It was taken out again."""
-    with suppress(OSError):
-        _receipt_path(key).unlink()
+    _receipts().remove(_file_of(key))
 
 
 def member_key(team: str, name: str) -> str:
@@ -136,19 +123,14 @@ def member_key(team: str, name: str) -> str:
     return f"member {team} {name}"
 
 
-def _receipts_folder() -> Path:
-    return state_folder() / "joined"
+def _file_of(key: str) -> str:
+    return f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}.json"
 
 
-def _receipt_path(key: str) -> Path:
-    return _receipts_folder() / f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}.json"
-
-
-def _read_receipt(path: Path) -> Receipt | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Receipt)
-    except (OSError, msgspec.MsgspecError):
-        return None
+def _read_receipt(file: str) -> Receipt | None:
+    with suppress(msgspec.ValidationError):
+        return msgspec.convert(_receipts().read(file), Receipt)
+    return None
 
 
 # Places where clients keep their settings, and the changes there by which a member joins or leaves.
@@ -202,6 +184,11 @@ class Joining(Struct, frozen=True):
     instructions: str = ""
     rules: tuple[str, ...] = ()
     hold: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> list[str]:
+        """The words that call the hook."""
+        return hook_command(self.program, name=self.name, location=self.location)
 
     @property
     def server(self) -> dict[str, Any]:
@@ -286,8 +273,7 @@ def every_place(joining: Joining) -> list[Place]:
 
 
 def _held(joining: Joining) -> Place:
-    command = hook_command(joining.program, name=joining.name, location=joining.location)
-    return _own_file(state_folder(), f"joined/{HOLD}{joining.name}", hold_script(command))
+    return _own_file(state_folder(), f"joined/{HOLD}{joining.name}", hold_script(joining.command))
 
 
 def refuse_other_scopes(client: Client, scope: Scope, joining: Joining) -> None:
@@ -313,16 +299,12 @@ def _members_at(settings: Place) -> set[str]:
 
 
 def _claude(scope: Scope, joining: Joining) -> list[Place]:
-    if scope is Scope.USER:
-        folder, beside = _claude_home(joining.home)
-        return [
-            _settings_file(folder, "settings.json", joining, claude_code.CLIENT),
-            _server_file(beside, ".claude.json", joining),
-        ]
-    name = "settings.json" if scope is Scope.PROJECT else "settings.local.json"
+    folder, beside = _claude_home(joining.home) if scope is Scope.USER else (joining.project, joining.project)
+    hooks = {Scope.PROJECT: ".claude/settings.json", Scope.LOCAL: ".claude/settings.local.json"}
+    servers = ".claude.json" if scope is Scope.USER else ".mcp.json"
     return [
-        _settings_file(joining.project, f".claude/{name}", joining, claude_code.CLIENT),
-        _server_file(joining.project, ".mcp.json", joining),
+        _settings_file(folder, hooks.get(scope, "settings.json"), joining, CLAUDE),
+        _server_file(beside, servers, joining),
     ]
 
 
@@ -338,25 +320,20 @@ def _codex(scope: Scope, joining: Joining) -> list[Place]:
     folder = codex_home() if scope is Scope.USER else joining.project / ".codex"
     base = folder if scope is Scope.USER else joining.project
     return [
-        _settings_file(base, os.path.relpath(folder / "hooks.json", base), joining, codex.CLIENT),
+        _settings_file(base, os.path.relpath(folder / "hooks.json", base), joining, CODEX),
         _toml_file(folder / "config.toml", base, joining),
     ]
 
 
 def _settings_file(home: Path, name: str, joining: Joining, client: str) -> Place:
     """Hooks, and for Claude Code what spares questions about our own server, and what brings others."""
-    is_claude = client == claude_code.CLIENT
-    command = hook_command(joining.program, name=joining.name, location=joining.location)
-    ours: dict[str, Any] = {"hooks": hook_entries(client, command, has_rules=is_claude)}
-    ours["hooks"]["PreToolUse"] += hold_entries(_script_of(joining.name), joining.hold)
+    is_claude = client == CLAUDE
+    ours: dict[str, Any] = {"hooks": hook_entries(client, joining.command, has_rules=is_claude)}
+    ours["hooks"]["PreToolUse"] += hold_entries(_held(joining).path, joining.hold)
     if is_claude:
         rules = {"ask": list(joining.rules)} if joining.rules else {}
         ours |= {"permissions": {"allow": [_ALLOW_RULE], **rules}, "enabledMcpjsonServers": [SERVER]}
     return Place(home / name, home, settings_edit(joining.name, ours), _EMPTY)
-
-
-def _script_of(name: str) -> Path:
-    return state_folder() / "joined" / f"{HOLD}{name}"
 
 
 def _server_file(home: Path, name: str, joining: Joining) -> Place:
@@ -493,7 +470,9 @@ def join(
     """
     config, name = caller.team.config(), check_name(agent.name, field="name")
     agent = replace(agent, name=name)
-    _refuse_human(config, name)
+    if name in (config.lead, USER):
+        text = f"{name} is the human's seat in team {config.name}, and no agent acts as it"
+        raise TeamError(Code.NOT_PERMITTED, text, "Choose a name for the agent: team-console join NAME --for ...")
     rules = config.asked_for(name) if agent.ask_for is None else agent.ask_for
     joining = _joining(caller.team, name, project, [rule for rule in rules if rule not in hold])
     if hold and (client is not Client.CLAUDE or not native_rules(hold)):
@@ -546,8 +525,8 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
             remove_members(caller, removes)
         for one in mine:
             forget_receipt(member_key(location, one))
-        if name == EACH and (folder := names_folder()) is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        if name == EACH:
+            shutil.rmtree(names().folder, ignore_errors=True)
     changes = tuple(change for _, change in steps if change.word != "unchanged")
     notes = [] if changes or removes else [f"{name} has not joined from here; nothing is to be taken out"]
     notes += [f"{why}; no join from here wrote to it, so it was left alone" for why in unread]
@@ -603,16 +582,17 @@ def _mods() -> list[Problem]:
     with suppress(TeamError, NotEditable):
         environment = read(read_file(folder / "settings.json", folder) or _EMPTY).get("env", {})
     more = f"{environment.get(_PLUGINS, '')}{os.pathsep}{os.environ.get(_PLUGINS, '')}".split(os.pathsep)
-    found = []
+    paths: list[Path] = []
     for root in (folder / "plugins", folder / "skills", *map(Path, filter(None, more))):
-        for path in _found_in(root, "**/hooks/hooks.json"):
-            with suppress(OSError, ValueError, AttributeError):
-                if json.loads(path.read_bytes()).get("modules"):
-                    text = (
-                        "this plugin has modules, which can let every call pass, whatever hooks, rules and you decide"
-                    )
-                    hint = "Remove it, or trust it: no console can hold what it lets through."
-                    found.append(Problem("PLUGIN_MODULES", "warning", str(path.parent.parent), text, hint))
+        with suppress(OSError):
+            paths += sorted(root.glob("**/hooks/hooks.json"))
+    text = "this plugin has modules, which can let every call pass, whatever hooks, rules and you decide"
+    hint = "Remove it, or trust it: no console can hold what it lets through."
+    found = []
+    for path in paths:
+        with suppress(OSError, ValueError, AttributeError):
+            if json.loads(path.read_bytes()).get("modules"):
+                found.append(Problem("PLUGIN_MODULES", "warning", str(path.parent.parent), text, hint))
     return found
 
 
@@ -654,14 +634,14 @@ def running_sessions() -> list[Running]:
         pid, session = facts.get("pid"), facts.get("sessionId")
         if isinstance(session, str) and pid and is_alive(pid):
             words = [str(facts.get(key) or "") for key in ("cwd", "name", "status")]
-            found.append(Running(session, claude_code.CLIENT, *words))
+            found.append(Running(session, CLAUDE, *words))
     for path in codex_home().glob("sessions/*/*/*/rollout-*.jsonl"):
         with suppress(OSError, ValueError, KeyError, TypeError):
             age = time.time() - path.stat().st_mtime
             if age < _RECENT:
                 with path.open(encoding="utf-8") as file:
                     meta = json.loads(file.readline())["payload"]
-                found.append(Running(meta["id"], codex.CLIENT, meta["cwd"], doing=f"wrote {int(age)} s ago"))
+                found.append(Running(meta["id"], CODEX, meta["cwd"], doing=f"wrote {int(age)} s ago"))
     return found
 
 
@@ -688,14 +668,14 @@ def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str
     if write:
         for one in sessions:
             if one.session not in chosen:
-                keep_name(one.session, "")
-            elif one.client == claude_code.CLIENT:
-                mark_running(one.session)
+                names().write(one.session, {"name": ""})
+            elif one.client == CLAUDE:  # its hooks in the user's settings answer
+                names().write(RUNNING + one.session, {})
         _write(steps)
     what = {True: "joins", False: "is left out"}
     notes = [f"{one.told}: {what[one.session in chosen]}" for one in sessions]
     notes.append("Claude Code has joined in about 3 seconds, each session by a name of its own that its title shows")
-    notes += _CODEX_NOTES if any(one.client == codex.CLIENT for one in sessions) else ()
+    notes += _CODEX_NOTES if any(one.client == CODEX for one in sessions) else ()
     notes.append("every session that starts from now on joins, too; 'team-console leave --all' takes this out")
     return Joined("join", EACH, False, tuple(change for change, _ in steps), tuple(notes), write)
 
@@ -707,7 +687,7 @@ def name_session(call: Invocation) -> str:
         OSError: Its name cannot be kept.
         TeamError: The store's own.
     """
-    folder = names_folder() or os.devnull
+    folder = names().folder
     os.makedirs(folder, mode=0o700, exist_ok=True)
     with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # hooks of one session start at the same time
@@ -732,7 +712,7 @@ def _give_name(call: Invocation) -> str:
                 keep_receipt(Receipt(name, location, each=True))
         finally:
             team.close()
-    keep_name(call.session, name)
+    names().write(call.session, {"name": name})
     return name
 
 
@@ -748,19 +728,18 @@ def _has_joined(project: Path) -> bool:
 def _every_session(joining: Joining) -> list[Place]:
     """The plugin, the hooks for sessions of Claude Code that run now, and those of Codex."""
     folder, _ = _claude_home(joining.home)
-    command = hook_command(joining.program, name=EACH, location=joining.location)
     about = json.loads((plugin_folder() / ".claude-plugin" / "plugin.json").read_text())
-    hooks = {"hooks": hook_entries(claude_code.CLIENT, command)}
+    hooks = {"hooks": hook_entries(CLAUDE, joining.command)}
     plugin = {".claude-plugin/plugin.json": about, "hooks/hooks.json": hooks}
-    marks = f'{shlex.quote(str(names_folder()))}/{RUNNING}"$CLAUDE_CODE_SESSION_ID"'
-    running = {"hooks": hook_entries(claude_code.CLIENT, command, condition=f"[ ! -e {marks} ] || ")}
+    marks = f'{shlex.quote(names().folder)}/{RUNNING}"$CLAUDE_CODE_SESSION_ID"'
+    running = {"hooks": hook_entries(CLAUDE, joining.command, condition=f"[ ! -e {marks} ] || ")}
     return [
         *(
             _own_file(folder, f"skills/{SERVER}/{name}", f"{json.dumps(content, indent=2)}\n")
             for name, content in plugin.items()
         ),
         Place(folder / "settings.json", folder, settings_edit(EACH, running), _EMPTY),
-        _settings_file(codex_home(), "hooks.json", joining, codex.CLIENT),
+        _settings_file(codex_home(), "hooks.json", joining, CODEX),
     ]
 
 
@@ -778,24 +757,14 @@ def _joins(places: Sequence[Place], joining: Joining) -> list[tuple[FileChange, 
     """All changes by which a member joins; nothing is written unless every one can be made.
 
     Raises:
-        TeamError: `NOT_PERMITTED`.
-    """
-    _refuse_nameless(joining)
-    return [place.joining(joining) for place in places]
-
-
-def _refuse_nameless(joining: Joining) -> None:
-    """Refuse a place whose name is no text: the files of clients, which have to name it, are UTF-8.
-
-    Raises:
-        TeamError: `NOT_PERMITTED`.
+        TeamError: `NOT_PERMITTED`, also for a place whose name is no text: the files of clients, which have to name it,
+            are UTF-8.
     """
     for place in (joining.location, *joining.program):
-        try:
-            place.encode()
-        except UnicodeEncodeError:
+        if re.search("[\ud800-\udfff]", place):
             text = f"{place}: this name is not UTF-8, so the settings of a client cannot hold it"
-            raise TeamError(Code.NOT_PERMITTED, text, "Rename the folder; nothing was written.") from None
+            raise TeamError(Code.NOT_PERMITTED, text, "Rename the folder; nothing was written.")
+    return [place.joining(joining) for place in places]
 
 
 def _joining(team: Team, name: str, project: Path, rules: Sequence[str] = ()) -> Joining:
@@ -807,12 +776,6 @@ def _joining(team: Team, name: str, project: Path, rules: Sequence[str] = ()) ->
 
 def _location(team: Team) -> str:
     return team.location if "://" in team.location else str(Path(team.location).absolute())
-
-
-def _refuse_human(config: TeamConfig, name: str) -> None:
-    if name in (config.lead, USER):
-        text = f"{name} is the human's seat in team {config.name}, and no agent acts as it"
-        raise TeamError(Code.NOT_PERMITTED, text, "Choose a name for the agent: team-console join NAME --for ...")
 
 
 def _kept(config: TeamConfig, agent: Agent) -> list[str]:

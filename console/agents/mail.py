@@ -8,12 +8,12 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 
-from team_console.console.agents import codex
 from team_console.console.agents.asking import is_denied_before, keep_allowed, listening
+from team_console.console.agents.clients import CODEX, LONGEST_CONTEXT
 from team_console.console.agents.instructions import command_of, program
 from team_console.console.agents.quick import WAKE
 from team_console.console.agents.running import is_alive
@@ -44,40 +44,35 @@ _HEAD_ROOM = 1_000
 """Characters kept for what stands around the messages."""
 
 
-def take_mail(session: ClientSession, *, urgent: bool) -> str:
-    """The words for what waits and was not handed over before; empty for nothing. It counts as delivered from here on.
+def hand_mail(session: ClientSession, say: Callable[[str], bool], *, urgent: bool = False) -> bool:
+    """Say what waits and was not handed over before, as delivered; whether there was any, and the client took it.
 
-    Follow it with `handed` once the client has the words: what a process took that was killed before it could say them
+    The next event of the same thread shows that it was read. What a process took that was killed before it could say it
     comes again. Each process keeps a file of its own for that: a hook that wakes a session takes mail beside the one
     that runs at the same end of a turn, and neither may forget what the other was told.
 
     Raises:
         TeamError: The store's own.
     """
-    room = session.client.LONGEST_CONTEXT - _HEAD_ROOM
     unsaid = _unsaid(session)
     messages = _still_delivered(session, unsaid) or hand_over(
         session.caller(),
         session=session.event.session,
-        room=room,
+        room=LONGEST_CONTEXT - _HEAD_ROOM,
         size=lambda message: len(message_words(session, message)),
         urgent=urgent,
     )
+    ids = [message.message_id for message in messages]
+    facts = {"agent": session.name, "thread": session.event.thread, "ids": ids, "by": os.getpid(), "at": time.time()}
     if messages:
-        _keep(session, [message.message_id for message in messages], said=False)
+        session.files.write(HANDED + session.token, {**facts, "said": False})
     for name in unsaid:  # only now: until this process has them on record, another can still say them
         session.files.remove(name)
-    if not messages:
-        return ""
     keep_allowed(session, messages)
-    return mail_words(session, messages)
-
-
-def handed(session: ClientSession) -> None:
-    """The client has the words: the next event of the same thread shows that they were read."""
-    known = session.files.read(HANDED + session.token)
-    if known is not None:
-        _keep(session, _ids(known), said=True)
+    if not messages or not say(mail_words(session, messages)):
+        return False
+    session.files.write(HANDED + session.token, {**facts, "said": True})
+    return True
 
 
 def acknowledge_handed(session: ClientSession) -> None:
@@ -117,11 +112,6 @@ def _still_delivered(session: ClientSession, unsaid: Mapping[str, list[str]]) ->
     ids = {message_id for some in unsaid.values() for message_id in some}
     messages = session.team.snapshot().messages if ids else ()
     return tuple(message for message in messages if message.message_id in ids and message.is_delivered_to(session.name))
-
-
-def _keep(session: ClientSession, ids: Sequence[str], *, said: bool) -> None:
-    facts = {"agent": session.name, "thread": session.event.thread, "ids": list(ids), "said": said}
-    session.files.write(HANDED + session.token, {**facts, "by": os.getpid(), "at": time.time()})
 
 
 def _handed(session: ClientSession) -> list[tuple[str, dict[str, object]]]:
@@ -169,34 +159,35 @@ def message_words(session: ClientSession, message: Message) -> str:
     warning = [f"‼ {mark}: {MEANINGS[mark]}"] if mark is not None else []
     is_yes = read.answers is RequestKind.PERMISSION and read.approve and mark is None
     is_allowed = is_yes and is_denied_before(session, read.request_id or "")
-    ways = _allowed(message) if is_allowed else _how_to_answer(session, message)
+    ways = [_allowed(message)] if is_allowed else _how_to_answer(session, message)
     return "\n".join([f"{head}{safe_line(message.message_id)}", *warning, *fenced(text), *cut, *ways])
 
 
-def _allowed(message: Message) -> list[str]:
+def _allowed(message: Message) -> str:
     """What a permission that comes as mail lets its reader do: nobody waited for it."""
     again = "It is allowed once: try exactly the same call again."
     is_changed = isinstance(message.payload.get("updated_input"), Mapping)
-    return [f"{again} What runs then is what the human made of it." if is_changed else again]
+    return f"{again} What runs then is what the human made of it." if is_changed else again
 
 
 def _how_to_answer(session: ClientSession, message: Message) -> list[str]:
     """The commands that answer a message that asks for something."""
     read = parse_message(message)
-    if read.name == ASKBACK and read.request_id is not None:
-        answer = command_of(session.team.location, session.name, "answer", safe_line(read.request_id), "--content")
-        return ["It asks about a request of yours, which is not decided by this. To answer it:", f"    {answer} 'TEXT'"]
-    if read.request_id is None or read.opens is None:
+    if read.request_id is None:
         return []
     request = safe_line(read.request_id)
+
+    def command(verb: str, *words: str) -> str:
+        return f"    {command_of(session.team.location, session.name, verb, request, *words)}"
+
+    answer = f"{command('answer', '--content')} 'TEXT'"
+    if read.name == ASKBACK:
+        return ["It asks about a request of yours, which is not decided by this. To answer it:", answer]
     if message.type == REQUEST:
-        approve = command_of(session.team.location, session.name, "approve", request)
-        reject = command_of(session.team.location, session.name, "reject", request, "--reason")
-        return ["To agree to stop:", f"    {approve}", "To refuse:", f"    {reject} 'WHY'"]
+        return ["To agree to stop:", command("approve"), "To refuse:", f"{command('reject', '--reason')} 'WHY'"]
     if read.opens in (RequestKind.CLARIFICATION, RequestKind.ESCALATION):
-        answer = command_of(session.team.location, session.name, "answer", request, "--content")
-        return ["To answer it:", f"    {answer} 'TEXT'"]
-    return [f"It is the request {shlex.quote(request)}."]
+        return ["To answer it:", answer]
+    return [f"It is the request {shlex.quote(request)}."] if read.opens is not None else []
 
 
 # Waking an idle session: a hook that waits beside the session for mail and ends with the status that wakes it.
@@ -220,18 +211,16 @@ def wait_for_mail(session: ClientSession) -> int:
     session.files.write(WAITS, {"token": token})
     looks, outage = count(), UnavailableStore()
 
-    def words() -> str | None:
+    def woken() -> bool | None:
         if not _is_wanted(session, token, turn):
-            return ""
+            return False
         if next(looks) == 0:  # the hook that runs at the same end of the turn goes first, and need not wake anybody
             return None
         waiting = mail_waiting(session.caller())
         if waiting is not None and not waiting:
             return None
-        if session.client is codex:
-            return _NUDGE.format(session.name)
         try:
-            return take_mail(session, urgent=False) or None
+            return session.event.client == CODEX or hand_mail(session, print_words) or None
         except TeamError as error:
             if error.code is not Code.STORE_LOCKED:
                 raise
@@ -239,15 +228,14 @@ def wait_for_mail(session: ClientSession) -> int:
 
     try:
         with listening(ERR):
-            said = until(session.team, lambda: outage.look(words), timeout=_PATIENCE, tick=lambda: _TICK)
+            is_woken = until(session.team, lambda: outage.look(woken), timeout=_PATIENCE, tick=lambda: _TICK)
     except KeyboardInterrupt:
         return 0
-    if said and session.client is codex:
-        _queue(session, said)
+    if is_woken and session.event.client == CODEX:
+        _queue(session, _NUDGE.format(session.name))
         return 0
-    if not said or not print_words(said):
+    if not is_woken:
         return 0
-    handed(session)
     session.note(Doing.WORKING)
     return WAKE
 
@@ -266,7 +254,7 @@ def wait_beside(session: ClientSession) -> None:
     if session.event.thread or is_headless(session.event.transcript):
         return
     identity = ["--as", session.me, "-t", session.call.location or session.team.location]
-    command = [*program(), *identity, "hook", "--wake", "--client", codex.CLIENT]
+    command = [*program(), *identity, "hook", "--wake", "--client", CODEX]
     with suppress(OSError):
         null = subprocess.DEVNULL
         started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=null, stderr=null, start_new_session=True)

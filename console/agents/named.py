@@ -5,12 +5,11 @@ Only what `session_files` imports is imported, for every event of such a session
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from itertools import count
 
-from team_console.console.agents.session_files import MOST_DAYS, is_session_id, sessions_folder, sweep_files, whose
+from team_console.console.agents.session_files import SessionFiles, is_session_id, own_folder, whose
 
 EACH = "*"
 """Stands for the name in the command of a hook that is every session's: each acts under a name of its own."""
@@ -20,51 +19,18 @@ _CLAIM = "name-"
 _LONGEST = 40
 
 
-def names_folder() -> str | None:
+def names() -> SessionFiles:
     """Where the files are: beside those of sessions."""
-    base = sessions_folder()
-    return os.path.join(os.path.dirname(base), "named") if base is not None else None
+    return SessionFiles(own_folder("named") or os.devnull)
 
 
 def name_of(session: str) -> str | None:
     """The name of a session, empty for one that was left out; None for one that has none yet."""
-    folder = names_folder()
-    if folder is None or not is_session_id(session):
-        return ""
-    is_running = os.path.exists(os.path.join(folder, RUNNING + session))
-    if "CLAUDE_PLUGIN_ROOT" in os.environ and is_running:  # its hook in the user's settings answers
-        return ""
-    try:
-        with open(os.path.join(folder, session), encoding="utf-8") as file:
-            return str(json.load(file)["name"])
-    except OSError:
-        return None
-    except (ValueError, KeyError, TypeError):
-        return ""
-
-
-def mark_running(session: str) -> None:
-    """Let the hooks in the user's settings answer for this session."""
-    _write(RUNNING + session, "")
-
-
-def keep_name(session: str, name: str) -> None:
-    """Remember the name of a session; an empty one leaves it out.
-
-    Raises:
-        OSError: The files cannot be written.
-    """
-    _write(session, json.dumps({"name": name}))
-
-
-def _write(file: str, text: str) -> None:
-    folder = names_folder()
-    if folder is not None and is_session_id(file):
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        path = os.path.join(folder, file)
-        with open(f"{path}.{os.getpid()}.tmp", "w", encoding="utf-8") as opened:
-            opened.write(text)
-        os.replace(f"{path}.{os.getpid()}.tmp", path)
+    is_in_plugin = "CLAUDE_PLUGIN_ROOT" in os.environ
+    if not is_session_id(session) or (is_in_plugin and names().names(RUNNING + session)):
+        return ""  # where it is marked, its hook in the user's settings answers
+    known = names().read(session)
+    return None if known is None else str(known.get("name", ""))
 
 
 def claim_name(session: str, location: str, wanted: str, taken: set[str], *, numbered: bool) -> str:
@@ -73,17 +39,13 @@ def claim_name(session: str, location: str, wanted: str, taken: set[str], *, num
     Raises:
         OSError: The files cannot be written.
     """
-    folder = names_folder() or os.devnull
-    sweep_files(folder, MOST_DAYS)
     base = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:_LONGEST] or "session"
     for number in count(1):
         name = base if number == 1 and not numbered else f"{base}-{number}"
-        path = os.path.join(folder, f"{_CLAIM}{whose(name, location)}")
         try:
             if name not in taken:
-                with open(path, "x", encoding="utf-8") as file:
-                    file.write(session)
-                return name
+                with open(os.path.join(names().folder, f"{_CLAIM}{whose(name, location)}"), "x", encoding="utf-8"):
+                    return name
         except FileExistsError:
             continue
     return ""
@@ -91,9 +53,5 @@ def claim_name(session: str, location: str, wanted: str, taken: set[str], *, num
 
 def forget_name(session: str, name: str, location: str) -> None:
     """The session is over: another may have the name."""
-    folder = names_folder()
     for file in (session, RUNNING + session, f"{_CLAIM}{whose(name, location)}"):
-        try:
-            os.unlink(os.path.join(folder or os.devnull, file))
-        except OSError:
-            continue
+        names().remove(file)

@@ -8,12 +8,10 @@ import select
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 
-from team_console.console.agents import claude_code, codex
-from team_console.console.agents.events import Event, Reply
+from team_console.console.agents.clients import Reply, event_of
 from team_console.console.agents.quick import Invocation, Look, mark, marks_of
-from team_console.console.agents.session_files import LOOK, TEAMMATE, Data, SessionFiles
+from team_console.console.agents.session_files import LOOK, TEAMMATE, SessionFiles
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.contract.team import new_name
@@ -79,20 +77,12 @@ def _write(descriptor: int, data: bytes) -> bool:
 
 LOCK_WAIT = 10.0
 """Seconds a hook waits for the lock."""
-CLIENTS: dict[str, ModuleType] = {claude_code.CLIENT: claude_code, codex.CLIENT: codex}
-"""Clients by name, each with the module that reads its events and writes its answers."""
-
-
-def client_of(data: Data, given: str) -> ModuleType:
-    """The module for the client that an event is of: the one that was named, else the one it looks like."""
-    return CLIENTS.get(given) or (codex if codex.is_codex(data) else claude_code)
 
 
 class ClientSession:
     """What the answer to one event needs.
 
     Attributes:
-        client: The module that speaks the client's language.
         me: The member whose session it is.
         name: Who acts: the member, or a teammate in its session.
         token: Tells this process from others that act in the session at the same time.
@@ -100,8 +90,7 @@ class ClientSession:
 
     def __init__(self, call: Invocation, files: SessionFiles | None) -> None:
         self.call = call
-        self.client = client_of(call.data, call.client)
-        self.event: Event = self.client.event_of(call.data)
+        self.event = event_of(call.data, call.client)
         self.files = files or SessionFiles(os.devnull)
         self.token = new_name()
         self.has_said = False

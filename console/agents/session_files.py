@@ -79,7 +79,7 @@ class SessionFiles:
 
 def files_of(session: str, agent: str, location: str) -> SessionFiles | None:
     """The files of a session; None where this machine has no place for them or the session's id cannot be a name."""
-    base = sessions_folder()
+    base = own_folder("sessions")
     if base is None or not is_session_id(session):
         return None
     return SessionFiles(os.path.join(base, f"{session}-{whose(agent, location)}"))
@@ -91,26 +91,23 @@ def is_session_id(session: str) -> bool:
     return plain.isalnum() and plain.isascii() and len(session) <= 80
 
 
-def sessions_folder() -> str | None:
-    """`XDG_STATE_HOME/team-console/sessions`, by default below `~/.local/state`."""
+def own_folder(kind: str) -> str | None:
+    """A folder of ours in `XDG_STATE_HOME/team-console`, by default below `~/.local/state`."""
     base = os.environ.get("XDG_STATE_HOME", "")
-    if os.path.isabs(base):
-        return os.path.join(base, "team-console", "sessions")
-    home = os.path.expanduser("~")
-    return os.path.join(home, ".local", "state", "team-console", "sessions") if os.path.isabs(home) else None
+    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(base, "team-console", kind) if os.path.isabs(base) else None
 
 
 def sweep() -> None:
-    """Throw away what sessions left that were killed long ago."""
-    base, oldest = sessions_folder(), time.time() - MOST_DAYS * 86_400
-    if base is None:
-        return
-    try:
-        for entry in os.scandir(base):
-            if entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < oldest:
-                _remove_folder(entry.path)
-    except OSError:
-        return
+    """Throw away what sessions left that were killed long ago, with their records and names."""
+    oldest = time.time() - MOST_DAYS * 86_400
+    for base in map(own_folder, ("sessions", "runs", "named")):
+        try:
+            for entry in os.scandir(base or os.devnull):
+                if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                    (_remove_folder if entry.is_dir(follow_symlinks=False) else os.unlink)(entry.path)
+        except OSError:
+            continue
 
 
 def _remove_folder(folder: str) -> None:
@@ -214,15 +211,9 @@ def note_run(data: dict[str, object], *, session: str, agent: str, location: str
         return
 
 
-def runs_folder() -> str | None:
-    """Where records are: beside the files of sessions, which go with their session."""
-    base = sessions_folder()
-    return os.path.join(os.path.dirname(base), "runs") if base is not None else None
-
-
 def record_path(session: str, agent: str, location: str) -> str | None:
     """The record of one session of one agent; None where this machine has no place for it."""
-    base = runs_folder()
+    base = own_folder("runs")
     if base is None or not is_session_id(session):
         return None
     return os.path.join(base, f"{whose(agent, location)}-{session}.jsonl")
@@ -232,23 +223,6 @@ def whose(agent: str, location: str) -> str:
     """What the names of an agent's records begin with."""
     words = f"{agent}\0{os.path.abspath(location)}"
     return f"{zlib.crc32(words.encode('utf-8', 'replace')):08x}"
-
-
-def sweep_runs() -> None:
-    """Throw away records that nobody has added to for long."""
-    base = runs_folder()
-    if base is not None:
-        sweep_files(base, MOST_DAYS)
-
-
-def sweep_files(folder: str, days: int) -> None:
-    """Throw away the files of a folder that nobody has written to for so many days."""
-    try:
-        for entry in os.scandir(folder):
-            if entry.stat(follow_symlinks=False).st_mtime < time.time() - days * 86_400:
-                os.unlink(entry.path)
-    except OSError:
-        return
 
 
 def _opened(path: str) -> int:

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from team_console.console.agents.events import Event
+from team_console.console.agents.clients import CODEX, Event
 from team_console.console.agents.session_files import EXIT, SUBJECTS
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.checks import mask_secrets
@@ -114,7 +114,7 @@ def why_of(event: Event) -> dict[str, Any]:
 
 def _read(event: Event) -> _Said:
     said = _Said(event)
-    take = _take_codex if event.client == "codex" else _take_claude
+    take = _take_codex if event.client == CODEX else _take_claude
     for line in _lines(event.transcript):
         try:
             row = msgspec.json.decode(line, type=_Row)
@@ -249,7 +249,7 @@ def _take_call(said: _Said, tool: str, given: Mapping[str, Any], call: str) -> N
 
 def _is_asked(asked: Event, tool: str, given: Mapping[str, Any]) -> bool:
     """Codex names its shell in other ways than its hook does, and runs one call at a time: the newest is the one."""
-    return asked.client == "codex" or (tool == asked.tool and dict(given) == dict(asked.input))
+    return asked.client == CODEX or (tool == asked.tool and dict(given) == dict(asked.input))
 
 
 def _say(said: _Said, texts: Sequence[str], message_id: object) -> None:

@@ -144,13 +144,13 @@ def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> Non
     assert max(kept) < session_files.LARGEST + 2_000
     assert ended(office)[-1][0].startswith("399 x")
     os.utime(path, (0, 0))
-    session_files.sweep_runs()
+    session_files.sweep()
     assert not path.exists()
 
 
 def test_only_our_own_plain_files_are_read_as_records(office: Team, tmp_path: Path) -> None:
     note(office, tool_input={"command": "true"})
-    base = Path(session_files.runs_folder() or "")
+    base = Path(session_files.own_folder("runs") or "")
     begin = session_files.whose("a1", office.location)
     (base / f"{begin}-link.jsonl").symlink_to("/etc/passwd")
     os.mkfifo(base / f"{begin}-pipe.jsonl")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.agents import claude_code, codex
+from team_console.console.agents.clients import event_of
 from team_console.console.agents.transcript import MOST_READ, why_of
 from team_console.store.protocol.why import MOST_BYTES
 
@@ -185,12 +185,12 @@ def write(folder: Path, rows: Sequence[Row], end: bytes = b"\n") -> str:
 def claude_asks(path: str, **more: Any) -> dict[str, Any]:
     """The extract at a permission request of Claude Code."""
     event = {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": ASKED}}
-    return why_of(claude_code.event_of({**event, "transcript_path": path, **more}))
+    return why_of(event_of({**event, "transcript_path": path, **more}, "claude-code"))
 
 
 def codex_asks(path: str) -> dict[str, Any]:
     event = {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": ASKED}}
-    return why_of(codex.event_of({**event, "transcript_path": path, "turn_id": "1"}))
+    return why_of(event_of({**event, "transcript_path": path, "turn_id": "1"}, "codex"))
 
 
 def calls_of(why: Mapping[str, Any]) -> list[Call]:
@@ -271,7 +271,7 @@ _BROKEN: Sequence[Any] = (None, 1, [], "x", {"content": {"a": 1}}, {"content": [
 def test_rows_of_any_shape_are_passed_over(row: Any, tmp_path: Path) -> None:
     why = claude_asks(write(tmp_path, [*START, row, *END]))
     assert (why["user"], why["agent"]) == ("Make it ready", "Now the pipe.")
-    assert why_of(codex.event_of({"transcript_path": write(tmp_path, [*BEGUN, row]), "tool_name": "x"}))
+    assert why_of(event_of({"transcript_path": write(tmp_path, [*BEGUN, row]), "tool_name": "x"}, "codex"))
 
 
 def test_no_transcript_is_said(tmp_path: Path) -> None:

@@ -65,22 +65,18 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "moment-between-dialogs": guard(giving(1), "hook/test_dialogs.py::test_a_moment_between_two_dialogs_is_no_answer"),
     "offer-ends": guard(
-        giving(False), "hook/test_mail.py::test_a_hint_that_comes_back_is_worth_nothing_once_the_offer_is_over"
+        without(1), "hook/test_mail.py::test_a_hint_that_comes_back_is_worth_nothing_once_the_offer_is_over"
     ),
     "request-without-a-file": guard(without(1), "hook/test_waiting.py::test_a_lost_file_loses_no_request"),
     "server-away-is-no-absence": guard(
         always, "sql/test_outages.py::test_a_hook_does_not_take_a_server_that_is_away_for_a_human_who_left"
     ),
     "session-ended": guard(always, "hook/test_waiting.py::test_the_client_is_killed"),
-    "claude-code-needs-a-yes-or-no": guard(
-        giving({"behavior": "deny", "message": "no answer"}),
-        "hook/test_clients_language.py::test_what_is_no_clear_yes_or_no_decides_nothing",
+    "clients-need-a-yes-or-no": guard(
+        never, "hook/test_clients_language.py::test_what_is_no_clear_yes_or_no_decides_nothing"
     ),
     "client-settings-links": guard(never, "hook/test_joining.py::test_modes_are_kept_and_links_lead_nowhere_else"),
     "unhooking-seen": guard(always, "hook/test_join_all.py::test_unhooking_is_refused_and_told[emptied]"),
-    "codex-needs-a-yes-or-no": guard(
-        always, "hook/test_clients_language.py::test_what_is_no_clear_yes_or_no_decides_nothing"
-    ),
     "no-mail-said-twice": guard(
         unfiltered, "hook/test_mail.py::test_mail_that_a_process_is_about_to_say_is_not_said_by_another"
     ),
