@@ -115,11 +115,8 @@ _LATEST = 32_503_680_000.0
 
 def runs_of(team: Team, agent: str) -> Runs | None:
     """What is on record of an agent of this team, oldest first; None when nothing is."""
-    base = own_folder("runs")
-    if base is None:
-        return None
     begins = {whose(agent, place) for place in _places(team)}
-    names = sorted(_records(base, begins), key=_changed, reverse=True)[:_MOST_FILES]
+    names = sorted(_records(own_folder("runs"), begins), key=_changed, reverse=True)[:_MOST_FILES]
     runs = sorted((run for path in names for run in _read(path)), key=lambda run: run.at)[-_MOST_RUNS:]
     return Runs(tuple(runs), runs[0].at) if runs else None
 

@@ -29,7 +29,7 @@ from team_console.console.agents.clients import (
 )
 from team_console.console.agents.running import facts_of_session
 from team_console.console.agents.session import LOCK_WAIT, OUT, ClientSession, is_read, wait_until_unread
-from team_console.console.agents.session_files import ALLOWED, ASKED, asked_by, asked_in, digest, shows_decided
+from team_console.console.agents.session_files import ALLOWED, ASKED, asked_in, digest, shows_decided
 from team_console.console.agents.transcript import why_of
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
@@ -359,7 +359,8 @@ def ask_human(session: ClientSession) -> None:
         receipt = _open(session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds))
         if receipt is None or receipt.request_id is None:
             return
-        session.files.write(ASKED + asker, asked_by(session.call.data, receipt.request_id, session.name))
+        asked = asked_in(dict(receipt.messages[0].payload), event.thread, event.tool)
+        session.files.write(ASKED + asker, {"request_id": receipt.request_id, **asked})
         needs_human = session.config.wait_for_human == "present" and not holds
         has_dialog = event.client == CLAUDE and not event.thread  # a teammate's stands in another session's terminal
         dialog = Dialog(event.session) if has_dialog else None

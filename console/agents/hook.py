@@ -46,7 +46,7 @@ def welcome(session: ClientSession) -> str:
     return "\n\n".join(lines)
 
 
-def answer_event(call: Invocation, files: SessionFiles | None) -> int:
+def answer_event(call: Invocation, files: SessionFiles) -> int:
     """Do what follows from the event; returns the exit status.
 
     Raises:

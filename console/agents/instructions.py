@@ -55,35 +55,22 @@ def instructions_for(team: Team, name: str, *, by_itself: bool) -> str:
     snapshot = team.snapshot()
     config = snapshot.config
     others = [other for other in members(config, snapshot.messages) if other not in (name, ALL)]
-    head = [
-        f"You are {name}, a member of the team {config.name}. {config.lead} leads it and decides.",
-        *_others(others),
-    ]
-    first = _mail_by_itself() if by_itself else _mail_to_take(team, name)
-    return "\n".join([*head, "", *first, *_ways(team, name, config.lead)])
-
-
-def _others(names: Sequence[str]) -> list[str]:
-    if not names:
-        return []
-    more = "" if len(names) <= _MOST_NAMES else f" and {len(names) - _MOST_NAMES} more"
-    return [f"Members you can write to: {', '.join(names[:_MOST_NAMES])}{more}."]
-
-
-def _mail_by_itself() -> list[str]:
-    return [
-        "Your mail comes by itself: urgent messages while you work, the rest when you end a turn.",
-        "What your client asks permission for, your plans and your questions go to the human by themselves, too.",
-        "",
-    ]
-
-
-def _mail_to_take(team: Team, name: str) -> list[str]:
-    return [
-        "Take your mail before you begin, and whenever you have finished something:",
-        f"    {command_of(team.location, name, 'receive', '--agent', name)}",
-        "",
-    ]
+    more = f" and {len(others) - _MOST_NAMES} more" if others[_MOST_NAMES:] else ""
+    lines = [f"You are {name}, a member of the team {config.name}. {config.lead} leads it and decides."]
+    lines += [f"Members you can write to: {', '.join(others[:_MOST_NAMES])}{more}."] if others else []
+    if by_itself:
+        lines += [
+            "",
+            "Your mail comes by itself: urgent messages while you work, the rest when you end a turn.",
+            "What your client asks permission for, your plans and your questions go to the human by themselves, too.",
+        ]
+    else:
+        lines += [
+            "",
+            "Take your mail before you begin, and whenever you have finished something:",
+            f"    {command_of(team.location, name, 'receive', '--agent', name)}",
+        ]
+    return "\n".join([*lines, "", *_ways(team, name, config.lead)])
 
 
 def _ways(team: Team, name: str, lead: str) -> list[str]:

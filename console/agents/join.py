@@ -300,10 +300,14 @@ def _members_at(settings: Place) -> set[str]:
 
 def _claude(scope: Scope, joining: Joining) -> list[Place]:
     folder, beside = _claude_home(joining.home) if scope is Scope.USER else (joining.project, joining.project)
-    hooks = {Scope.PROJECT: ".claude/settings.json", Scope.LOCAL: ".claude/settings.local.json"}
+    hooks = {
+        Scope.PROJECT: ".claude/settings.json",
+        Scope.LOCAL: ".claude/settings.local.json",
+        Scope.USER: "settings.json",
+    }
     servers = ".claude.json" if scope is Scope.USER else ".mcp.json"
     return [
-        _settings_file(folder, hooks.get(scope, "settings.json"), joining, CLAUDE),
+        _settings_file(folder, hooks[scope], joining, CLAUDE),
         _server_file(beside, servers, joining),
     ]
 
@@ -512,29 +516,27 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
     """
     name, location = name if name == EACH else check_name(name, field="name"), _location(caller.team)
     joining = _joining(caller.team, name, project)
-    steps, unread = _leaving(_every_session(joining) if name == EACH else every_place(joining))
+    changes, unread = _leaving(_every_session(joining) if name == EACH else every_place(joining))
     added = {name} if receipt_of(member_key(location, name)) is not None else set()
     mine = _members_of_each(location) if name == EACH else added
     known = caller.team.config().agents
     removes = [one for one in mine if one in known]
     if write:
-        for place, change in steps:
-            if change.word != "unchanged":
-                _take_out(place, change)
+        for change in changes:
+            _take_out(change)
         if removes:
             remove_members(caller, removes)
         for one in mine:
             forget_receipt(member_key(location, one))
         if name == EACH:
             shutil.rmtree(names().folder, ignore_errors=True)
-    changes = tuple(change for _, change in steps if change.word != "unchanged")
     notes = [] if changes or removes else [f"{name} has not joined from here; nothing is to be taken out"]
     notes += [f"{why}; no join from here wrote to it, so it was left alone" for why in unread]
     if name in known and not removes:
         notes.append(f"{name} was a member before it joined and stays one")
     if changes:
         notes.append("sessions that run now keep what they have read until they end")
-    return Joined("leave", name, bool(removes), changes, tuple(notes), write)
+    return Joined("leave", name, bool(removes), tuple(changes), tuple(notes), write)
 
 
 def _members_of_each(location: str) -> set[str]:
@@ -799,7 +801,7 @@ def _write(steps: Sequence[tuple[FileChange, Receipt]]) -> None:
             keep_receipt(receipt)
 
 
-def _leaving(places: Sequence[Place]) -> tuple[list[tuple[Place, FileChange]], list[str]]:
+def _leaving(places: Sequence[Place]) -> tuple[list[FileChange], list[str]]:
     """The changes by which a member leaves, and why files were not read to which no join wrote.
 
     Settings of clients that the member never ran in may be anything: a link into a folder of dotfiles, a huge file.
@@ -807,25 +809,25 @@ def _leaving(places: Sequence[Place]) -> tuple[list[tuple[Place, FileChange]], l
     Raises:
         TeamError: `NOT_PERMITTED` for a file that a join wrote to and that has to be changed by hand.
     """
-    steps: list[tuple[Place, FileChange]] = []
+    steps: list[FileChange] = []
     unread: list[str] = []
     for place in places:
         try:
-            steps.append((place, place.leaving()))
+            steps.append(place.leaving())
         except TeamError as error:
             if receipt_of(str(place.path)) is not None:
                 raise
             unread.append(error.message)
-    return steps, unread
+    return [change for change in steps if change.word != "unchanged"], unread
 
 
-def _take_out(place: Place, change: FileChange) -> None:
-    known = receipt_of(str(place.path))
+def _take_out(change: FileChange) -> None:
+    known = receipt_of(str(change.path))
     write_change(change)
-    for folder in place.path.parents[: known.folders] if known is not None and change.after is None else ():
+    for folder in change.path.parents[: known.folders] if known is not None and change.after is None else ():
         with suppress(OSError):  # somebody put something else there
             folder.rmdir()
-    forget_receipt(str(place.path))
+    forget_receipt(str(change.path))
 
 
 def _notes(client: Client, scope: Scope, name: str, changes: Sequence[FileChange]) -> list[str]:

@@ -21,7 +21,7 @@ _LONGEST = 40
 
 def names() -> SessionFiles:
     """Where the files are: beside those of sessions."""
-    return SessionFiles(own_folder("named") or os.devnull)
+    return SessionFiles(own_folder("named"))
 
 
 def name_of(session: str) -> str | None:

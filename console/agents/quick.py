@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Collection, Mapping
@@ -20,8 +19,6 @@ from team_console.console.agents.session_files import (
 )
 from team_console.store.backends.locked_files import is_locked, open_folder
 
-_MOST_LEDGER = 1 << 20
-"""Bytes of new ledger lines that are worth being searched."""
 _SERVER_PATIENCE = 5.0
 """Seconds for which a team on a server is not asked again: asking costs a connection."""
 Look = dict[str, object]
@@ -32,37 +29,23 @@ def marks_of(places: dict[str, str]) -> dict[str, object]:
 
     An empty log of a database is none: it comes and goes with whoever looks.
     """
-    marks = {name: mark(places[name]) for name in ("queue", "settings", "database", "log") if name in places}
-    return {
-        name: None if name == "log" and found is not None and not found[1] else found for name, found in marks.items()
-    }
-
-
-def mark(path: str) -> list[int] | None:
-    """Which generation of a file is there; None for none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return [found.st_ino, found.st_size, found.st_mtime_ns]
+    marks: dict[str, object] = {}
+    for name in {"queue", "settings", "database", "log"} & places.keys():
+        try:
+            found = os.stat(places[name])
+        except OSError:
+            continue
+        if name != "log" or found.st_size:
+            marks[name] = [found.st_ino, found.st_size, found.st_mtime_ns]
+    return marks
 
 
 def has_changed(look: Look, now: float) -> bool:
     """Whether something may wait for the agents of the look that did not when it was made."""
-    places = look.get("places")
-    if not isinstance(places, dict):
-        return True
-    if not places:
-        at = look.get("at")
+    places, at = look.get("places"), look.get("at")
+    if places == {}:
         return not isinstance(at, float) or not 0 <= now - at < _SERVER_PATIENCE
-    if _has_files(places.get("drop")):
-        return True
-    before, current = look.get("marks"), marks_of(places)
-    if before == current:
-        return False
-    if not isinstance(before, dict) or "queue" not in places or before.get("settings") != current.get("settings"):
-        return True
-    return not _is_explained(look, places, current["queue"])
+    return not isinstance(places, dict) or _has_files(places.get("drop")) or look.get("marks") != marks_of(places)
 
 
 def are_settings_same(look: Look) -> bool:
@@ -74,63 +57,6 @@ def are_settings_same(look: Look) -> bool:
     return before.get("settings") == current.get("settings") if "queue" in places else before == current
 
 
-def _is_explained(look: Look, places: dict[str, str], queue: object) -> bool:
-    """Whether the ledger tells everything that was written since, and nothing of it concerns the agents."""
-    start, names = look.get("ledger"), look.get("names")
-    if not isinstance(start, int) or not isinstance(names, list) or not _is_settled(places.get("lock", ""), queue):
-        return False
-    lines = _new_lines(places.get("ledger", ""), start)
-    return lines is not None and not any(_concerns(line, names) for line in lines)
-
-
-def _is_settled(lock: str, queue: object) -> bool:
-    """Whether the last holder of the lock left the queue as it is now."""
-    try:
-        with open(lock, "rb") as file:
-            facts = json.loads(file.read(1024))
-    except (OSError, ValueError):
-        return False
-    return isinstance(facts, dict) and queue is not None and facts.get("queue") == queue and not facts.get("damaged")
-
-
-def _new_lines(ledger: str, start: int) -> list[bytes] | None:
-    """The lines that were appended since; None when that cannot be told."""
-    try:
-        with open(ledger, "rb") as file:
-            end = file.seek(0, os.SEEK_END)
-            if not 0 <= end - start <= _MOST_LEDGER:
-                return None
-            file.seek(start)
-            data = file.read(end - start)
-    except OSError:
-        return None
-    return data.split(b"\n")[:-1] if data.endswith(b"\n") or not data else None
-
-
-def _concerns(line: bytes, names: list[object]) -> bool:
-    """Whether a line may give one of these agents something to read, or who is there may be another.
-
-    A name that is not ASCII may be spelt in several ways.
-    """
-    if any(not name.isascii() or f'"{name}"'.encode() in line for name in (*map(str, names), "all")):
-        return True
-    try:
-        facts = json.loads(line)
-    except ValueError:
-        return True
-    changes = facts.get("changes", []) if isinstance(facts, dict) else None
-    return not isinstance(changes, list) or any(_may_wake(change) for change in changes)
-
-
-def _may_wake(change: object) -> bool:
-    """Whether a change of a record may let it wait again, or for somebody else; a record is named by its id alone."""
-    keys = change[1] if isinstance(change, list) and len(change) > 1 else None
-    return not isinstance(keys, dict) or keys.get("status") == "pending" or any(key in keys for key in _ADDRESSES)
-
-
-_ADDRESSES = ("to", "to_agents", "recipient", "to_agent", "lease_until")
-
-
 def _has_files(folder: object) -> bool:
     """Whether messages lie there that somebody who cannot lock handed in."""
     try:
@@ -139,26 +65,14 @@ def _has_files(folder: object) -> bool:
         return False
 
 
-def is_console_open(look: Look) -> bool | None:
-    """Whether a human is there; None when that cannot be told from files."""
-    return _anybody(look, "console-", locked=True)
-
-
-def is_asker_gone(look: Look) -> bool:
-    """Whether somebody who asked has ended without taking back what was asked."""
-    return bool(_anybody(look, "asker-", locked=False))
-
-
 def _anybody(look: Look, prefix: str, *, locked: bool) -> bool | None:
+    """Whether somebody is present, or was and has ended; None when that cannot be told from files."""
     places = look.get("places")
-    path = places.get("presence") if isinstance(places, dict) else None
-    if not isinstance(path, str):
-        return None
     try:
-        folder = open_folder(path)
+        folder = open_folder(str(places["presence"])) if isinstance(places, dict) else -1
     except FileNotFoundError:
         return False
-    except OSError:
+    except (OSError, KeyError):
         return None
     try:
         return any(is_locked(folder, name) is locked for name in os.listdir(folder) if name.startswith(prefix))
@@ -175,22 +89,27 @@ _TEAMMATES = {"SubagentStart": "working", "SubagentStop": "", "TeammateIdle": "i
 """Events of teammates, and what a teammate is known to be doing when they say nothing new."""
 
 
-def needs_nothing(call: Invocation, files: SessionFiles | None) -> bool:
+def needs_nothing(call: Invocation, files: SessionFiles) -> bool:
     """Whether nothing follows from this event."""
-    data = call.data
-    name = data.get("hook_event_name")
+    data, name = call.data, call.data.get("hook_event_name")
     if not isinstance(name, str) or name in _ALWAYS:
         return not isinstance(name, str)
-    if name == "PreToolUse" and files is not None:
+    if name == "PreToolUse":
         return not files.names(ALLOWED) and not _is_asked_for(call, files)
     if name in _TEAMMATES:
         return not _concerns_teammate(name, data, files) and not _ends_request(data, files)
     if name not in _AFTER and name != "PermissionRequest":
         return True
-    look = files.read(LOOK) if files is not None else None
-    if files is None or look is None or is_asker_gone(look):
+    look = files.read(LOOK)
+    if look is None or _anybody(look, "asker-", locked=False):  # one that is gone and took nothing back
         return False
-    return _asks_nobody(look) if name == "PermissionRequest" else _brings_nothing(data, files, look)
+    if name == "PermissionRequest":
+        return _asks_nobody(look)
+    # Mail that was handed to the thread that now goes on was read.
+    is_read = any(
+        (files.read(mail) or {}).get("thread", "") == data.get("agent_id", "") for mail in files.names(HANDED)
+    )
+    return not (look.get("urgent") or is_read or _ends_request(data, files) or has_changed(look, time.time()))
 
 
 def teammate_of(data: Data) -> str | None:
@@ -220,33 +139,19 @@ def _asks_nobody(look: Look) -> bool:
     """Whether a request would wait for nobody."""
     if not are_settings_same(look) or look.get("granted"):
         return False
-    return look.get("wait") == "never" or (look.get("wait") == "present" and is_console_open(look) is False)
+    is_away = look.get("wait") == "present" and _anybody(look, "console-", locked=True) is False
+    return is_away or look.get("wait") == "never"
 
 
-def _brings_nothing(data: Data, files: SessionFiles, look: Look) -> bool:
-    if look.get("urgent") or _shows_reading(data, files) or _ends_request(data, files):
-        return False
-    return not has_changed(look, time.time())
-
-
-def _shows_reading(data: Data, files: SessionFiles) -> bool:
-    """Whether mail was handed to the thread that now goes on."""
-    known = [files.read(name) or {} for name in files.names(HANDED)]
-    return any(facts.get("thread", "") == data.get("agent_id", "") for facts in known)
-
-
-def _concerns_teammate(name: str, data: Data, files: SessionFiles | None) -> bool:
+def _concerns_teammate(name: str, data: Data, files: SessionFiles) -> bool:
     teammate = teammate_of(data)
-    if teammate is None:
-        return False
-    known = files.read(TEAMMATE + teammate) if files is not None else None
-    return known is None or known.get("doing") != _TEAMMATES[name]
+    known = files.read(TEAMMATE + teammate) if teammate is not None else None
+    return teammate is not None and (known is None or known.get("doing") != _TEAMMATES[name])
 
 
-def _ends_request(data: Data, files: SessionFiles | None) -> bool:
+def _ends_request(data: Data, files: SessionFiles) -> bool:
     """Whether a request waits that this event shows to be decided."""
-    names = files.names(ASKED) if files is not None else []
-    return any(shows_decided(data, files.read(name) or {}) for name in names) if files is not None else False
+    return any(shows_decided(data, files.read(name) or {}) for name in files.names(ASKED))
 
 
 # Invocation of the hook: how it was called, and with which event.

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from team_console.console.agents.clients import Reply, event_of
-from team_console.console.agents.quick import Invocation, Look, mark, marks_of
+from team_console.console.agents.quick import Invocation, Look, marks_of
 from team_console.console.agents.session_files import LOOK, TEAMMATE, SessionFiles
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
@@ -88,10 +88,10 @@ class ClientSession:
         token: Tells this process from others that act in the session at the same time.
     """
 
-    def __init__(self, call: Invocation, files: SessionFiles | None) -> None:
+    def __init__(self, call: Invocation, files: SessionFiles) -> None:
         self.call = call
         self.event = event_of(call.data, call.client)
-        self.files = files or SessionFiles(os.devnull)
+        self.files = files
         self.token = new_name()
         self.has_said = False
         self.team = open_team(call.location or None)
@@ -151,18 +151,12 @@ class ClientSession:
         if "log" in places:  # the last to close a database writes its log into it: now, not after this look
             self.team.close()
         look: Look = {"places": places, "marks": marks_of(places), "at": time.time()}
-        ledger = mark(places.get("ledger", ""))
         waiting = [mail_waiting(self.caller(name)) for name in self._names()]
         if None in waiting:
             self.files.remove(LOOK)
             return
         urgent = any(is_urgent(message, self.config) for messages in waiting for message in messages or ())
-        look |= {
-            "ledger": ledger[1] if ledger else 0,
-            "names": list(self._names()),
-            "urgent": urgent,
-        }
-        look["granted"] = any(is_granted(self.team, name) for name in self._names())
+        look |= {"urgent": urgent, "granted": any(is_granted(self.team, name) for name in self._names())}
         rules = list(self.config.asked_for(self.me))
         self.files.write(LOOK, {**look, "wait": self.config.wait_for_human, "ask_for": rules})
 

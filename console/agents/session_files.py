@@ -77,11 +77,9 @@ class SessionFiles:
         _remove_folder(self.folder)
 
 
-def files_of(session: str, agent: str, location: str) -> SessionFiles | None:
-    """The files of a session; None where this machine has no place for them or the session's id cannot be a name."""
-    base = own_folder("sessions")
-    if base is None or not is_session_id(session):
-        return None
+def files_of(session: str, agent: str, location: str) -> SessionFiles:
+    """The files of a session; none where this machine has no place for them or the session's id cannot be a name."""
+    base = own_folder("sessions") if is_session_id(session) else os.devnull
     return SessionFiles(os.path.join(base, f"{session}-{whose(agent, location)}"))
 
 
@@ -91,11 +89,14 @@ def is_session_id(session: str) -> bool:
     return plain.isalnum() and plain.isascii() and len(session) <= 80
 
 
-def own_folder(kind: str) -> str | None:
-    """A folder of ours in `XDG_STATE_HOME/team-console`, by default below `~/.local/state`."""
+def own_folder(kind: str) -> str:
+    """A folder of ours in `XDG_STATE_HOME/team-console`, by default below `~/.local/state`; without a home no folder.
+
+    What is kept there counts for nothing that fails without it.
+    """
     base = os.environ.get("XDG_STATE_HOME", "")
     base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(base, "team-console", kind) if os.path.isabs(base) else None
+    return os.path.join(base if os.path.isabs(base) else os.devnull, "team-console", kind)
 
 
 def sweep() -> None:
@@ -103,7 +104,7 @@ def sweep() -> None:
     oldest = time.time() - MOST_DAYS * 86_400
     for base in map(own_folder, ("sessions", "runs", "named")):
         try:
-            for entry in os.scandir(base or os.devnull):
+            for entry in os.scandir(base):
                 if entry.stat(follow_symlinks=False).st_mtime < oldest:
                     (_remove_folder if entry.is_dir(follow_symlinks=False) else os.unlink)(entry.path)
         except OSError:
@@ -133,20 +134,12 @@ _TOOL_DONE = frozenset({"PostToolUse", "PostToolUseFailure"})
 _PLAN_TOOL, _QUESTION_TOOL = "ExitPlanMode", "AskUserQuestion"
 
 
-def asked_by(data: Data, request_id: str, agent: str) -> Data:
-    """What is kept of a request, made of the event that asked."""
-    facts: Data = {"request_id": request_id, "agent": agent, "thread": data.get("agent_id", "")}
-    return {**facts, "tool": data.get("tool_name"), "digest": _subject(data)}
-
-
-def asked_in(payload: Data, thread: str) -> Data:
-    """The same, made of the request itself."""
-    if "tool" in payload:
-        facts: Data = {"thread": thread, "tool": payload["tool"], "digest": digest(payload.get("input"))}
-        return {**facts, "denied": bool(payload.get("denied"))}
-    if "questions" in payload:
-        return {"thread": thread, "tool": _QUESTION_TOOL, "digest": digest(payload["questions"])}
-    return {"thread": thread, "tool": _PLAN_TOOL}
+def asked_in(payload: Data, thread: str, tool: object = None) -> Data:
+    """What is kept of a request, made of the request itself; `tool` is the one that asked, where it is known."""
+    kind = _QUESTION_TOOL if "questions" in payload else _PLAN_TOOL
+    asked = payload.get("input") if "tool" in payload else payload
+    facts: Data = {"thread": thread, "tool": tool or payload.get("tool") or kind, "digest": _subject(asked)}
+    return {**facts, "denied": bool(payload.get("denied"))}
 
 
 def shows_decided(data: Data, asked: Data) -> bool:
@@ -169,14 +162,11 @@ def shows_decided(data: Data, asked: Data) -> bool:
         return True
     if name not in _TOOL_DONE or data.get("tool_name") != asked.get("tool"):
         return False
-    return data.get("tool_name") == _PLAN_TOOL or asked.get("digest") == _subject(data)
+    return data.get("tool_name") == _PLAN_TOOL or asked.get("digest") == _subject(data.get("tool_input"))
 
 
-def _subject(data: Data) -> int:
-    given = data.get("tool_input")
-    if data.get("tool_name") == _QUESTION_TOOL and isinstance(given, dict):
-        given = given.get("questions")
-    return digest(given)
+def _subject(given: object) -> int:
+    return digest(given["questions"] if isinstance(given, dict) and "questions" in given else given or {})
 
 
 # Record of what an agent ran: one line for each tool that a client says was used, in a private file on this machine.
@@ -195,9 +185,9 @@ _EXIT_KEYS = ("exit_code", "exitCode", "returncode", "returnCode")
 
 def note_run(data: dict[str, object], *, session: str, agent: str, location: str) -> None:
     """Put the use of a tool on record; a machine that cannot keep it has no record of it, and nobody is told."""
-    path = record_path(session, agent, location) if data.get("hook_event_name") in AFTER else None
-    if path is None:
+    if data.get("hook_event_name") not in AFTER or not is_session_id(session):
         return
+    path = record_path(session, agent, location)
     line = json.dumps(_facts(data)).encode("ascii") + b"\n"
     try:
         descriptor = _opened(path)
@@ -211,12 +201,9 @@ def note_run(data: dict[str, object], *, session: str, agent: str, location: str
         return
 
 
-def record_path(session: str, agent: str, location: str) -> str | None:
-    """The record of one session of one agent; None where this machine has no place for it."""
-    base = own_folder("runs")
-    if base is None or not is_session_id(session):
-        return None
-    return os.path.join(base, f"{whose(agent, location)}-{session}.jsonl")
+def record_path(session: str, agent: str, location: str) -> str:
+    """The record of one session of one agent."""
+    return os.path.join(own_folder("runs"), f"{whose(agent, location)}-{session}.jsonl")
 
 
 def whose(agent: str, location: str) -> str:

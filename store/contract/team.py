@@ -473,7 +473,7 @@ class Team(ABC):
     def places(self) -> Mapping[str, str]:
         """Paths by what they are, for whoever has to see at little cost whether anything changed.
 
-        `queue`, `lock`, `ledger`, `drop` and `settings` of a team in a folder, `database` and `log` of one in a file,
+        `queue`, `drop` and `settings` of a team in a folder, `database` and `log` of one in a file,
         and `presence`; none of a team on a server.
         """
         return {}

@@ -130,13 +130,13 @@ def test_what_a_client_says_of_how_a_tool_ended_is_kept_and_nothing_is_made_up(o
         *((None, True), (3, False), (0, True), (0, True), (None, None), (None, None), (None, None)),
         *((2, False), (None, False)),
     ]
-    assert "secret" not in Path(session_files.record_path("s-1", "a1", office.location) or "").read_text()
+    assert "secret" not in Path(session_files.record_path("s-1", "a1", office.location)).read_text()
 
 
 def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> None:
     for number in range(400):
         note(office, tool_input={"command": f"{number} {'x' * 5000}"})
-    path = Path(session_files.record_path("s-1", "a1", office.location) or "")
+    path = Path(session_files.record_path("s-1", "a1", office.location))
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     kept = [item.stat().st_size for item in path.parent.iterdir()]
@@ -150,7 +150,7 @@ def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> Non
 
 def test_only_our_own_plain_files_are_read_as_records(office: Team, tmp_path: Path) -> None:
     note(office, tool_input={"command": "true"})
-    base = Path(session_files.own_folder("runs") or "")
+    base = Path(session_files.own_folder("runs"))
     begin = session_files.whose("a1", office.location)
     (base / f"{begin}-link.jsonl").symlink_to("/etc/passwd")
     os.mkfifo(base / f"{begin}-pipe.jsonl")

@@ -147,7 +147,7 @@ def test_the_commands_of_codex_and_of_the_plugin_name_no_member(desk: Desk) -> N
 def changed(desk: Desk, path: Path) -> Any:
     """What the hook of a session in the project says to a change of its settings."""
     event = {**CAPTURED["claude: ConfigChange"], "session_id": MINE, "cwd": str(desk.project), "file_path": str(path)}
-    environment = {"PATH": os.environ["PATH"], "TEAM_CONSOLE_AS": "alice", **desk.environment}
+    environment = {**os.environ, "TEAM_CONSOLE_AS": "alice", **desk.environment}
     words = [*COMMAND, "-t", str(desk.team.folder), "hook"]
     done = subprocess.run(words, input=json.dumps(event), capture_output=True, text=True, env=environment, check=True)
     return json.loads(done.stdout) if done.stdout else None

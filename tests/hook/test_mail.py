@@ -66,15 +66,6 @@ def test_mail_that_comes_between_two_events_is_seen(client: Client, office: Comm
     assert "old loader" in client.tell(USED).context
 
 
-def test_mail_for_others_is_not_looked_at_twice(client: Client, office: CommandLine) -> None:
-    client.tell(USED)
-    office.ok("send", "--to", "ben", "--summary", "Something for somebody else here", "--content", "x")
-    look = session_files(client) / "look"
-    before = look.stat().st_mtime_ns
-    assert client.tell(USED).out == ""
-    assert look.stat().st_mtime_ns == before
-
-
 def test_two_sessions_of_one_member_get_each_message_once(client: Client, office: CommandLine) -> None:
     other = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555")
     for number in range(3):

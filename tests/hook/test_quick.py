@@ -86,25 +86,6 @@ def test_whatever_may_concern_the_agent_is_looked_at(
     assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
 
 
-def test_a_message_that_is_to_be_tried_again_is_looked_at(client: Client, office: CommandLine) -> None:
-    """Its new state names it by its id alone."""
-    office.ok("member", "set", "alice", "--deliver", "false")
-    office.ok("send", "--to", "alice", "--summary", "This cannot be delivered", "--content", "x", "--id", "F-1")
-    path = office.folder / "messenger-config.yaml"
-    office.ok("deliver")
-    assert path.exists()
-    client.tell("claude: SessionStart")
-    assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-    office.ok("retry", "F-1")
-    assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
-
-
-def test_mail_of_others_is_seen_not_to_concern_the_agent(client: Client, office: CommandLine) -> None:
-    client.tell("claude: SessionStart")
-    office.ok("send", "--to", "ben", "--summary", "Something for somebody else here", "--content", "x")
-    assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-
-
 def test_what_others_did_without_the_lock_is_looked_at(client: Client, office: CommandLine) -> None:
     client.tell("claude: SessionStart")
     queue = office.folder / "message-queue.yaml"

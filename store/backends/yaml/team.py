@@ -274,8 +274,7 @@ class YamlTeam(Team):
     def places(self) -> Mapping[str, str]:
         """See `Team.places`."""
         layout = self.layout
-        paths = {"queue": layout.queue, "lock": layout.lock, "ledger": layout.audit, "drop": layout.drop}
-        paths |= {"settings": layout.config, "presence": layout.presence}
+        paths = {"queue": layout.queue, "drop": layout.drop, "settings": layout.config, "presence": layout.presence}
         return {name: os.path.abspath(path) for name, path in paths.items()}
 
     def _check_writable(self) -> None:
