@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.home import home
+from team_console.store.model.names import guess
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import parse_query
 
@@ -304,8 +304,7 @@ def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
 
 
 def _near(name: str, known: Iterable[str], hint: str = "") -> str:
-    near = get_close_matches(name, list(known), n=1)
-    return f"Did you mean {near[0]}?" if near else hint or f"There are {', '.join(known)}."
+    return guess(name, known, hint or f"There are {', '.join(known)}.")
 
 
 def _of(kind: Any, message: str, hint: str = "") -> Check:

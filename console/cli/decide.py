@@ -16,7 +16,7 @@ from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.message import Message
-from team_console.store.model.names import USER, canonical, nearest
+from team_console.store.model.names import USER, canonical, guess
 from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import Question, questions_of
 from team_console.store.protocol.grants import grants_among, scope_in
@@ -178,10 +178,9 @@ def _numbered(question: Question, word: str) -> str | None:
 
 def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
     labels = [option.label for question in questions for option in question.options]
-    meant = nearest(word, labels)
     offered = f"Offered: {', '.join(labels):.300}." if labels else "It offers no options."
-    guess = f"Did you mean {meant}? " if meant else ""
-    return TeamError(Code.INVALID_FIELD, f"there is no option {word:.80}", f"{guess}{offered} Own words: --text WORDS.")
+    hint = guess(word, labels, f"{offered} Own words: --text WORDS.")
+    return TeamError(Code.INVALID_FIELD, f"there is no option {word:.80}", hint)
 
 
 def _which(questions: Sequence[Question], word: str) -> TeamError:

@@ -32,7 +32,7 @@ from team_console.store.contract.team import KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL, USER, check_name, nearest
+from team_console.store.model.names import ALL, USER, check_name, guess
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message, when_created
@@ -596,8 +596,7 @@ def _refuse_stranger(call: Call, view: View, agent: str) -> None:
     known = [row.name for row in view.roster]
     if agent in (*known, USER) or agent in view.inboxes or not call.team.config().declared:
         return
-    meant = nearest(agent, [name for name in known if name != ALL])
-    hint = f"Did you mean {meant}?" if meant else f"Agents: {', '.join(known)}."
+    hint = guess(agent, [name for name in known if name != ALL], f"Agents: {', '.join(known)}.")
     raise TeamError(Code.AGENT_NOT_FOUND, f"no agent {agent} in team {call.team.config().name}", hint)
 
 

@@ -13,7 +13,6 @@ from team_console.console.actions import ACTIONS, written_key
 from team_console.console.preferences import COLUMNS, DENSITIES, OUTPUTS, SORTS
 from team_console.console.selection import Mode
 from team_console.store.model.errors import Code
-from team_console.store.model.names import nearest
 from team_console.store.settings.parsing import MEMBER, TABLE, Setting, ValueForm, every_setting
 from team_console.store.settings.team_config import Agent, TeamConfig
 
@@ -183,9 +182,9 @@ def settings_text(rows: Sequence[SettingRow]) -> Iterator[str]:
         yield from (f"{row.path}{also}", f"    {row.meaning}", f"    value: {row.value}; without it: {row.default}")
 
 
-def nearest_setting(topic: str) -> str | None:
-    """The setting that was most likely meant."""
-    return nearest(topic, {word for _, setting in every_setting() for word in setting.keys})
+def setting_words() -> set[str]:
+    """Every word that a setting is written with."""
+    return {word for _, setting in every_setting() for word in setting.keys}
 
 
 def _is_about(row: SettingRow, topic: str) -> bool:

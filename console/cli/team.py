@@ -20,7 +20,7 @@ from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME, open_team
 from team_console.store.backends.sql.team import create_database
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import ALL, USER, canonical, check_name, is_name, nearest, refuse_case_twin
+from team_console.store.model.names import ALL, USER, canonical, check_name, guess, is_name, refuse_case_twin
 from team_console.store.model.safe import counted
 from team_console.store.service import members as desk
 from team_console.store.service.migration import migrate, open_target
@@ -409,9 +409,7 @@ def parse_agent(text: str, *, field: str = "--agent") -> Agent:
         elif word in ROLES:
             role = word
         else:
-            meant = nearest(word, (*ROLES, "plan"))
-            guess = f"Did you mean {meant!r}? " if meant else ""
-            hint = f"{guess}Roles: {', '.join(ROLES)}; or plan."
+            hint = guess(word, (*ROLES, "plan"), f"Roles: {', '.join(ROLES)}; or plan.")
             raise TeamError(Code.USAGE, f"{field} {text}: {word!r} is no role", hint)
     return Agent(name=name, role=role, plan_mode_required=plan)
 

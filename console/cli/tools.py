@@ -23,8 +23,8 @@ from team_console.console.cli.reference import (
     config_schema,
     error_rows,
     key_rows,
-    nearest_setting,
     setting_rows,
+    setting_words,
     settings_text,
     team_schema,
 )
@@ -33,7 +33,7 @@ from team_console.console.cli.results import RESULTS, ServedJson, schema_of
 from team_console.console.preferences import as_toml, config_path, load
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
-from team_console.store.model.names import nearest
+from team_console.store.model.names import guess
 from team_console.store.model.safe import counted, safe_line
 
 # `serve`: the console in a browser on this machine.
@@ -195,8 +195,7 @@ def _settings(call: Call, words: Sequence[str]) -> None:
     topic = words[0] if words else ""
     rows = setting_rows(topic)
     if not rows:
-        meant = nearest_setting(topic)
-        hint = f"Did you mean {meant!r}?" if meant else "team-console help settings lists them all."
+        hint = guess(topic, setting_words(), "team-console help settings lists them all.")
         raise TeamError(Code.USAGE, f"there is no setting {topic!r}", hint)
     call.show({"settings": [asdict(row) for row in rows]}, *settings_text(rows))
     if not topic and not call.as_json:
@@ -211,8 +210,7 @@ def _schema(call: Call, words: Sequence[str]) -> None:
         call.say(head, "  " + " ".join(RESULTS))
         return
     if words[0] not in RESULTS:
-        meant = nearest(words[0], RESULTS)
-        hint = f"Did you mean {meant!r}?" if meant else "team-console help json lists the verbs with JSON."
+        hint = guess(words[0], RESULTS, "team-console help json lists the verbs with JSON.")
         raise TeamError(Code.USAGE, f"{words[0]} prints no JSON of its own", hint)
     call.json(schema_of(words[0]))
 

@@ -212,3 +212,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a sentence that asks for the nearest known name; empty where none comes near."""
     near = nearest(name, known)
     return f"; did you mean {near}?" if near else ""
+
+
+def guess(name: str, known: Iterable[str], rest: str) -> str:
+    """A hint: the nearest known name where one comes near, then `rest`."""
+    near = nearest(name, known)
+    return f"Did you mean {near}? {rest}" if near else rest

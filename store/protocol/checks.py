@@ -18,7 +18,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message, per_message
-from team_console.store.model.names import USER, canonical, did_you_mean, nearest
+from team_console.store.model.names import USER, canonical, did_you_mean, guess
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.kinds import (
     CARRIERS,
@@ -173,9 +173,7 @@ def forbidden(type: str, name: str) -> TeamError:
 
 def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
     """The error for an unknown type word, with the kind it was most likely meant to be."""
-    meant = nearest(type, allowed) if isinstance(type, str) else None
-    guess = f"Did you mean {meant}? " if meant else ""
-    hint = f"{guess}Check the type field; it is one of {', '.join(allowed)}."
+    hint = guess(str(type), allowed, f"Check the type field; it is one of {', '.join(allowed)}.")
     what = "is missing" if type is None else f"{named(type)} is not a type of message"
     return TeamError(Code.INVALID_TYPE, f"type: {what}", hint)
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.names import ALL, USER, canonical, did_you_mean, nearest, refuse_case_twin
+from team_console.store.model.names import ALL, USER, canonical, did_you_mean, guess, refuse_case_twin
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.permissions import check_settings
 from team_console.store.service.caller import Caller
@@ -168,8 +168,7 @@ def member_in_settings(config: TeamConfig, name: str) -> Agent:
     name = canonical(name)
     if name in config.agents:
         return config.agents[name]
-    meant = nearest(name, config.agents)
-    hint = f"Did you mean {meant!r}?" if meant else "team-console member list shows them."
+    hint = guess(name, config.agents, "team-console member list shows them.")
     raise TeamError(Code.AGENT_NOT_FOUND, f"{name} is not a member in the settings of team {config.name}", hint)
 
 

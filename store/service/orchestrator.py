@@ -11,7 +11,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.message import Message, Priority, Status
-from team_console.store.model.names import check_name, nearest
+from team_console.store.model.names import check_name, guess
 from team_console.store.model.safe import counted
 from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_of
 from team_console.store.service.caller import Caller
@@ -121,8 +121,7 @@ def _understand(document: Any) -> _RouteRequest:
     parameters_by_name = {str(key).upper(): value for key, value in parameters.items()}
     for name in parameters_by_name:
         if name not in _PARAMETERS:
-            meant = nearest(name, _PARAMETERS)
-            hint = f"Did you mean {meant}?" if meant else f"Known: {', '.join(_PARAMETERS)}."
+            hint = guess(name, _PARAMETERS, f"Known: {', '.join(_PARAMETERS)}.")
             raise TeamError(Code.INVALID_FIELD, f"unknown parameter {name}", hint)
     action = str(parameters_by_name.get("ACTION", "")).lower()
     if action not in _ACTIONS:

@@ -14,7 +14,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Priority
-from team_console.store.model.names import canonical, is_name, nearest
+from team_console.store.model.names import canonical, guess, is_name
 from team_console.store.protocol.checks import secret_warnings
 from team_console.store.protocol.client_requests import (
     ALWAYS,
@@ -443,8 +443,7 @@ def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> dict
     """One answer to each question: a label or own words, a list of them where several may be chosen."""
     asked = {item.text: item for item in questions_of(question.payload)}
     for text in (text for text in given if text not in asked):
-        meant = nearest(text, asked) or next(iter(asked))
-        _refuse(f"answers: nobody asked {named(text)}", f"Did you mean {named(meant)}?")
+        _refuse(f"answers: nobody asked {named(text)}", guess(text, asked, f"Asked: {', '.join(map(named, asked))}."))
     chosen: dict[str, Any] = {}
     for item in asked.values():
         value = given.get(item.text)

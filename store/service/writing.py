@@ -15,7 +15,7 @@ from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Priority, Status, from_record, new_message_id, new_record
-from team_console.store.model.names import ALL, USER, check_name, did_you_mean, nearest
+from team_console.store.model.names import ALL, USER, check_name, did_you_mean, guess
 from team_console.store.protocol.checks import (
     TeamFacts,
     expected_on_roster,
@@ -179,11 +179,8 @@ def check_known(state: TeamState, names: Iterable[str], *, has_written: bool = F
         unknown = [name for name in unknown if not any(name in (each.sender, *each.recipients) for each in live)]
     met = known(config, live)
     for name in (name for name in unknown if name not in met):
-        meant = nearest(name, met)
-        hint = f"Did you mean {meant}? " if meant else ""
-        members_now = ", ".join(members(config, live))
-        text = f"no agent {name!r} in team {config.name}"
-        raise TeamError(Code.AGENT_NOT_FOUND, text, f"{hint}Members: {members_now}.")
+        hint = guess(name, met, f"Members: {', '.join(members(config, live))}.")
+        raise TeamError(Code.AGENT_NOT_FOUND, f"no agent {name!r} in team {config.name}", hint)
 
 
 def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Priority
-from team_console.store.model.names import ALL, RULE, as_name, nearest
+from team_console.store.model.names import ALL, RULE, as_name, did_you_mean
 from team_console.store.settings.team_config import (
     ASK_FOR,
     ASK_WORDS,
@@ -401,10 +401,8 @@ class SettingsReader:
                     yield key.value, key, value
 
     def _unknown(self, key: Any, path: str, word: str, known: Mapping[str, Any]) -> None:
-        meant = nearest(word, known)
-        ask = f"; did you mean {meant!r}?" if meant else ""
         hint = "Correct or remove it; 'team-console help settings' lists them all."
-        text = f"unknown setting {path!r}{ask}"
+        text = f"unknown setting {path!r}{did_you_mean(word, known)}"
         self.problems.append(ConfigProblem("CONFIG_WARNING", "warning", self.line(key), text, hint))
 
     def _look_for_places(self, node: Any, path: str) -> None:
@@ -511,8 +509,7 @@ class SettingsReader:
         text = self._text(node, setting, place)
         if text is None or text in setting.choices:
             return text
-        meant = nearest(text, setting.choices)
-        ask = f"; did you mean {meant!r}?" if meant else ""
+        ask = did_you_mean(text, setting.choices)
         self.wrong(node, f"{place}: {text!r} is none of {', '.join(setting.choices)}{ask}")
         return None
 
@@ -576,8 +573,7 @@ def rule_trouble(text: str) -> str:
         return f"{text!r} matches nothing in Claude Code: write Edit{text.removeprefix('Write')}"
     if text in ASK_WORDS or _CLIENT_RULE.fullmatch(text):
         return ""
-    meant = nearest(text, ASK_WORDS)
-    ask = f"; did you mean {meant!r}?" if meant else ""
+    ask = did_you_mean(text, ASK_WORDS)
     return f"{text!r} is neither one of {', '.join(ASK_WORDS)} nor a rule such as 'Bash(make deploy:*)'{ask}"
 
 

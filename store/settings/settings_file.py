@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import canonical, nearest
+from team_console.store.model.names import canonical, did_you_mean
 from team_console.store.settings.parsing import LIMITS, MAX_BYTES, PRIORITIES, RETENTION, SettingsReader
 from team_console.store.settings.team_config import (
     OVERDUE_SECONDS,
@@ -325,9 +325,8 @@ class _Builder:
         if word in PRIORITIES:
             ranks[word] = rank
             return
-        meant = nearest(word, PRIORITIES)
-        ask = f"; did you mean {meant!r}?" if meant else ""
-        self._wrong(line, f"priorities.{word} is not a priority{ask}", f"Priorities are {', '.join(PRIORITIES)}.")
+        text = f"priorities.{word} is not a priority{did_you_mean(word, PRIORITIES)}"
+        self._wrong(line, text, f"Priorities are {', '.join(PRIORITIES)}.")
 
     def _places(self) -> tuple[Path | None, Path | None]:
         root = root_of(self._path)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import PRIORITIES, STATUSES, Status
-from team_console.store.model.names import RULE, nearest
+from team_console.store.model.names import RULE, guess
 from team_console.store.model.recorded import RecordedFacts, changed_problem
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
@@ -76,8 +76,7 @@ def _unknown(facts: Facts) -> Iterator[Problem]:
             continue
         are = "is" if number == 1 else "are"
         text = f"{counted(number, 'message')} {are} of a kind that is not known here; kept and shown as written"
-        meant = nearest(name, KINDS)
-        hint = f"Did somebody mean {meant}?" if meant else "Check the spelling if it was meant otherwise."
+        hint = guess(name, KINDS, "Check the spelling if it was meant otherwise.")
         yield Problem("UNKNOWN_KIND", "notice", f"type {name}", text, hint)
 
 
@@ -328,11 +327,10 @@ def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
             text = f"{name} writes or is written to, and is no name that anybody could write to"
             yield Problem("UNADDRESSABLE", "warning", name, text, f"Have it call itself otherwise. {RULE}")
         elif row.stranger:
-            meant = nearest(name, names)
-            hint = f"Did somebody mean {meant}? " if meant else ""
+            hint = guess(name, names, "Add it to the settings if it belongs here.")
             where = "on no roster" if facts.complete else f"on no roster {_OF_THOSE}"
             text = f"{name} writes or is written to and is {where}"
-            yield Problem("STRANGER", "warning", name, text, f"{hint}Add it to the settings if it belongs here.")
+            yield Problem("STRANGER", "warning", name, text, hint)
     for row in roster:
         if row.looks_like:
             text = f"{row.name} looks like {row.looks_like} and is another name, written with other letters"

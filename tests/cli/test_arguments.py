@@ -214,7 +214,7 @@ def test_members_that_are_named_are_listed_alone(team: CommandLine) -> None:
     assert len(team.ok("member", "list").out.splitlines()) > 2
     refused = team("member", "list", "file-manger")
     assert refused.status == 1
-    assert "Did you mean 'file-manager'?" in refused.err
+    assert "Did you mean file-manager?" in refused.err
     assert team("member", "list", "--role", "resident").status == 2
 
 

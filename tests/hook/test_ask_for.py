@@ -237,7 +237,7 @@ def test_rules_are_those_of_the_member_and_a_later_join_takes_out_its_own_alone(
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ("pushing", "did you mean 'push'"),
+        ("pushing", "did you mean push"),
         ("Write(//srv/**)", "write Edit(//srv/**)"),
         ("deletes things", "neither one of"),
     ],
