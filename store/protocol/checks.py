@@ -173,7 +173,9 @@ def forbidden(type: str, name: str) -> TeamError:
 
 def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
     """The error for an unknown type word, with the kind it was most likely meant to be."""
-    hint = guess(str(type), allowed, f"Check the type field; it is one of {', '.join(allowed)}.")
+    hint = guess(
+        type if isinstance(type, str) else "", allowed, f"Check the type field; it is one of {', '.join(allowed)}."
+    )
     what = "is missing" if type is None else f"{named(type)} is not a type of message"
     return TeamError(Code.INVALID_TYPE, f"type: {what}", hint)
 

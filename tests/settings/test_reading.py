@@ -36,7 +36,7 @@ def test_an_unknown_setting_is_told_with_its_line_and_the_nearest_name(line: str
     config = read(GOOD + line + "\n")
     (problem,) = config.problems
     assert (problem.code, problem.severity, problem.line) == ("CONFIG_WARNING", "warning", 6)
-    assert repr(meant) in problem.message
+    assert f"did you mean {meant}?" in problem.message
     assert list(config.agents) == ["ceo", "a1"]
 
 
