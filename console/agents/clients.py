@@ -15,7 +15,7 @@ from msgspec import Struct
 from team_console.console.agents.ask_rules import CODEX_QUESTION
 from team_console.console.agents.quick import teammate_of
 from team_console.store.protocol.client_requests import answers_text
-from team_console.store.protocol.parsing import flag, mapping, mappings, text_in
+from team_console.store.protocol.parsing import mapping, mappings, text_in
 
 CLAUDE, CODEX = "claude-code", "codex"
 PLAN_TOOL = "ExitPlanMode"
@@ -139,7 +139,7 @@ def event_of(data: Mapping[str, Any], client: str = "") -> Event:
         questions=questions,
         modes=_MODES if wish is Wish.PLAN else (),
         last_words=text_in(data, "last_assistant_message"),
-        keeps_going=flag(data, "stop_hook_active"),
+        keeps_going=data.get("stop_hook_active") is True,
         reason=text_in(data, "reason"),
         mode=text_in(data, "permission_mode"),
         patience=_CRITICAL if is_critical else None,

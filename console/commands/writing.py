@@ -21,7 +21,7 @@ from team_console.store.model.names import ALL, USER
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.checks import count_words, summary_warnings
 from team_console.store.protocol.kinds import KINDS, Family, phrase, routes_of
-from team_console.store.protocol.parsing import required_fields
+from team_console.store.protocol.parsing import missing_fields
 from team_console.store.protocol.titles import said_in
 from team_console.store.service import agents, deliveries, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
@@ -131,7 +131,7 @@ def _kinds(config: TeamConfig) -> Mapping[str, tuple[str, ...]]:
     """What a human may write, each with the fields it needs here and by the protocol (`docs/requirements.md` B.1)."""
     needs = {kind.name: kind.needs for kind in KINDS.values() if kind.family is Family.MESSENGER}
     names = dict.fromkeys(("message", *needs, *(kind for kind in config.kinds if kind not in KINDS)))
-    return {kind: tuple(dict.fromkeys((*needs.get(kind, ()), *required_fields(config, kind)))) for kind in names}
+    return {kind: tuple(dict.fromkeys((*needs.get(kind, ()), *missing_fields(config, kind, {})))) for kind in names}
 
 
 def _handoffs(screen: MainScreen, config: TeamConfig) -> tuple[Handoff, ...]:

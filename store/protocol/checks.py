@@ -45,7 +45,7 @@ from team_console.store.protocol.parsing import (
     parse_carried,
     parse_message,
     text_in,
-    text_of_key,
+    text_of,
     texts_of,
 )
 from team_console.store.protocol.permissions import DIRECTED, SLAVE, classes_of, direction_problems
@@ -81,7 +81,6 @@ def check_outgoing(
     type: str,
     to: Sequence[str],
     payload: Mapping[str, Any],
-    priority: str | None,
     own_kinds: Collection[str] = (),
 ) -> None:
     """Refuse a message of `send` that would break its protocol.
@@ -398,8 +397,6 @@ def _check_body(name: str, body: Mapping[str, Any]) -> None:
     Raises:
         TeamError: `INVALID_FIELD` naming the first field that is missing, wrong or out of place.
     """
-    if not KINDS[name].needs:
-        raise TeamError(Code.INVALID_TYPE, f"{name} is understood on reading only", "Send a kind of the source.")
     if body.get("msg_type", name) != name:
         raise _invalid(name, "msg_type", f"says {named(body['msg_type'])}, the message is {name}")
     for code, key, text in _body_problems(name, body):
@@ -454,10 +451,7 @@ def _sprint_problems(message: Message) -> tuple[Problem, ...]:
 
 
 def _body_problems(name: str, body: Mapping[str, Any]) -> Iterator[_Oddity]:
-    kind = KINDS.get(name)
-    if kind is None or kind.family is not Family.SPRINT or not kind.needs:
-        return
-    wrong = list(departures(body, kind.needs))
+    wrong = list(departures(body, KINDS[name].needs))
     yield from ((_MALFORMED, field, text) for field, text in wrong)
     if not wrong:
         yield from _remarks(name, body)
@@ -725,7 +719,7 @@ def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
 
 def _reported_to(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
     """A report goes to a slave, so nobody else can be named for it."""
-    name = canonical(text_of_key(read.body.get("report_to")))
+    name = canonical(text_of(read.body.get("report_to")))
     if not name or name == read.message.sender or not facts.roles:
         return
     if SLAVE not in classes_of(name, roles=facts.roles, lead=facts.config.lead):
@@ -743,7 +737,7 @@ def _reported_to(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
 def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
     """What a report of a batch says of stories, held against the plan."""
     body = read.body
-    session, batch = text_of_key(body.get("session_id")), batch_key(body.get("batch_id"))
+    session, batch = text_of(body.get("session_id")), batch_key(body.get("batch_id"))
     plan = facts.plans.get(session)
     if plan is None:
         texts = [f"there is no plan of session {session:.80}"] if facts.plans else []

@@ -88,14 +88,11 @@ class MessageKind(Struct, frozen=True):
     Attributes:
         family: Source it comes from.
         name: The word in `type`, or before the colon for sprint messages.
-        meaning: One plain sentence for help and the reference.
         direction: Who writes it to whom, as the source says (`Slave -> Master`).
         entry_point: The command line verb that sends it.
         priority: Default priority (decision D5).
         opens: The request it opens, if any.
         answers: The request it answers, if any.
-        source: Seed and line or section.
-        supersedes: Whether a later question of this kind by the same author replaces an open one.
         withdraws: Whether it takes back an open request of its own sender, with a reason.
         needs: Fields of the payload, or of the JSON of a sprint kind, without which it is refused
             (`docs/requirements.md` B.1, seed 002, decision D20).
@@ -105,14 +102,11 @@ class MessageKind(Struct, frozen=True):
 
     family: Family
     name: str
-    meaning: str
     direction: str
     entry_point: str
     priority: Priority = Priority.MEDIUM
     opens: RequestKind | None = None
     answers: RequestKind | None = None
-    source: str = ""
-    supersedes: bool = False
     withdraws: bool = False
     needs: Mapping[str, Form] = MappingProxyType({})
     usual: tuple[str, ...] = ()
@@ -147,107 +141,40 @@ _ASK = RequestKind
 _TEXT, _ANY, _NULL, _TEXTS = FieldForm.TEXT, FieldForm.ANY_TEXT, FieldForm.TEXT_OR_NULL, FieldForm.TEXTS
 
 _sendmessage = partial(MessageKind, Family.SENDMESSAGE)
-_messenger = partial(MessageKind, Family.MESSENGER, entry_point=SEND, source="000, B.1")
-_sprint = partial(MessageKind, Family.SPRINT, entry_point=SEND, source="002")
-_client = partial(MessageKind, Family.CLIENTS, priority=_HIGH, source="D20")
-_router = partial(MessageKind, Family.ROUTER, entry_point="route, send", source="003 Message Types")
+_messenger = partial(MessageKind, Family.MESSENGER, entry_point=SEND)
+_sprint = partial(MessageKind, Family.SPRINT, entry_point=SEND)
+_client = partial(MessageKind, Family.CLIENTS, priority=_HIGH)
+_router = partial(MessageKind, Family.ROUTER, entry_point="route, send")
 
 _ALL = (
-    _sendmessage(
-        "message", "A direct message to one agent.", "Any -> Any", "send, sendmessage", source="001 section 2.1"
-    ),
-    _sendmessage(
-        "broadcast",
-        "The same message to every member, one delivery each.",
-        "Any -> All",
-        "broadcast, sendmessage",
-        source="001 section 2.2",
-    ),
-    _sendmessage(
-        "shutdown_request",
-        "Asks an agent to stop gracefully.",
-        "Lead -> Agent",
-        "shutdown, sendmessage",
-        source="001 section 2.3",
-        priority=_HIGH,
-        opens=_ASK.SHUTDOWN,
-        supersedes=True,
-    ),
-    _sendmessage(
-        "shutdown_response",
-        "Agrees to stop, or refuses with a reason.",
-        "Agent -> Lead",
-        VERDICT,
-        source="001 section 2.4",
-        priority=_HIGH,
-        answers=_ASK.SHUTDOWN,
-    ),
-    _sendmessage(
-        "plan_approval_request",
-        "Hands in a plan and waits for the verdict.",
-        "Agent -> Lead",
-        "plan",
-        source="001 section 2.5, 5.4",
-        priority=_HIGH,
-        opens=_ASK.PLAN,
-        supersedes=True,
-    ),
-    _sendmessage(
-        "plan_approval_response",
-        "Approves a plan, or rejects it with feedback.",
-        "Lead -> Agent",
-        VERDICT,
-        source="001 section 2.5",
-        priority=_HIGH,
-        answers=_ASK.PLAN,
-    ),
-    _sendmessage(
-        "request_withdrawn",
-        "Takes back a request of its own, with the reason.",
-        "Any -> Any",
-        "withdraw",
-        source="D21",
-        withdraws=True,
-    ),
+    _sendmessage("message", "Any -> Any", "send, sendmessage"),
+    _sendmessage("broadcast", "Any -> All", "broadcast, sendmessage"),
+    _sendmessage("shutdown_request", "Lead -> Agent", "shutdown, sendmessage", priority=_HIGH, opens=_ASK.SHUTDOWN),
+    _sendmessage("shutdown_response", "Agent -> Lead", VERDICT, priority=_HIGH, answers=_ASK.SHUTDOWN),
+    _sendmessage("plan_approval_request", "Agent -> Lead", "plan", priority=_HIGH, opens=_ASK.PLAN),
+    _sendmessage("plan_approval_response", "Lead -> Agent", VERDICT, priority=_HIGH, answers=_ASK.PLAN),
+    _sendmessage("request_withdrawn", "Any -> Any", "withdraw", withdraws=True),
     _messenger(
         "handoff",
-        "Passes an artifact on with its context and next actions.",
         "Any -> Any",
         priority=_HIGH,
         needs={"artifact_path": _TEXT, "context_summary": _TEXT, "next_actions": FieldForm.LIST},
     ),
+    _messenger("review", "Any -> Any", needs={"artifact_path": _TEXT, "review_type": _TEXT}),
     _messenger(
-        "review",
-        "Asks for a review of an artifact.",
-        "Any -> Any",
-        needs={"artifact_path": _TEXT, "review_type": _TEXT},
-    ),
-    _messenger(
-        "clarify",
-        "Asks a question that blocks the asker.",
-        "Any -> Any",
-        priority=_HIGH,
-        opens=_ASK.CLARIFICATION,
-        needs={"question": _TEXT, "context": _TEXT},
+        "clarify", "Any -> Any", priority=_HIGH, opens=_ASK.CLARIFICATION, needs={"question": _TEXT, "context": _TEXT}
     ),
     _messenger(
         "escalate",
-        "Brings an issue to the human.",
         "Any -> User",
         priority=_CRITICAL,
         opens=_ASK.ESCALATION,
         needs={"issue": _TEXT, "severity": _TEXT, "recommendation": _TEXT},
     ),
-    _messenger("notify", "Tells a group what happened.", "Any -> Group", priority=_LOW, needs={"message": _TEXT}),
-    _messenger(
-        "collaborate",
-        "Invites a group to work on a topic until a deadline.",
-        "Any -> Group",
-        needs={"topic": _TEXT, "deadline": FieldForm.MOMENT},
-    ),
+    _messenger("notify", "Any -> Group", priority=_LOW, needs={"message": _TEXT}),
+    _messenger("collaborate", "Any -> Group", needs={"topic": _TEXT, "deadline": FieldForm.MOMENT}),
     _sprint(
         "AGENT_CREATE_REQUEST",
-        "Asks for a temporary agent, without business context.",
         "Slave -> Master",
         priority=_HIGH,
         opens=_ASK.CREATE,
@@ -255,38 +182,24 @@ _ALL = (
     ),
     _sprint(
         "AGENT_CREATED",
-        "Names the temporary agent that was created.",
         "Master -> Slave",
         entry_point="approve",
         priority=_HIGH,
         answers=_ASK.CREATE,
         needs={"agent_name": _TEXT, "agent_type": _TEXT},
     ),
+    _sprint("AGENT_DESTROY_REQUEST", "Slave -> Master", opens=_ASK.DESTROY, needs={"agent_name": _TEXT}),
     _sprint(
-        "AGENT_DESTROY_REQUEST",
-        "Asks for the end of a temporary agent.",
-        "Slave -> Master",
-        opens=_ASK.DESTROY,
-        needs={"agent_name": _TEXT},
-    ),
-    _sprint(
-        "AGENT_DESTROYED",
-        "Confirms that a temporary agent was ended.",
-        "Master -> Slave",
-        entry_point="approve",
-        answers=_ASK.DESTROY,
-        needs={"agent_name": _TEXT},
+        "AGENT_DESTROYED", "Master -> Slave", entry_point="approve", answers=_ASK.DESTROY, needs={"agent_name": _TEXT}
     ),
     _sprint(
         "AGENT_ROSTER_BROADCAST",
-        "The complete roster: residents, slaves, temps.",
         "Master -> Residents",
         entry_point="approve, send",
         needs={"session_id": _ANY, "roster": {"residents": _TEXTS, "slaves": _TEXTS, "temps": _TEXTS}},
     ),
     _sprint(
         "TASK_ASSIGNMENT",
-        "Gives a temporary agent its story and contacts.",
         "Slave -> Temp",
         priority=_HIGH,
         needs={
@@ -297,7 +210,6 @@ _ALL = (
     ),
     _sprint(
         "SLAVE_BATCH_COMPLETE",
-        "Reports a batch and asks for the slave's own end.",
         "Slave -> Master",
         opens=_ASK.DESTROY,
         needs={
@@ -310,7 +222,6 @@ _ALL = (
     ),
     _sprint(
         "BATCH_PLAN_READY",
-        "The batches of a session and their dependencies.",
         "SM -> Master",
         needs={
             "session_id": _TEXT,
@@ -319,22 +230,15 @@ _ALL = (
             "dependency_graph": {EACH: {"depends_on": _TEXTS}},
         },
     ),
-    _sprint(
-        "COURSE_CORRECTION",
-        "Reports a finished re-plan.",
-        "SM -> Master",
-        needs={"session_id?": _ANY, "reason?": _ANY, "status?": _ANY},
-    ),
+    _sprint("COURSE_CORRECTION", "SM -> Master", needs={"session_id?": _ANY, "reason?": _ANY, "status?": _ANY}),
     _sprint(
         "CC_TRIGGER",
-        "The user asks for a course correction.",
         "Master -> SM",
         priority=_HIGH,
         needs={"reason?": _TEXT, "user_input?": FieldForm.WISH, "current_batch_id?": FieldForm.KEY},
     ),
     _sprint(
         "DEBUG_REQUEST",
-        "Asks for the analysis of a failure.",
         "Any -> Debugger",
         opens=_ASK.DEBUG,
         needs={
@@ -349,7 +253,6 @@ _ALL = (
     ),
     _sprint(
         "DEBUG_RESULT",
-        "Root cause and fix of a failure.",
         "Debugger -> Requester",
         answers=_ASK.DEBUG,
         needs={
@@ -364,7 +267,6 @@ _ALL = (
     ),
     _sprint(
         "BROWSER_REQUEST",
-        "Asks for one operation in a browser.",
         "Any -> E2E Live",
         opens=_ASK.BROWSER,
         needs={
@@ -378,7 +280,6 @@ _ALL = (
     ),
     _sprint(
         "BROWSER_RESULT",
-        "What the browser did.",
         "E2E Live -> Requester",
         answers=_ASK.BROWSER,
         needs={
@@ -389,128 +290,57 @@ _ALL = (
             "error": FieldForm.LOOSE_OR_NULL,
         },
     ),
-    _sprint(
-        "AGENT_COMPLETE",
-        "Reports the end of a temporary agent's task.",
-        "Temp -> Slave",
-        needs={"status": _TEXT, "results": FieldForm.LOOSE},
-    ),
+    _sprint("AGENT_COMPLETE", "Temp -> Slave", needs={"status": _TEXT, "results": FieldForm.LOOSE}),
     _sprint(
         "RESEARCH_REQUEST",
-        "Asks for answers from documentation.",
         "Any -> KR",
         opens=_ASK.RESEARCH,
         needs={"story_key": _ANY, "requesting_agent": _ANY, "queries": [{"query": _TEXT}]},
     ),
     _sprint(
         "RESEARCH_RESULT",
-        "What the research found.",
         "KR -> Requester",
         answers=_ASK.RESEARCH,
         needs={"story_key": _ANY, "results": [{"query": _ANY, "status": _ANY}]},
     ),
-    _sprint(
-        "AGENT_DISPATCH_REQUEST",
-        "Asks for a temporary agent together with its task.",
-        "Slave -> Master",
-        entry_point=READ_ONLY,
-        priority=_HIGH,
-        opens=_ASK.CREATE,
-        source="B.4",
-    ),
+    _sprint("AGENT_DISPATCH_REQUEST", "Slave -> Master", entry_point=READ_ONLY, priority=_HIGH, opens=_ASK.CREATE),
     *(
-        _sprint(name, meaning, direction, entry_point=READ_ONLY, source="B.4")
-        for name, meaning, direction in (
-            ("SM_PLANNING_REQUEST", "Asks for the batch plan of an epic.", "Master -> SM"),
-            ("SM_SUMMARY_REQUEST", "Asks for the summary of a session.", "Master -> SM"),
-            ("SM_READY_ACK", "The scrum master is ready.", "SM -> Master"),
-            ("CC_REQUEST", "A forwarded course correction trigger.", "Master -> SM"),
-            ("CC_REJECTED", "A course correction that was not made.", "SM -> Master"),
-            ("STATUS_WRITE_REQUEST", "Asks for a change of the status file.", "Slave -> Master"),
-            ("BATCH_ASSIGNMENT", "Gives a slave its batch.", "Master -> Slave"),
-            ("SHUTDOWN_CONFIRMED", "Confirms a shutdown.", "Any -> Master"),
+        _sprint(
+            name,
+            direction,
+            entry_point=READ_ONLY,
+        )
+        for name, direction in (
+            ("SM_PLANNING_REQUEST", "Master -> SM"),
+            ("SM_SUMMARY_REQUEST", "Master -> SM"),
+            ("SM_READY_ACK", "SM -> Master"),
+            ("CC_REQUEST", "Master -> SM"),
+            ("CC_REJECTED", "SM -> Master"),
+            ("STATUS_WRITE_REQUEST", "Slave -> Master"),
+            ("BATCH_ASSIGNMENT", "Master -> Slave"),
+            ("SHUTDOWN_CONFIRMED", "Any -> Master"),
         )
     ),
-    _router(
-        "task_assignment",
-        "Assigns a task to implement.",
-        "orchestrator -> code_developer",
-        usual=("task_id", "spec_id", "priority"),
-    ),
-    _router("task_complete", "Reports a finished task.", "code_developer -> orchestrator"),
-    _router("spec_ready", "A specification is ready for implementation.", "architect -> code_developer"),
-    _router("error_report", "Reports a failed task.", "code_developer -> orchestrator", priority=_HIGH),
-    _router(
-        "dependency_unblocked",
-        "What a task waited for is there.",
-        "orchestrator -> code_developer",
-        usual=("task_id", "unblocked_by"),
-    ),
+    _router("task_assignment", "orchestrator -> code_developer", usual=("task_id", "spec_id", "priority")),
+    _router("task_complete", "code_developer -> orchestrator"),
+    _router("spec_ready", "architect -> code_developer"),
+    _router("error_report", "code_developer -> orchestrator", priority=_HIGH),
+    _router("dependency_unblocked", "orchestrator -> code_developer", usual=("task_id", "unblocked_by")),
     _client(
         "permission_request",
-        "Asks whether a tool may be used: a command, an edit, a page.",
         "Agent -> Lead",
         HOOK,
         opens=_ASK.PERMISSION,
         needs={"tool": _TEXT, "input": FieldForm.OBJECT},
     ),
-    _client(
-        "permission_response",
-        "Allows it once or always, or refuses it.",
-        "Lead -> Agent",
-        "approve, reject",
-        answers=_ASK.PERMISSION,
-    ),
-    _client(
-        "question_request",
-        "Asks the human one or more questions with options.",
-        "Agent -> Lead",
-        "ask",
-        opens=_ASK.QUESTION,
-        needs={"questions": FieldForm.QUESTIONS},
-    ),
-    _client(
-        "question_response",
-        "Chooses options, or says it in own words.",
-        "Lead -> Agent",
-        "answer, reject",
-        answers=_ASK.QUESTION,
-    ),
-    _client(
-        "request_askback",
-        "Asks back about an open request, which stays open.",
-        "Any -> Any",
-        "askback",
-        talks=True,
-    ),
-    _client(
-        "askback_response",
-        "Answers what was asked back about a request of its own.",
-        "Any -> Any",
-        "answer",
-        talks=True,
-    ),
-    _client(
-        "grant",
-        "Answers the same permission again until an end, as it was decided.",
-        "Lead -> itself",
-        "grant",
-        priority=Priority.LOW,
-    ),
-    _client(
-        "grant_recalled",
-        "Ends a grant.",
-        "Lead -> itself",
-        "grants",
-        priority=Priority.LOW,
-    ),
-    _client(
-        "session_state",
-        "Notes that a client's session, or a teammate in it, works, rests or ended.",
-        "Agent -> itself",
-        HOOK,
-        priority=_LOW,
-    ),
+    _client("permission_response", "Lead -> Agent", "approve, reject", answers=_ASK.PERMISSION),
+    _client("question_request", "Agent -> Lead", "ask", opens=_ASK.QUESTION, needs={"questions": FieldForm.QUESTIONS}),
+    _client("question_response", "Lead -> Agent", "answer, reject", answers=_ASK.QUESTION),
+    _client("request_askback", "Any -> Any", "askback", talks=True),
+    _client("askback_response", "Any -> Any", "answer", talks=True),
+    _client("grant", "Lead -> itself", "grant", priority=Priority.LOW),
+    _client("grant_recalled", "Lead -> itself", "grants", priority=Priority.LOW),
+    _client("session_state", "Agent -> itself", HOOK, priority=_LOW),
 )
 
 KINDS: Mapping[str, MessageKind] = MappingProxyType({kind.name: kind for kind in _ALL})
@@ -521,7 +351,7 @@ RESPONSES: Mapping[RequestKind, str] = {
 }
 """The kind of message that decides a request, where only one does."""
 
-SUPERSEDING = frozenset(kind.opens for kind in _ALL if kind.supersedes and kind.opens is not None)
+SUPERSEDING = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN})
 """Requests of which an author has one open at a time: a later one replaces it."""
 
 CARRIERS = frozenset({"message", "broadcast"})

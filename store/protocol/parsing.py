@@ -15,7 +15,7 @@ from team_console.store.model.json_text import json_trouble, named
 from team_console.store.model.message import Message, per_message
 from team_console.store.model.names import canonical
 from team_console.store.protocol.kinds import KINDS, PREFIX, Family, MessageKind, RequestKind, carried_name
-from team_console.store.settings.team_config import Route, TeamConfig
+from team_console.store.settings.team_config import TeamConfig
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
 """Families whose questions and answers share a `request_id` in their payload; what is neither may quote one too."""
@@ -75,8 +75,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         if self.name == "SLAVE_BATCH_COMPLETE":
             return self.message.sender
         key = _SUBJECTS.get(self.kind.matter) if self.kind is not None and self.kind.matter is not None else None
-        subject = text_of(self.body.get(key)) if key else None
-        return None if subject is None else canonical(subject)
+        return canonical(text_of(self.body.get(key))) or None if key else None
 
     @property
     def approve(self) -> bool | None:
@@ -103,9 +102,9 @@ def named_agent(read: ParsedMessage) -> str:
     return canonical(name) if isinstance(name, str) else ""
 
 
-def text_of(value: object) -> str | None:
-    """An id as text, None when the value is no id (missing, empty, a list or a mapping)."""
-    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "" else None
+def text_of(value: object) -> str:
+    """An id or key as text, empty when the value is none (missing, a list or a mapping)."""
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 
 
 def _verdict(value: object) -> bool | None:
@@ -182,7 +181,7 @@ def _id_of(message: Message, kind: MessageKind | None, body: Mapping[str, Any]) 
     if kind is not None and kind.opens is not None:
         return quoted or message.message_id
     carried = body.get("in_reply_to", message.payload.get("in_reply_to"))
-    return quoted or text_of(carried)
+    return quoted or text_of(carried) or None
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -229,11 +228,6 @@ def mappings(data: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any], ...]
     return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
 
 
-def flag(data: Mapping[str, Any], key: str) -> bool:
-    """Whether it is true."""
-    return data.get(key) is True
-
-
 # What a team's own settings ask of a message: fields of its kind (`message_types`) and of its handoff (`routing`).
 
 _ENVELOPE = frozenset(
@@ -252,41 +246,26 @@ def check_configured(
         TeamError: `INVALID_FIELD`, naming the field and where it is required.
     """
     for name in missing_fields(config, type, payload):
-        wanted = ", ".join(required_fields(config, type))
-        hint = f"message_types.{type} in the team settings requires {wanted}."
+        hint = f"message_types.{type} in the team settings requires it."
         raise TeamError(Code.INVALID_FIELD, f"payload.{name} is missing", hint)
-    return [warning for name in to if (warning := _handoff_warning(config, type, sender, name, payload))]
-
-
-def required_fields(config: TeamConfig, type: str) -> tuple[str, ...]:
-    """Payload fields the team's settings require of a kind."""
-    rule = config.kinds.get(type)
-    return tuple(name for name in rule.required_fields if name not in _ENVELOPE) if rule else ()
+    warnings = []
+    for name in to if type == "handoff" else ():
+        routes = [route for route in config.routes if (route.sender, route.recipient) == (sender, name)]
+        lacks = [(_missing(route.payload, payload), route.key) for route in routes]
+        # Of several routes between two members the one that it fits best.
+        missing, key = min(lacks, key=lambda lack: len(lack[0]), default=((), ""))
+        warnings += [f"the handoff {key} usually carries {', '.join(missing)}"] if missing else []
+    return warnings
 
 
 def missing_fields(config: TeamConfig, type: str, payload: Mapping[str, Any]) -> list[str]:
-    """Those of them that a payload has not, or has empty."""
-    return [name for name in required_fields(config, type) if _is_missing(payload.get(name))]
+    """Payload fields that the team's settings require of a kind, and that this payload has not, or has empty."""
+    rule = config.kinds.get(type)
+    return _missing([name for name in rule.required_fields if name not in _ENVELOPE], payload) if rule else []
 
 
-def _handoff_warning(
-    config: TeamConfig, type: str, sender: str, recipient: str, payload: Mapping[str, Any]
-) -> str | None:
-    """What a handoff between two members lacks; with several routes between them, by the one it fits best."""
-    routes = [route for route in config.routes if (route.sender, route.recipient) == (sender, recipient)]
-    if type != "handoff" or not routes:
-        return None
-    route = min(routes, key=lambda candidate: len(_lacks(candidate, payload)))
-    lacks = _lacks(route, payload)
-    return f"the handoff {route.key} usually carries {', '.join(lacks)}" if lacks else None
-
-
-def _lacks(route: Route, payload: Mapping[str, Any]) -> list[str]:
-    return [name for name in route.payload if _is_missing(payload.get(name))]
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, (str, list, tuple, dict)) and not value)
+def _missing(names: Iterable[str], payload: Mapping[str, Any]) -> list[str]:
+    return [name for name in names if payload.get(name) in (None, "", [], (), {})]
 
 
 # Entry: a message at its place among others, with its reading.
@@ -359,7 +338,7 @@ def plans_of(reads: Iterable[ParsedMessage]) -> dict[str, Plan]:
     sessions: dict[str, dict[str, list[str]]] = {}
     for read in reads:
         if read.name in (PLAN, CORRECTION):
-            name = text_of_key(read.body.get("session_id"))
+            name = text_of(read.body.get("session_id"))
             now = sessions.setdefault(name, {})
             sessions[name] = planned(read.body.get("batches")) if read.name == PLAN else replanned(now, read.body, ())
     return {name: tuple((key, tuple(stories)) for key, stories in now.items()) for name, now in sessions.items()}
@@ -401,19 +380,14 @@ def replanned(now: Mapping[str, list[str]], body: Mapping[str, Any], begun: Coll
 def dispatched_name(read: ParsedMessage) -> str:
     """The name of the agent that a dispatch asks for: its type and its story, as the protocol names agents."""
     body = read.body
-    return f"{text_of_key(body.get('agent_type'))}-{text_of_key(body.get('story_key'))}"
+    return f"{text_of(body.get('agent_type'))}-{text_of(body.get('story_key'))}"
 
 
 def batch_key(value: Any) -> str:
     """A batch id, `1` or `batch-1`, as text."""
-    return text_of_key(value).removeprefix("batch-")
-
-
-def text_of_key(value: Any) -> str:
-    """A key as text, empty where there is none."""
-    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+    return text_of(value).removeprefix("batch-")
 
 
 def texts_of(value: Any) -> list[str]:
     """The texts of a list."""
-    return [text for item in value if (text := text_of_key(item))] if isinstance(value, list) else []
+    return [text for item in value if (text := text_of(item))] if isinstance(value, list) else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
@@ -25,9 +24,6 @@ _CALLED = {"Residents": "a resident", "Slave": "a slave", "Temp": "a temporary a
 
 _ROUTER_TYPES = frozenset({"orchestrator", "architect", "code_developer"})
 """Agent types of seed 003; an agent called `code-developer-2` is of the type `code_developer`."""
-_NUMBER = re.compile(r"(?:[-_.]|(?<!\d))\d++\Z")
-"""A number at the end, whole: tried at each of its digits, a name of many thousands would be read as often."""
-
 _KNOWN_NAMES = {
     "scrum-master": SM,
     "sm": SM,
@@ -55,14 +51,6 @@ def classes_of(name: str, *, roles: Mapping[str, str], lead: str) -> frozenset[s
     return RESIDENTS if role == "resident" else RESIDENTS | {SLAVE, TEMP}
 
 
-def router_types_of(name: str, *, roles: Mapping[str, str], lead: str) -> frozenset[str]:
-    """What the agent `name` may be in seed 003's routes: its own type when its name or role tells, else any."""
-    plain = _NUMBER.sub("", name.casefold()).replace("-", "_")
-    if plain in _ROUTER_TYPES:
-        return frozenset({plain})
-    return frozenset({"orchestrator"}) if name == lead or roles.get(name) == "master" else _ROUTER_TYPES
-
-
 def departure(kind: MessageKind, *, sender: str, recipient: str, roles: Mapping[str, str], lead: str) -> str | None:
     """What is wrong with the ends of a message of `kind`, as a sentence; None when nothing is, or nothing is known."""
     if kind.family not in DIRECTED:
@@ -78,11 +66,9 @@ def direction_problems(message: Message, *, roles: Mapping[str, str], lead: str)
 
     Codes: `WRONG_DIRECTION`; `ROSTER_TO_NON_RESIDENT` for a roster that reaches anyone but a resident (180).
     """
-    kind = parse_message(message).kind
-    if kind is None or kind.family not in DIRECTED:
-        return ()
-    problems = []
-    if kind.name == "AGENT_DESTROY_REQUEST" and parse_message(message).body.get("agent_name") == message.sender:
+    read, problems = parse_message(message), []
+    kind = read.kind
+    if kind is None or (kind.name == "AGENT_DESTROY_REQUEST" and read.body.get("agent_name") == message.sender):
         return ()  # in a later revision of the protocol an agent that is done asks for its own end
     for recipient in message.recipients:
         text = departure(kind, sender=message.sender, recipient=recipient, roles=roles, lead=lead)
@@ -98,8 +84,11 @@ def _fits(wanted: str, name: str, *, roles: Mapping[str, str], lead: str) -> boo
         return True
     if name == ALL:
         return False
-    if wanted in _ROUTER_TYPES:
-        return wanted in router_types_of(name, roles=roles, lead=lead)
+    if wanted in _ROUTER_TYPES:  # its own type when its name or role tells, else any
+        plain = name.casefold().rstrip("0123456789").rstrip("-_.").replace("-", "_")
+        if plain not in _ROUTER_TYPES and (name == lead or roles.get(name) == "master"):
+            plain = "orchestrator"
+        return plain == wanted or plain not in _ROUTER_TYPES
     possible = classes_of(name, roles=roles, lead=lead)
     return bool(possible & RESIDENTS) if wanted == "Residents" else wanted in possible
 

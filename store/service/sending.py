@@ -100,7 +100,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
     """Check `draft` and write it in one transaction of its own."""
     config = caller.team.config()
     kind, to, payload = draft.type, draft.to, draft.payload
-    check_outgoing(type=kind, to=to, payload=payload, priority=draft.priority, own_kinds=config.kinds)
+    check_outgoing(type=kind, to=to, payload=payload, own_kinds=config.kinds)
     warnings = check_configured(config, type=kind, sender=draft.sender, to=to, payload=payload)
     warnings += draft.check(config)
     with caller.transaction(action) as tx:

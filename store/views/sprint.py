@@ -23,7 +23,7 @@ from team_console.store.protocol.parsing import (
     named_agent,
     planned,
     replanned,
-    text_of_key,
+    text_of,
     texts_of,
 )
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState
@@ -103,7 +103,7 @@ class _Fold:
         self.work: dict[str, tuple[str, str]] = {}
 
     def _session(self, entry: PlacedMessage) -> _Session:
-        name = text_of_key(entry.read.body.get("session_id"))
+        name = text_of(entry.read.body.get("session_id"))
         return self.sessions.setdefault(name, _Session(name))
 
     def plan(self, entry: PlacedMessage) -> None:
@@ -125,10 +125,10 @@ class _Fold:
         """An agent works on a story."""
         body, session, is_dispatch = entry.read.body, self._session(entry), entry.read.name == DISPATCH
         agent = dispatched_name(entry.read) if is_dispatch else entry.message.recipients[0]
-        story = text_of_key(body.get("story_key"))
+        story = text_of(body.get("story_key"))
         if not story:
             return
-        slave = text_of_key(body.get("report_to")) or entry.message.sender
+        slave = text_of(body.get("report_to")) or entry.message.sender
         batch = session.batch_of(story)
         if batch is None:
             key = _batch_of_slave(slave)
@@ -143,8 +143,8 @@ class _Fold:
         """An agent says how its work on a story ended."""
         body, agent = entry.read.body, entry.message.sender
         name, story = self.work.pop(agent, ("", ""))
-        story = story or text_of_key(body.get("story_key"))
-        session = self.sessions.get(name or text_of_key(body.get("session_id")))
+        story = story or text_of(body.get("story_key"))
+        session = self.sessions.get(name or text_of(body.get("session_id")))
         if session is None or not story or session.batch_of(story) is None:
             return
         state = report_state(body)
@@ -154,7 +154,7 @@ class _Fold:
 
     def end(self, entry: PlacedMessage) -> None:
         """Nobody works any more on the story of an agent that was destroyed."""
-        agent = text_of_key(entry.read.body.get("agent_name"))
+        agent = text_of(entry.read.body.get("agent_name"))
         self.work.pop(agent, None)
         for session in self.sessions.values():
             for story, name in session.agents.items():
@@ -212,7 +212,7 @@ def sprint(facts: Iterable[PlacedMessage]) -> Sprint:
 
 def report_state(body: Mapping[str, Any]) -> StoryState | None:
     """How the work of one agent on a story ended, by its report; None where it says neither."""
-    status = text_of_key(body.get("status")).lower()
+    status = text_of(body.get("status")).lower()
     return StoryState.FAILED if status in _BAD else StoryState.DONE if status in _GOOD else None
 
 
@@ -225,7 +225,7 @@ def _row(session: _Session, batch: _Batch) -> Batch:
         slave=batch.slave,
         stories=tuple(_story(session, story) for story in batch.stories),
         complete=batch.report is not None,
-        report=text_of_key(batch.report.read.body.get("batch_report")) if batch.report is not None else "",
+        report=text_of(batch.report.read.body.get("batch_report")) if batch.report is not None else "",
         message=shown.message if shown is not None else None,
     )
 

@@ -147,7 +147,7 @@ def test_the_newer_form_with_to_and_message_says_the_same(newer: dict[str, Any],
 
 def outgoing(type: str, payload: dict[str, Any]) -> list[str]:
     """Refused, or the violations that the sender is told."""
-    check_outgoing(type=type, to=("dev",), payload=payload, priority=None)
+    check_outgoing(type=type, to=("dev",), payload=payload)
     stored = new_record(
         message_id="m",
         type=type,

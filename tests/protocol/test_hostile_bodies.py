@@ -70,7 +70,7 @@ def test_any_document_is_a_form_or_refused_with_a_hint(document: dict[str, Any])
 @given(kind=st.sampled_from(sorted(KINDS)), payload=BODIES)
 @settings(max_examples=50)
 def test_any_payload_is_sent_or_refused_with_a_hint(kind: str, payload: dict[str, Any]) -> None:
-    error = refusal(lambda: check_outgoing(type=kind, to=("dev",), payload=payload, priority=None))
+    error = refusal(lambda: check_outgoing(type=kind, to=("dev",), payload=payload))
     assert error is None or error.hint
 
 
