@@ -25,11 +25,11 @@ BY_TONE = "Nguy\u00ea\u0303n"
 """As a Vietnamese keyboard writes it: the vowel composed, its tone apart."""
 
 
-@pytest.fixture(params=["folder", "sqlite", "postgresql"])
+@pytest.fixture(params=["folder", "postgresql"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgresql":
         return empty_postgresql()
-    return str(tmp_path / ("t.db" if request.param == "sqlite" else "t"))
+    return str(tmp_path / "t")
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import yaml
 
 pytestmark = pytest.mark.slow
 
-TEAMS, PLANS = 4, 10
-"""Forty rounds, on small queues so that a round is quick."""
+TEAMS, PLANS = 3, 8
+"""Twenty-four rounds, on small queues so that a round is quick."""
 ROUNDS = [(f"team-{team}", f"plan-{plan}") for team in range(TEAMS) for plan in range(PLANS)]
 
 

@@ -40,7 +40,7 @@ _MORE_KEYS = (
     "\x1b[200~a\x1b]0;x\x07\x1b[201~",
 )
 _SMALL = ((40, 10), (300, 80), (20, 5))
-_ROUNDS = 12
+_ROUNDS = 8
 
 
 def field_names() -> tuple[str, ...]:

@@ -114,8 +114,6 @@ def test_a_verdict_on_a_trail_that_is_private_is_not_called_unverified(looks: Lo
     ("words", "wanted"),
     [
         (("status",), "condition  ok\n"),
-        (("check",), "KEPT_PRIVATE"),
-        (("history",), PLAN),
         (("receive", "--agent", "file-manager", "--peek"), "file-manager"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CommandLine
-from tests.samples import rotated
+from tests.trust.damage import repair
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +45,10 @@ HARMS: dict[str, Harm] = {
 
 
 def _found(team: CommandLine, *place: str) -> list[dict[str, str]]:
-    return [item for item in team(*place, "check", "--json").json["findings"] if item["code"] == "ATTACHMENT_LOST"]
+    checked = team(*place, "check", "--json")
+    found = [item for item in checked.json["findings"] if item["code"] == "ATTACHMENT_LOST"]
+    assert checked.status == bool(found)
+    return found
 
 
 @pytest.fixture
@@ -56,17 +60,19 @@ def attached(team: CommandLine) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("harm", "where"), rotated(HARMS, ("in the queue", "in the archive")))
-def test_what_is_not_what_was_attached_is_an_error(team: CommandLine, attached: Path, harm: str, where: str) -> None:
+@pytest.mark.parametrize("where", ["in the queue", "in the archive"])
+def test_what_is_not_what_was_attached_is_an_error(team: CommandLine, attached: Path, where: str) -> None:
     if where == "in the archive":
         team.ok("receive", "--agent", "file-manager")
         team.ok("clear", "--older-than-days", "0", "--yes")
-    assert _found(team) == []
-    HARMS[harm](attached)
-    (finding,) = _found(team)
-    assert (finding["severity"], finding["place"]) == ("error", "M1")
-    assert attached.name in finding["message"]
-    assert team("check").status == 1
+    good = Path(shutil.copy2(attached, team.folder.parent / "good"))
+    for harm in list(HARMS)[where == "in the archive" :: 2]:
+        assert _found(team) == []
+        HARMS[harm](attached)
+        (finding,) = _found(team)
+        assert (finding["severity"], finding["place"]) == ("error", "M1"), harm
+        assert attached.name in finding["message"]
+        repair(attached, good)
 
 
 def test_in_a_database_too(team: CommandLine) -> None:

@@ -14,7 +14,6 @@ pytestmark = pytest.mark.slow
 
 TERMINALS: Mapping[str, Mapping[str, str]] = {
     "no colours": {"NO_COLOR": "1"},
-    "16 colours": {"TERM": "xterm", "COLORTERM": ""},
     "16 colours, light": {"TERM": "xterm", "COLORTERM": "", "TEAM_CONSOLE_THEME": "light"},
 }
 

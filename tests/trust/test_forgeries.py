@@ -327,7 +327,7 @@ def test_the_catalogue_has_a_hundred_forgeries() -> None:
 STORES = ("yaml", "sqlite", "postgresql")
 CASES = [
     pytest.param(store, kind, name, id=f"{store}-{name}-{kind}", marks=() if store == "yaml" else pytest.mark.slow)
-    for (name, kind), store in rotated(rotated(FORGERIES, KINDS, len(STORES)), STORES)
+    for (name, kind), store in rotated(rotated(FORGERIES, KINDS, 2), STORES)
 ]
 
 

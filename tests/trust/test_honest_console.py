@@ -20,6 +20,7 @@ from team_console.store.service.sending import send
 
 from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal, console
+from tests.samples import sampled
 from tests.store.yaml_folder import HOLD, ROOT_ONLY, is_rolled_back, process, wait_for
 from tests.trust.damage import FILES, HARMS, NOTE, PLAN, healthy, repair
 
@@ -34,7 +35,7 @@ QUIET_WORDS = (
 )
 """How the screen says that there is nothing."""
 DOUBT_WORDS = ("It is not known what waits", "This list may be incomplete")
-SETTINGS_HARMS = ("emptied", "zeros", "conflict markers", "a word instead", "gone", "a pipe instead")
+SETTINGS_HARMS = ("zeros", "conflict markers", "gone")
 NO_WATCH = (
     "unshare",
     "--user",
@@ -64,8 +65,8 @@ def test_every_harm_to_the_queue_is_told_as_what_it_is_and_is_over_by_itself(fol
     with console(folder) as terminal, closing(open_team(str(folder), read_only=True)) as looker:
         looker.snapshot()
         terminal.wait_for(PLAN[:20], "● LIVE")
-        for name, harm in HARMS.items():
-            harm(folder / FILES["queue"])
+        for name in sampled(HARMS, 13):
+            HARMS[name](folder / FILES["queue"])
             found = looked_at(looker)
             terminal.wait_until(lambda found=found: shows(terminal, found), f"{found} after harm: {name}")  # type: ignore[misc]
             assert_honest(terminal)
@@ -144,7 +145,7 @@ def test_harm_to_the_settings_is_told_as_such_over_the_rows_and_is_over_by_itsel
         assert terminal.wait_exit() == 0
 
 
-@pytest.mark.parametrize("harm", ["zeros", "only the key", "emptied", "gone", "a folder instead", "a dangling link"])
+@pytest.mark.parametrize("harm", ["zeros", "emptied", "gone"])
 def test_a_console_opened_on_a_harmed_queue_does_not_know_what_waits(folder: Path, harm: str) -> None:
     HARMS[harm](folder / FILES["queue"])
     with console(folder) as terminal:
@@ -229,7 +230,9 @@ sys.exit(run_console(team, me="ceo", feed=Hanging(team, "ceo")))
 """
 
 
-def test_a_store_that_does_not_answer_makes_the_screen_stale_until_it_does(folder: Path, tmp_path: Path) -> None:
+def test_a_store_that_does_not_answer_makes_the_screen_stale_until_it_does_and_can_be_left(
+    folder: Path, tmp_path: Path
+) -> None:
     program, pipe = tmp_path / "hanging.py", tmp_path / "hangs"
     program.write_text(HANGING)
     with Terminal([sys.executable, str(program), str(folder), str(pipe)], cwd=folder) as terminal:
@@ -240,15 +243,6 @@ def test_a_store_that_does_not_answer_makes_the_screen_stale_until_it_does(folde
         pipe.unlink()
         os.close(answer)
         terminal.wait_until(lambda: is_well(terminal) and "STALE" not in terminal.text, "a store that answers")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-
-
-def test_a_console_whose_store_does_not_answer_can_be_left(folder: Path, tmp_path: Path) -> None:
-    program, pipe = tmp_path / "hanging.py", tmp_path / "hangs"
-    program.write_text(HANGING)
-    with Terminal([sys.executable, str(program), str(folder), str(pipe)], cwd=folder) as terminal:
-        terminal.wait_for("● LIVE", PLAN[:20])
         os.mkfifo(pipe)
         terminal.wait_for("◌ STALE")
         terminal.send("q")

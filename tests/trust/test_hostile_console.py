@@ -89,20 +89,20 @@ class Tour:
 def _lists(tour: Tour) -> None:
     for mode in LISTS:
         tour.go(mode)
-        tour.walk(9)
-        tour.press("v", "k", "G", "kkk", ENTER, "G", "g")
+        tour.walk(4)
+        tour.press("v", "G", "kkk", ENTER, "G")
         tour.escape()
         tour.press("v", "g")
 
 
 def _inbox_rows(tour: Tour) -> None:
     tour.go("2")
-    tour.press("g", TAB, *["jjj"] * 9, "G", TAB, "G", "g")
+    tour.press("g", TAB, *["jjj"] * 4, "G", TAB, "G", "g")
 
 
 def _verdicts(tour: Tour) -> None:
     tour.go("1l")
-    for number in range(4):
+    for number in range(2):
         tour.press("a" if number % 2 else "r")
         if arrives(tour.terminal, "· esc ", 3.0):
             tour.look()
@@ -113,7 +113,7 @@ def _verdicts(tour: Tour) -> None:
 
 def _letters(tour: Tour) -> None:
     tour.go("1")
-    for _ in range(4):
+    for _ in range(2):
         tour.press("m", TAB, TAB, "x")
         tour.escape()
         tour.press("jjj")
@@ -134,7 +134,7 @@ def _remedies(tour: Tour) -> None:
 
 
 def _frame(tour: Tour) -> None:
-    for mode in "1234":
+    for mode in "13":
         tour.go(mode)
         tour.press("?", "G")
         tour.escape()
