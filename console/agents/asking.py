@@ -13,11 +13,12 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.agents.ask_rules import CODEX_QUESTION
 from team_console.console.agents.clients import (
     CLAUDE,
+    MODES,
+    PLAN_TOOL,
     Event,
     EventName,
     Reply,
@@ -29,14 +30,14 @@ from team_console.console.agents.clients import (
 )
 from team_console.console.agents.running import facts_of_session
 from team_console.console.agents.session import LOCK_WAIT, OUT, ClientSession, is_read, wait_until_unread
-from team_console.console.agents.session_files import ALLOWED, ASKED, asked_in, digest, shows_decided
+from team_console.console.agents.session_files import ALLOWED, ASKED, digest
 from team_console.console.agents.transcript import why_of
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message, text_in
+from team_console.store.protocol.parsing import mappings, parse_message, text_in
 from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import is_granted
@@ -99,24 +100,17 @@ def allow_once(session: ClientSession) -> bool:
     for name in session.files.names(ALLOWED):
         request_id = str((session.files.read(name) or {}).get("request_id", ""))
         allowed = _allowed(session, request_id)
+        call, instead, ends = allowed or ("", None, None)
         # guard: offer-ends
-        if allowed is None or (allowed.ends is not None and session.team.clock() >= allowed.ends):
+        if allowed is None or (ends is not None and session.team.clock() >= ends):
             session.files.remove(name)
-        elif allowed.call == _name_of(event.tool, event.input, event.directory):
+        elif call == _name_of(event.tool, event.input, event.directory):
             session.files.remove(name)
-            reply = allow_reply(event, allowed.instead)
+            reply = allow_reply(event, instead)
             # guard: allowed-once
             if reply is not None and session.use_once(request_id):
                 return session.say(reply)
     return False
-
-
-class _Allowed(Struct, frozen=True):
-    """A call that the human allowed once, by its name; `instead` is the input to go on with where it was edited."""
-
-    call: str
-    instead: Mapping[str, Any] | None
-    ends: datetime | None
 
 
 def is_denied_before(session: ClientSession, request_id: str) -> bool:
@@ -124,8 +118,10 @@ def is_denied_before(session: ClientSession, request_id: str) -> bool:
     return _allowed(session, request_id) is not None
 
 
-def _allowed(session: ClientSession, request_id: str) -> _Allowed | None:
+def _allowed(session: ClientSession, request_id: str) -> tuple[str, Mapping[str, Any] | None, datetime | None] | None:
     """What the human allowed once under this id, judged by the store; None when nothing that counts says so.
+
+    The name of the call, the input to go on with where that was edited, and when the offer ends.
 
     Raises:
         TeamError: `STORE_UNREADABLE`; then the client's own rules go on.
@@ -144,9 +140,8 @@ def _allowed(session: ClientSession, request_id: str) -> _Allowed | None:
     if trust_in(session.team, [verdict]).mark(verdict):
         return None
     asked, instead = permission_of(question.payload), verdict.payload.get("updated_input")
-    changed = instead if isinstance(instead, Mapping) else None
-    directory = origin_of(question.payload).directory
-    return _Allowed(_name_of(asked.tool, asked.input, directory), changed, row.expires_at)
+    call = _name_of(asked.tool, asked.input, origin_of(question.payload).directory)
+    return call, instead if isinstance(instead, Mapping) else None, row.expires_at
 
 
 def _name_of(tool: str, given: Mapping[str, Any], directory: str) -> str:
@@ -359,8 +354,7 @@ def ask_human(session: ClientSession) -> None:
         receipt = _open(session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds))
         if receipt is None or receipt.request_id is None:
             return
-        asked = asked_in(dict(receipt.messages[0].payload), event.thread, event.tool)
-        session.files.write(ASKED + asker, {"request_id": receipt.request_id, **asked})
+        session.files.write(ASKED + asker, {"request_id": receipt.request_id, "thread": event.thread})
         needs_human = session.config.wait_for_human == "present" and not holds
         has_dialog = event.client == CLAUDE and not event.thread  # a teammate's stands in another session's terminal
         dialog = Dialog(event.session) if has_dialog else None
@@ -428,9 +422,9 @@ def _open(session: ClientSession, asker: str | None, expires: datetime) -> Recei
     event, caller = session.event, session.caller()
     origin = {**_origin(event), "expires": expires, "asker": asker}
     if event.wish is Wish.PLAN:
-        return submit_plan(caller, content=event.plan, modes=event.modes, **origin)
+        return submit_plan(caller, content=text_in(event.input, "plan"), modes=MODES, **origin)
     if event.wish is Wish.QUESTION:
-        return ask_question(caller, questions=event.questions, **origin)
+        return ask_question(caller, questions=mappings(event.input, "questions"), **origin)
     known = file_before(event, readers=_readers(session))
     before = excerpt_of(known) if isinstance(known.before, str) else known.before
     return ask_permission(
@@ -488,6 +482,7 @@ def _readers(session: ClientSession) -> int:
 HURRY = 0.7
 """Seconds a write at the end of a session waits for the lock: the client gives all its hooks 1.5 s then."""
 _ONE_TOOL = (EventName.AFTER_TOOL, EventName.AFTER_FAILED_TOOL)
+_TURN_OVER = (EventName.STOP, EventName.SUBAGENT_STOP, EventName.TEAMMATE_IDLE, EventName.PROMPT)
 
 
 def end_requests(session: ClientSession) -> None:
@@ -498,36 +493,64 @@ def end_requests(session: ClientSession) -> None:
     Raises:
         TeamError: The store's own.
     """
+    known = dict(session.files.all(ASKED))  # before the store is read
     snapshot = session.team.snapshot()
     if not snapshot.is_known:
         return
     questions = open_requests(snapshot)
+    orphans = orphaned_requests(session.team, questions)
+    for name, asked in known.items():
+        if asked["request_id"] not in questions or asked["request_id"] in orphans:
+            session.files.remove(name)
     ends = session.event.name == EventName.SESSION_END
     wait = HURRY if ends else LOCK_WAIT
-    for request_id, question in orphaned_requests(session.team, questions).items():
+    for request_id, question in orphans.items():
         own = origin_of(question.payload).session == session.event.session
         reason = ANSWERED_THERE if own and not ends else SESSION_ENDED
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
     session.sweep_askers()
     reason = SESSION_ENDED if ends else ANSWERED_THERE
-    for request_id, question in _decided(session, questions):
+    threads = {asked["request_id"]: asked["thread"] for asked in known.values()}
+    for request_id, question in _decided(session, questions, threads):
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
 
 
-def _decided(session: ClientSession, questions: Mapping[str, Message]) -> Iterator[tuple[str, Message]]:
+def _decided(
+    session: ClientSession, questions: Mapping[str, Message], threads: Mapping[str, object]
+) -> Iterator[tuple[str, Message]]:
     """What this event shows to be decided; of equal requests that one used tool decides, the first."""
-    files = filter(None, map(session.files.read, session.files.names(ASKED)))
-    known = {str(asked.get("request_id")): asked for asked in files}
     for request_id, question in questions.items():
         if origin_of(question.payload).session != session.event.session:
             continue
         # guard: request-without-a-file
-        asked = known.get(request_id) or asked_in(dict(question.payload), _thread_of(session, question))
+        thread = _thread_of(session, question) if request_id not in threads else threads[request_id]
         # guard: answered-in-session
-        if shows_decided(session.call.data, asked):
+        if _shows_decided(session.event, question.payload, thread):
             yield request_id, question
             if session.event.name in _ONE_TOOL:
                 return
+
+
+def _shows_decided(event: Event, asked: Mapping[str, Any], thread: object) -> bool:
+    """Whether this event shows that what was asked needs no answer from here any more.
+
+    Nobody waits for what the client denied by itself, so no turn ends it.
+
+    The end of a session decides all of it; the end of a turn what its own thread asked; a tool that was used, with what
+    was asked for, that. A plan comes back without its text, a question with its answers.
+    """
+    if event.name == EventName.SESSION_END:
+        return True
+    if asked.get("denied") and event.name not in _ONE_TOOL:
+        return False
+    # guard: event-of-other-thread
+    if thread != event.thread:
+        return False
+    if event.name not in _ONE_TOOL:
+        return event.name in _TURN_OVER
+    if "questions" in asked:
+        return list(asked["questions"]) == event.input.get("questions")
+    return event.tool == asked.get("tool", PLAN_TOOL) and bool(event.input == asked.get("input", event.input))
 
 
 def _thread_of(session: ClientSession, question: Message) -> str:

@@ -20,7 +20,7 @@ from team_console.store.protocol.parsing import mapping, mappings, text_in
 CLAUDE, CODEX = "claude-code", "codex"
 PLAN_TOOL = "ExitPlanMode"
 _QUESTION_TOOLS = ("AskUserQuestion", CODEX_QUESTION)
-_MODES = ("auto", "acceptEdits", "default")
+MODES = ("auto", "acceptEdits", "default")
 """Modes in which a session can go on after its plan: its check decides, edits are accepted, or each is asked for."""
 _CRITICAL = 120.0
 """Seconds after which Claude Code refuses by itself to delete what is critical: home, root, the project."""
@@ -69,9 +69,6 @@ class Event(Struct, frozen=True):
         teammate: The name of the teammate whose event it is; None for the session itself and for a nameless subagent.
         suggestions: What the client offers to allow from now on, its own objects.
         wish: What is asked for, or would be by asking for a tool that is about to be used; None when nothing is.
-        plan: The plan that is handed in.
-        questions: The questions that are put.
-        modes: In which the client can go on after a plan.
         last_words: What was said last before a turn ended.
         keeps_going: Whether a turn goes on only because a hook wanted it to.
         reason: Why a tool was denied, or the session ended.
@@ -91,9 +88,6 @@ class Event(Struct, frozen=True):
     teammate: str | None
     suggestions: tuple[Mapping[str, Any], ...]
     wish: Wish | None
-    plan: str
-    questions: tuple[Mapping[str, Any], ...]
-    modes: tuple[str, ...]
     last_words: str
     keeps_going: bool
     reason: str
@@ -101,11 +95,6 @@ class Event(Struct, frozen=True):
     patience: float | None
     teammates_work: bool | None
     transcript: str
-
-    @property
-    def is_of_subagent(self) -> bool:
-        """Whether it is of a subagent that has no name of its own."""
-        return bool(self.thread) and self.teammate is None
 
 
 def event_of(data: Mapping[str, Any], client: str = "") -> Event:
@@ -116,9 +105,9 @@ def event_of(data: Mapping[str, Any], client: str = "") -> Event:
     if client not in (CLAUDE, CODEX):
         client = CODEX if "turn_id" in data or "/.codex/" in text_in(data, "transcript_path") else CLAUDE
     name, tool, given = text_in(data, "hook_event_name"), text_in(data, "tool_name"), mapping(data, "tool_input")
-    plan = text_in(given, "plan") if tool == PLAN_TOOL else ""
-    questions = mappings(given, "questions") if tool in _QUESTION_TOOLS else ()
-    wish = Wish.PLAN if plan.strip() else Wish.QUESTION if questions else Wish.PERMISSION
+    asks_questions = tool in _QUESTION_TOOLS and mappings(given, "questions")
+    is_plan = tool == PLAN_TOOL and text_in(given, "plan").strip()
+    wish = Wish.PLAN if is_plan else Wish.QUESTION if asks_questions else Wish.PERMISSION
     asks = bool(tool) and name in (EventName.PERMISSION, EventName.BEFORE_TOOL)
     tasks = mappings(data, "background_tasks")
     works = any(task.get("type") == "teammate" and task.get("status") == "running" for task in tasks)
@@ -135,9 +124,6 @@ def event_of(data: Mapping[str, Any], client: str = "") -> Event:
         teammate=teammate_of(dict(data)) if client == CLAUDE else None,
         suggestions=mappings(data, "permission_suggestions"),
         wish=wish if asks else None,
-        plan=plan,
-        questions=questions,
-        modes=_MODES if wish is Wish.PLAN else (),
         last_words=text_in(data, "last_assistant_message"),
         keeps_going=data.get("stop_hook_active") is True,
         reason=text_in(data, "reason"),
@@ -234,7 +220,7 @@ def _approved_plan(event: Event, verdict: Mapping[str, Any]) -> Reply:
     """A bare yes to a plan is ignored: the input has to come back with it, changed or not."""
     plan, mode = text_in(verdict, "updated_plan"), text_in(verdict, "mode")
     if words := text_in(verdict, "content"):  # a yes has no place for words but the plan itself, which the model reads
-        plan = f"{plan or event.plan}\n\n## The human's words with the approval\n\n{words}\n"
+        plan = f"{plan or text_in(event.input, 'plan')}\n\n## The human's words with the approval\n\n{words}\n"
     modes = [{"type": "setMode", "mode": mode, "destination": "session"}] if mode else []
     return _yes(event, {**event.input, **({"plan": plan} if plan else {})}, modes)
 

@@ -77,9 +77,12 @@ def _started(session: ClientSession) -> None:
     session.remember()
 
 
+_NO_TURN: dict[str, int] = {"turn": 0, "blocks": 0}
+
+
 def _prompted(session: ClientSession) -> None:
     known = session.files.read(TURN)
-    session.files.write(TURN, {"turn": _number(known, "turn") + 1, "blocks": 0})
+    session.files.write(TURN, {"turn": (known or _NO_TURN)["turn"] + 1, "blocks": 0})
     _settle(session)
     session.note(Doing.WORKING)
     if not (is_nudge(text_in(session.call.data, "prompt"), session.name) and _add_mail(session)) and known is None:
@@ -120,10 +123,10 @@ def _used_tool(session: ClientSession) -> None:
 def _stopped(session: ClientSession) -> None:
     """What waits keeps the turn going, as often as the client allows; else the agent rests."""
     _settle(session)
-    known = session.files.read(TURN)
-    blocks = _number(known, "blocks") if session.event.keeps_going else 0
+    known = session.files.read(TURN) or _NO_TURN
+    blocks = known["blocks"] if session.event.keeps_going else 0
     if blocks < MOST_BLOCKS and _go_on_with_mail(session):
-        session.files.write(TURN, {"turn": _number(known, "turn"), "blocks": blocks + 1})
+        session.files.write(TURN, {**known, "blocks": blocks + 1})
     else:
         session.note(Doing.IDLE, last_words=session.event.last_words)
         if session.event.client == CODEX:
@@ -146,7 +149,7 @@ def _ended(session: ClientSession) -> None:
     session.note(Doing.ENDED, wait=HURRY)
     session.files.forget()
     if session.call.has_own_name:
-        forget_name(session.event.session, session.me, session.call.location)
+        forget_name(session.event.session)
 
 
 def _config_changed(session: ClientSession) -> None:
@@ -215,8 +218,3 @@ def _settle(session: ClientSession) -> None:
     """What this event shows: mail that was read, requests that were decided in the session, askers that are gone."""
     acknowledge_handed(session)
     end_requests(session)
-
-
-def _number(known: Mapping[str, object] | None, key: str) -> int:
-    value = (known or {}).get(key)
-    return value if isinstance(value, int) else 0

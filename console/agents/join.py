@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +51,11 @@ from team_console.console.agents.instructions import instructions_for, program
 from team_console.console.agents.named import (
     EACH,
     RUNNING,
-    claim_name,
     name_of,
     names,
 )
 from team_console.console.agents.quick import Invocation
-from team_console.console.agents.running import claude_sessions, facts_of_session, is_alive
+from team_console.console.agents.running import claude_home, claude_sessions, codex_home, facts_of_session, is_alive
 from team_console.console.agents.session_files import SessionFiles
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -180,7 +180,6 @@ class Joining(Struct, frozen=True):
     location: str
     program: tuple[str, ...]
     project: Path
-    home: Path
     instructions: str = ""
     rules: tuple[str, ...] = ()
     hold: tuple[str, ...] = ()
@@ -285,21 +284,22 @@ def refuse_other_scopes(client: Client, scope: Scope, joining: Joining) -> None:
     """
     for other in _SCOPES[client]:
         settings = places_of(client, other, joining)[0]
-        taken = _members_at(settings) - {joining.name, EACH} if other is not scope else ()
+        taken = _members_at(settings.path, settings.home) - {joining.name, EACH} if other is not scope else ()
         if taken:
             text = f"sessions here act as {min(taken)} already, by {settings.path}"
             raise TeamError(Code.NOT_PERMITTED, text, f"First: team-console leave {min(taken)}")
 
 
-def _members_at(settings: Place) -> set[str]:
-    try:
-        return members_in(read(read_file(settings.path, settings.home) or _EMPTY))
-    except (TeamError, NotEditable):  # what cannot be read has nothing of ours
-        return set()
+def _members_at(path: Path, home: Path) -> set[str]:
+    with suppress(TeamError, NotEditable):  # what cannot be read has nothing of ours
+        return members_in(read(read_file(path, home) or _EMPTY))
+    return set()
 
 
 def _claude(scope: Scope, joining: Joining) -> list[Place]:
-    folder, beside = _claude_home(joining.home) if scope is Scope.USER else (joining.project, joining.project)
+    folder = claude_home() if scope is Scope.USER else joining.project
+    # The other file of the user stands beside the folder, unless that is configured.
+    is_beside = scope is Scope.USER and not os.environ.get("CLAUDE_CONFIG_DIR")
     hooks = {
         Scope.PROJECT: ".claude/settings.json",
         Scope.LOCAL: ".claude/settings.local.json",
@@ -308,14 +308,8 @@ def _claude(scope: Scope, joining: Joining) -> list[Place]:
     servers = ".claude.json" if scope is Scope.USER else ".mcp.json"
     return [
         _settings_file(folder, hooks[scope], joining, CLAUDE),
-        _server_file(beside, servers, joining),
+        _server_file(home() if is_beside else folder, servers, joining),
     ]
-
-
-def _claude_home(home: Path) -> tuple[Path, Path]:
-    """The folder of the user's settings for Claude Code, and the one of its other file."""
-    configured = os.environ.get("CLAUDE_CONFIG_DIR")
-    return (Path(configured), Path(configured)) if configured else (home / ".claude", home)
 
 
 def _codex(scope: Scope, joining: Joining) -> list[Place]:
@@ -579,7 +573,7 @@ def missing_part(known: Receipt) -> str:
 
 def _mods() -> list[Problem]:
     """Plugins of Claude Code that have modules: such a one can let pass what hooks, rules and the human refused."""
-    folder = _claude_home(home())[0]
+    folder = claude_home()
     environment: dict[str, Any] = {}
     with suppress(TeamError, NotEditable):
         environment = read(read_file(folder / "settings.json", folder) or _EMPTY).get("env", {})
@@ -647,11 +641,6 @@ def running_sessions() -> list[Running]:
     return found
 
 
-def codex_home() -> Path:
-    """The folder of Codex' own files."""
-    return Path(os.environ.get("CODEX_HOME") or home() / ".codex")
-
-
 def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str], *, write: bool) -> Joined:
     """Let the chosen sessions that run, and all that start from now on, join under names of their own.
 
@@ -682,6 +671,10 @@ def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str
     return Joined("join", EACH, False, tuple(change for change, _ in steps), tuple(notes), write)
 
 
+_LONGEST = 40
+"""Characters of a title that become a name."""
+
+
 def name_session(call: Invocation) -> str:
     """Choose the name of a session of `join --all`, which is a member of the team from then on; empty for none.
 
@@ -701,35 +694,35 @@ def _give_name(call: Invocation) -> str:
     facts = facts_of_session(call.session)
     title = text_in(call.data, "session_title") or str(facts.get("name") or "")
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or text_in(call.data, "cwd")
-    name = ""
+    name = location = ""
     if call.data.get("hook_event_name") != "SessionEnd" and not _has_joined(Path(folder)):
         team = open_team(call.location)
         try:
             config, location = team.config(), _location(team)
             taken = {*config.agents, config.lead, USER, ALL} - _members_of_each(location)
-            wanted = title or os.path.basename(folder)
-            name = claim_name(call.session, location, wanted, taken, numbered=not title)
+            taken |= {one["name"] for _, one in names().all("") if one.get("team") == location}
+            base = re.sub(r"[^a-z0-9]+", "-", (title or os.path.basename(folder)).lower()).strip("-")[:_LONGEST]
+            base = base or "session"
+            wanted = (f"{base}-{number}" if number > 1 or not title else base for number in count(1))
+            name = next(name for name in wanted if name not in taken)
             if config.declared and name not in config.agents:
                 add_members(Caller(team, config.lead), [Agent(name)])
                 keep_receipt(Receipt(name, location, each=True))
         finally:
             team.close()
-    names().write(call.session, {"name": name})
+    names().write(call.session, {"name": name, "team": location})
     return name
 
 
 def _has_joined(project: Path) -> bool:
     """Whether a join of its own says as whom sessions in this project act."""
-    for name in (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json"):
-        with suppress(TeamError):
-            if _SIGNS[0] in (read_file(project / name, project) or ""):
-                return True
-    return False
+    names = (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json")
+    return any(_members_at(project / name, project) for name in names)
 
 
 def _every_session(joining: Joining) -> list[Place]:
     """The plugin, the hooks for sessions of Claude Code that run now, and those of Codex."""
-    folder, _ = _claude_home(joining.home)
+    folder = claude_home()
     about = json.loads((plugin_folder() / ".claude-plugin" / "plugin.json").read_text())
     hooks = {"hooks": hook_entries(CLAUDE, joining.command)}
     plugin = {".claude-plugin/plugin.json": about, "hooks/hooks.json": hooks}
@@ -773,7 +766,7 @@ def _joining(team: Team, name: str, project: Path, rules: Sequence[str] = ()) ->
     location = _location(team)
     words = instructions_for(team, name, by_itself=False)
     native = tuple(native_rules(rules))
-    return Joining(name, location, program(), project.absolute(), home(), words, native)
+    return Joining(name, location, program(), project.absolute(), words, native)
 
 
 def _location(team: Team) -> str:

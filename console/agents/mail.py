@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
+from typing import Any
 
 from team_console.console.agents.asking import is_denied_before, keep_allowed, listening
 from team_console.console.agents.clients import CODEX, LONGEST_CONTEXT
@@ -79,8 +80,8 @@ def acknowledge_handed(session: ClientSession) -> None:
     """This event shows that the turn went on with what its thread was handed before, so that is read."""
     for name, known in _handed(session):
         # guard: read-only-what-was-said
-        if known.get("thread", "") == session.event.thread and known.get("said") is True:
-            _acknowledge(session, _ids(known))
+        if known["thread"] == session.event.thread and known["said"]:
+            _acknowledge(session, known["ids"])
             session.files.remove(name)
 
 
@@ -102,9 +103,9 @@ def _acknowledge(session: ClientSession, ids: list[str]) -> None:
 
 def _unsaid(session: ClientSession) -> dict[str, list[str]]:
     """Ids of what earlier processes of this session took and never said, by the names of the files that say so."""
-    left = [(name, known) for name, known in _handed(session) if known.get("said") is not True]
+    left = [(name, known) for name, known in _handed(session) if not known["said"]]
     # guard: no-mail-said-twice
-    return {name: _ids(known) for name, known in left if not _is_at_work(known)}
+    return {name: known["ids"] for name, known in left if not _is_at_work(known)}
 
 
 def _still_delivered(session: ClientSession, unsaid: Mapping[str, list[str]]) -> tuple[Message, ...]:
@@ -114,23 +115,14 @@ def _still_delivered(session: ClientSession, unsaid: Mapping[str, list[str]]) ->
     return tuple(message for message in messages if message.message_id in ids and message.is_delivered_to(session.name))
 
 
-def _handed(session: ClientSession) -> list[tuple[str, dict[str, object]]]:
+def _handed(session: ClientSession) -> list[tuple[str, dict[str, Any]]]:
     """What the agent of this event was handed, by the names of the files that say so."""
-    known = [(name, session.files.read(name)) for name in session.files.names(HANDED)]
-    return [(name, facts) for name, facts in known if facts is not None and facts.get("agent") == session.name]
+    return [(name, facts) for name, facts in session.files.all(HANDED) if facts["agent"] == session.name]
 
 
-def _is_at_work(known: Mapping[str, object]) -> bool:
+def _is_at_work(known: Mapping[str, Any]) -> bool:
     """Whether the process that took the mail may be about to say it."""
-    taker, at = known.get("by"), known.get("at")
-    if not isinstance(taker, int) or not isinstance(at, float) or time.time() - at > _SAYING or taker == os.getpid():
-        return False
-    return is_alive(taker)
-
-
-def _ids(known: Mapping[str, object]) -> list[str]:
-    ids = known.get("ids")
-    return [str(message_id) for message_id in ids] if isinstance(ids, list) else []
+    return time.time() - known["at"] <= _SAYING and known["by"] != os.getpid() and is_alive(known["by"])
 
 
 def mail_words(session: ClientSession, messages: Sequence[Message]) -> str:
@@ -204,7 +196,7 @@ def wait_for_mail(session: ClientSession) -> int:
 
     The newest of several that wait in one session goes on, so that each end of a turn may start one.
     """
-    if session.event.is_of_subagent:
+    if session.event.thread and session.event.teammate is None:
         return 0
     token = new_name()
     turn = session.files.read(TURN)  # before anybody can see that somebody waits

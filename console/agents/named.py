@@ -6,17 +6,13 @@ Only what `session_files` imports is imported, for every event of such a session
 from __future__ import annotations
 
 import os
-import re
-from itertools import count
 
-from team_console.console.agents.session_files import SessionFiles, is_session_id, own_folder, whose
+from team_console.console.agents.session_files import SessionFiles, is_session_id, own_folder
 
 EACH = "*"
 """Stands for the name in the command of a hook that is every session's: each acts under a name of its own."""
 RUNNING = "running-"
 """Begins the marks of sessions that ran when they joined: they read the user's settings anew, and no plugin."""
-_CLAIM = "name-"
-_LONGEST = 40
 
 
 def names() -> SessionFiles:
@@ -33,25 +29,7 @@ def name_of(session: str) -> str | None:
     return None if known is None else str(known.get("name", ""))
 
 
-def claim_name(session: str, location: str, wanted: str, taken: set[str], *, numbered: bool) -> str:
-    """A name like the wanted one that neither a member nor another session of the team has.
-
-    Raises:
-        OSError: The files cannot be written.
-    """
-    base = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:_LONGEST] or "session"
-    for number in count(1):
-        name = base if number == 1 and not numbered else f"{base}-{number}"
-        try:
-            if name not in taken:
-                with open(os.path.join(names().folder, f"{_CLAIM}{whose(name, location)}"), "x", encoding="utf-8"):
-                    return name
-        except FileExistsError:
-            continue
-    return ""
-
-
-def forget_name(session: str, name: str, location: str) -> None:
-    """The session is over: another may have the name."""
-    for file in (session, RUNNING + session, f"{_CLAIM}{whose(name, location)}"):
-        names().remove(file)
+def forget_name(session: str) -> None:
+    """The session is over: another may have its name."""
+    names().remove(session)
+    names().remove(RUNNING + session)

@@ -15,7 +15,6 @@ from team_console.console.agents.session_files import (
     TEAMMATE,
     Data,
     SessionFiles,
-    shows_decided,
 )
 from team_console.store.backends.locked_files import is_locked, open_folder
 
@@ -97,7 +96,7 @@ def needs_nothing(call: Invocation, files: SessionFiles) -> bool:
     if name == "PreToolUse":
         return not files.names(ALLOWED) and not _is_asked_for(call, files)
     if name in _TEAMMATES:
-        return not _concerns_teammate(name, data, files) and not _ends_request(data, files)
+        return not _concerns_teammate(name, data, files) and not files.names(ASKED)
     if name not in _AFTER and name != "PermissionRequest":
         return True
     look = files.read(LOOK)
@@ -105,11 +104,7 @@ def needs_nothing(call: Invocation, files: SessionFiles) -> bool:
         return False
     if name == "PermissionRequest":
         return _asks_nobody(look)
-    # Mail that was handed to the thread that now goes on was read.
-    is_read = any(
-        (files.read(mail) or {}).get("thread", "") == data.get("agent_id", "") for mail in files.names(HANDED)
-    )
-    return not (look.get("urgent") or is_read or _ends_request(data, files) or has_changed(look, time.time()))
+    return not (look.get("urgent") or files.names(HANDED) or files.names(ASKED) or has_changed(look, time.time()))
 
 
 def teammate_of(data: Data) -> str | None:
@@ -147,11 +142,6 @@ def _concerns_teammate(name: str, data: Data, files: SessionFiles) -> bool:
     teammate = teammate_of(data)
     known = files.read(TEAMMATE + teammate) if teammate is not None else None
     return teammate is not None and (known is None or known.get("doing") != _TEAMMATES[name])
-
-
-def _ends_request(data: Data, files: SessionFiles) -> bool:
-    """Whether a request waits that this event shows to be decided."""
-    return any(shows_decided(data, files.read(name) or {}) for name in files.names(ASKED))
 
 
 # Invocation of the hook: how it was called, and with which event.

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from team_console.store.model.home import home
+
 _LARGEST = 1 << 16
 
 
@@ -40,6 +42,16 @@ def is_alive(pid: object) -> bool:
     return True
 
 
+def claude_home() -> Path:
+    """The folder of Claude Code's own files."""
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or home() / ".claude")
+
+
+def codex_home() -> Path:
+    """The folder of Codex' own files."""
+    return Path(os.environ.get("CODEX_HOME") or home() / ".codex")
+
+
 def facts_of_session(session: str) -> dict[str, Any]:
     """What Claude Code says of a session that runs; nothing when that cannot be told."""
     return next((facts for facts in claude_sessions() if facts.get("sessionId") == session), {})
@@ -47,8 +59,7 @@ def facts_of_session(session: str) -> dict[str, Any]:
 
 def claude_sessions() -> Iterator[dict[str, Any]]:
     """What Claude Code says of each session that runs, in a file of its own."""
-    base = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
-    for path in sorted(Path(base, "sessions").glob("*.json")):
+    for path in sorted(claude_home().glob("sessions/*.json")):
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             with open(descriptor, "rb") as file:

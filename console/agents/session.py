@@ -176,8 +176,7 @@ class ClientSession:
 
     def _names(self) -> list[str]:
         """The member, and the teammates in its session."""
-        known = [self.files.read(name) for name in self.files.names(TEAMMATE)]
-        teammates = [str(facts["name"]) for facts in known if facts is not None and "name" in facts]
+        teammates = [facts["name"] for _, facts in self.files.all(TEAMMATE)]
         return list(dict.fromkeys([self.me, *teammates, self.name]))
 
     def _teammate_name(self) -> str | None:

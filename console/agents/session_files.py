@@ -12,6 +12,11 @@ import re
 import time
 import zlib
 
+TYPE_CHECKING = False  # `typing` would cost each event 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
 MOST_DAYS = 14
 """Days after which the files of a session that never said its end are thrown away."""
 LOOK = "look"
@@ -36,7 +41,7 @@ class SessionFiles:
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
-    def read(self, name: str) -> dict[str, object] | None:
+    def read(self, name: str) -> dict[str, Any] | None:
         """One file; None when it is not there or not to be read."""
         try:
             with open(os.path.join(self.folder, name), encoding="utf-8") as file:
@@ -45,7 +50,7 @@ class SessionFiles:
             return None
         return value if isinstance(value, dict) else None
 
-    def write(self, name: str, value: dict[str, object]) -> None:
+    def write(self, name: str, value: dict[str, Any]) -> None:
         """Leave `value`; a machine that cannot keep it only costs later events time."""
         path = os.path.join(self.folder, name)
         staged = f"{path}.{os.getpid()}.tmp"
@@ -71,6 +76,13 @@ class SessionFiles:
             return sorted(name for name in os.listdir(self.folder) if name.startswith(prefix) and name[-4:] != ".tmp")
         except OSError:
             return []
+
+    def all(self, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Those of them that can be read."""
+        for name in self.names(prefix):
+            known = self.read(name)
+            if known is not None:
+                yield name, known
 
     def forget(self) -> None:
         """The session is over."""
@@ -126,47 +138,8 @@ def digest(value: object) -> int:
     return zlib.crc32(json.dumps(value, sort_keys=True).encode("utf-8", "backslashreplace"))
 
 
-# Proof that a request was decided where the agent runs: a later event of the same thread that shows it went on.
-
 Data = dict[str, object]
-_TURN_OVER = frozenset({"Stop", "SubagentStop", "TeammateIdle", "UserPromptSubmit"})
-_TOOL_DONE = frozenset({"PostToolUse", "PostToolUseFailure"})
-_PLAN_TOOL, _QUESTION_TOOL = "ExitPlanMode", "AskUserQuestion"
-
-
-def asked_in(payload: Data, thread: str, tool: object = None) -> Data:
-    """What is kept of a request, made of the request itself; `tool` is the one that asked, where it is known."""
-    kind = _QUESTION_TOOL if "questions" in payload else _PLAN_TOOL
-    asked = payload.get("input") if "tool" in payload else payload
-    facts: Data = {"thread": thread, "tool": tool or payload.get("tool") or kind, "digest": _subject(asked)}
-    return {**facts, "denied": bool(payload.get("denied"))}
-
-
-def shows_decided(data: Data, asked: Data) -> bool:
-    """Whether this event shows that what was asked needs no answer from here any more.
-
-    Nobody waits for what the client denied by itself, so no turn ends it.
-
-    The end of a session decides all of it; the end of a turn what its own thread asked; a tool that was used, with what
-    was asked for, that. A plan comes back without its text, a question with its answers.
-    """
-    name = data.get("hook_event_name")
-    if name == "SessionEnd":
-        return True
-    if asked.get("denied") and name not in _TOOL_DONE:
-        return False
-    # guard: event-of-other-thread
-    if asked.get("thread", "") != data.get("agent_id", ""):
-        return False
-    if name in _TURN_OVER:
-        return True
-    if name not in _TOOL_DONE or data.get("tool_name") != asked.get("tool"):
-        return False
-    return data.get("tool_name") == _PLAN_TOOL or asked.get("digest") == _subject(data.get("tool_input"))
-
-
-def _subject(given: object) -> int:
-    return digest(given["questions"] if isinstance(given, dict) and "questions" in given else given or {})
+"""An event of a client as it gives it."""
 
 
 # Record of what an agent ran: one line for each tool that a client says was used, in a private file on this machine.

@@ -21,7 +21,7 @@ from team_console.console.agents.clients import CODEX, Event
 from team_console.console.agents.session_files import EXIT, SUBJECTS
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.checks import mask_secrets
-from team_console.store.protocol.parsing import text_in
+from team_console.store.protocol.parsing import mapping, text_in
 from team_console.store.protocol.why import MOST_BYTES
 
 MOST_READ = 4 << 20
@@ -100,13 +100,11 @@ def why_of(event: Event) -> dict[str, Any]:
     user = said.user or said.prompt
     if not (user or said.agent or said.calls):
         return {"missing": "nothing in its transcript could be read"}
+    why: dict[str, Any] = {}
     for most in (5_000, 2_500, 1_200):
         calls = [{key: _cut(safe_line(value), most // 10) for key, value in call.items()} for call in said.calls[::-1]]
-        why = {
-            "user": _cut(user, most),
-            "agent": _cut("\n\n".join(said.agent[::-1]), most, is_end=True),
-            "calls": calls,
-        }
+        agent = _cut("\n\n".join(said.agent[::-1]), most, is_end=True)
+        why = {"user": _cut(user, most), "agent": agent, "calls": calls}
         if len(json.dumps(why, ensure_ascii=False).encode()) <= MOST_BYTES:
             break
     return why
@@ -155,21 +153,20 @@ def _take_claude(said: _Said, row: _Row) -> None:
         return
     if row.isSidechain and not said.asked.thread:  # a subagent's work in the file of the session itself
         return
-    blocks = message.get("content")
+    content = message.get("content")
+    texts = [content] if isinstance(content, str) else _texts(content, "text")
     if row.type == "user":
         _end_words(said)
-        texts = [blocks] if isinstance(blocks, str) else [text_in(item, "text") for item in _blocks(blocks, "text")]
-        for item in _blocks(blocks, "tool_result"):
+        for item in _blocks(content, "tool_result"):
             said.results.setdefault(text_in(item, "tool_use_id"), _result(item))
         is_typed = isinstance(row.origin, Mapping) and row.origin.get("kind") == "human"
         said.user = said.user or _typed("\n".join(filter(None, texts)), is_typed, row.promptSource in _SOURCES)
     elif row.type == "assistant":
         if said.agent and message.get("id") != said.agent_id:
             said.is_agent_whole = True
-        for item in reversed(_blocks(blocks, "tool_use")):
-            given = item.get("input")
-            _take_call(said, text_in(item, "name"), given if isinstance(given, Mapping) else {}, text_in(item, "id"))
-        _say(said, [text_in(item, "text") for item in _blocks(blocks, "text")], message.get("id"))
+        for item in reversed(_blocks(content, "tool_use")):
+            _take_call(said, text_in(item, "name"), mapping(item, "input"), text_in(item, "id"))
+        _say(said, texts, message.get("id"))
 
 
 def _blocks(content: object, kind: str) -> list[Mapping[str, Any]]:
@@ -177,9 +174,13 @@ def _blocks(content: object, kind: str) -> list[Mapping[str, Any]]:
     return [item for item in items if isinstance(item, Mapping) and item.get("type") == kind]
 
 
+def _texts(content: object, kind: str) -> list[str]:
+    return [text_in(item, "text") for item in _blocks(content, kind)]
+
+
 def _result(item: Mapping[str, Any]) -> str:
     content = item.get("content")
-    text = content if isinstance(content, str) else "".join(text_in(part, "text") for part in _blocks(content, "text"))
+    text = content if isinstance(content, str) else "".join(_texts(content, "text"))
     if item.get("is_error") is not True:
         return "ok"
     match = EXIT.search(text[:40])
@@ -198,19 +199,16 @@ def _take_codex(said: _Said, row: _Row) -> None:
         said.results.setdefault(call, _output(item.get("output")))
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
         _take_call(said, text_in(item, "name") or "shell", _arguments(item), call)
-    elif kind == "message":
-        texts = [text_in(part, "text") for part in _blocks(item.get("content"), "output_text")]
-        if item.get("role") == "assistant":
-            _say(said, texts, None)
-            _end_words(said)
-        elif item.get("role") == "user":
-            _end_words(said)
-            texts = [text_in(part, "text") for part in _blocks(item.get("content"), "input_text")]
-            about = item.get("internal_chat_message_metadata_passthrough")
-            kinds = about.get("content_item_kinds") if isinstance(about, Mapping) else None
-            is_typed = isinstance(kinds, list) and set(map(str, kinds)) == {"user.text"}
-            texts = texts if is_typed else [text for text in texts if not _NOT_TYPED.match(text)]
-            said.user = said.user or _typed("\n".join(texts), is_typed)
+    elif kind == "message" and item.get("role") == "assistant":
+        _say(said, _texts(item.get("content"), "output_text"), None)
+        _end_words(said)
+    elif kind == "message" and item.get("role") == "user":
+        _end_words(said)
+        kinds = mapping(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
+        is_typed = isinstance(kinds, list) and set(map(str, kinds)) == {"user.text"}
+        texts = _texts(item.get("content"), "input_text")
+        texts = texts if is_typed else [text for text in texts if not _NOT_TYPED.match(text)]
+        said.user = said.user or _typed("\n".join(texts), is_typed)
 
 
 def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -240,16 +238,14 @@ def _output(value: object) -> str:
 
 def _take_call(said: _Said, tool: str, given: Mapping[str, Any], call: str) -> None:
     state = said.results.get(call, "no result yet")
-    if not said.has_asked and call not in said.results and _is_asked(said.asked, tool, given):
+    asked = said.asked
+    # Codex names its shell in other ways than its hook does, and runs one call at a time: the newest is the one.
+    is_asked = asked.client == CODEX or (tool == asked.tool and dict(given) == dict(asked.input))
+    if not said.has_asked and call not in said.results and is_asked:
         said.has_asked = True
     elif len(said.calls) < _MOST_CALLS:
         subject = next((given[key] for key in SUBJECTS if isinstance(given.get(key), str) and given[key]), "")
         said.calls.append({"tool": tool, "subject": _clean(subject), "state": state})
-
-
-def _is_asked(asked: Event, tool: str, given: Mapping[str, Any]) -> bool:
-    """Codex names its shell in other ways than its hook does, and runs one call at a time: the newest is the one."""
-    return asked.client == CODEX or (tool == asked.tool and dict(given) == dict(asked.input))
 
 
 def _say(said: _Said, texts: Sequence[str], message_id: object) -> None:
