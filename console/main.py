@@ -471,7 +471,7 @@ class MainScreen(Screen[None]):
 
         def read() -> None:
             found = digest_of_team(team, view, since) if view is not None else None
-            if found is not None and (always or found.happenings):
+            if found is not None and (always or found.happened):
                 self.app.call_from_thread(self._show_since, found)
 
         self.run_worker(read, thread=True, group="since", exclusive=True, exit_on_error=False)

@@ -255,7 +255,7 @@ def _team_row(location: str) -> TeamRow:
         with closing(open_team(location, read_only=True)) as team:
             snapshot = team.snapshot()
             lead, given = snapshot.config.lead, snapshot.config.name
-            view = view_of_team(team, snapshot, me=lead, archived=0, lists=False)
+            view = view_of_team(team, snapshot, me=lead, archived=0)
     except TeamError as error:
         return TeamRow(location, name, words=safe_line(error.message, 200))
     state = assess(snapshot, view.now).state

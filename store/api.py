@@ -490,7 +490,7 @@ class AgentClient(RequestVerbs):
         """
         from team_console.store.views.status import status_json, view_of_team
 
-        return status_json(view_of_team(self._team, self._team.snapshot(), me=self.name, lists=False), self._team)
+        return status_json(view_of_team(self._team, self._team.snapshot(), me=self.name), self._team)
 
     def _view(self) -> View:
         # The views cost as much at the start as all writing does; an agent that only works off its inbox needs none.

@@ -46,7 +46,7 @@ from team_console.store.service.maintenance import heal
 from team_console.store.service.signing import accept_keys, accept_settings
 from team_console.store.service.waiting import until
 from team_console.store.views.alike import decided_before
-from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
+from team_console.store.views.conversation import Delivery, Thread, find_thread, versions_of
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
     VerdictProof,
@@ -62,7 +62,7 @@ from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import CSV_FIELDS, HistoryPage, csv_row, history, history_json, log_line, past
 from team_console.store.views.projection import view_of
 from team_console.store.views.proposals import lines_to_remark
-from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, View
+from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, View, as_json
 from team_console.store.views.search import moment_of, parse_query, request_found, wanted
 from team_console.store.views.status import (
     ARCHIVED,
@@ -195,7 +195,7 @@ def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
         "request": next((row for row in versions if row["request_id"] == thread.request_id), None),
         "versions": versions,
         "thread": [dict(trust.marked(message).record) for message in thread.messages],
-        "deliveries": [delivery_json(delivery) for delivery in thread.deliveries],
+        "deliveries": [as_json(delivery) for delivery in thread.deliveries],
         "doubles": [dict(trust.marked(message).record) for message in thread.doubles],
     }
 
@@ -304,8 +304,9 @@ def do_evidence(call: Call) -> int:
     if call.options.command:
         return _show_commands(call, shown, is_proven=is_proven)
     if call.as_json:
+        evidence = [{**as_json(proof, "time"), "command": proof.command or None} for proof in shown]
         facts = {"request_id": row.request_id, "state": str(row.state), "verdicts": config.verdicts}
-        call.json({**facts, "proven": is_proven, "evidence": [proof.as_json() for proof in shown]})
+        call.json({**facts, "proven": is_proven, "evidence": evidence})
         return int(not is_proven)
     if not shown:
         call.say(f"no human has answered {row.request_id}")
@@ -357,7 +358,7 @@ def do_requests(call: Call) -> int:
     snapshot = call.snapshot()
     _ = call.actor  # a name that cannot act is refused, as by every verb
     archived = 0 if options.only_open else ARCHIVED
-    view = view_of_team(call.team, snapshot, me=call.actor, archived=archived, lists=False)
+    view = view_of_team(call.team, snapshot, me=call.actor, archived=archived)
     now = view.now
     rows = [row for row in view.requests if _wanted(row, options.only_open, options.kind)]
     if options.find is not None:
@@ -486,7 +487,7 @@ def do_status(call: Call) -> int:
     """Show the condition of the team, what needs you, its agents and its problems. Exits with 4 when the queue
     cannot be read, so that a script never takes a broken team for a quiet one."""
     snapshot = watched(call.team)
-    view = view_of_team(call.team, snapshot, me=call.looker(snapshot), lists=False)
+    view = view_of_team(call.team, snapshot, me=call.looker(snapshot))
     if call.as_json:
         call.json(status_json(view, call.team))
     else:
@@ -686,7 +687,7 @@ def do_digest(call: Call) -> int:
     if call.as_json:
         print_list(call, digest_json(found), snapshot)
         return 0
-    call.say(f"since {found.since.astimezone():%Y-%m-%d %H:%M}: {counted(len(found.happenings), 'thing')} happened")
+    call.say(f"since {found.since.astimezone():%Y-%m-%d %H:%M}: {counted(len(found.happened), 'thing')} happened")
     for group in DigestGroup:
         items = found.of(group)
         if items:
@@ -773,7 +774,7 @@ def do_check(call: Call) -> int:
     broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
     truth = assess(snapshot, call.team.clock())
     seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth), *gate_problems(call.team)))
-    view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True, lists=False)
+    view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True)
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)
     if call.as_json:

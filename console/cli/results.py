@@ -632,17 +632,21 @@ class DecisionJson(TypedDict):
     """what cannot be proved or is not known, as sentences"""
 
 
-class LedgerProblemJson(TypedDict):
+class FindingJson(TypedDict):
     code: str
+    """a stable word, such as DAMAGED_ENTRY"""
     severity: Literal["error", "warning", "notice"]
+    place: str
+    """file and line, message, agent or request"""
     message: str
     hint: str
+    """the next step"""
 
 
 class DecisionsJson(DoubtfulJson):
     decisions: list[DecisionJson]
     count: int
-    problems: list[LedgerProblemJson]
+    problems: list[FindingJson]
     """what keeps the ledger from being whole or proved"""
 
 
@@ -674,17 +678,6 @@ class WatchedJson(ChangeJson):
     at: Moment
     change: str
     """new, status, gone, dropped, condition or problem"""
-
-
-class FindingJson(TypedDict):
-    code: str
-    """a stable word, such as DAMAGED_ENTRY"""
-    severity: Literal["error", "warning", "notice"]
-    place: str
-    """file and line, message, agent or request"""
-    message: str
-    hint: str
-    """the next step"""
 
 
 class CheckedJson(DoubtfulJson):

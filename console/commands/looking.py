@@ -295,7 +295,7 @@ def _digest(screen: MainScreen, since: datetime, view: View) -> Document:
             lines = (((f"{clock_time(item.at, now)}  ", "muted"), (safe_line(told(item), 400), "")) for item in items)
             blocks += [Heading(group_head(group, len(items))), Lines(tuple(lines), indent=10)]
     blocks += [Heading("not known"), Lines(tuple(((safe_line(text, 300), "muted"),) for text in found.unknown))]
-    head = f"{counted(len(found.happenings), 'thing')} since {clock_time(since, now)}"
+    head = f"{counted(len(found.happened), 'thing')} since {clock_time(since, now)}"
     return Document(key="digest", title="Since you left", headline=head, blocks=tuple(blocks))
 
 

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
@@ -120,11 +119,6 @@ def deliveries_of(message: Message) -> list[Delivery]:
     if ALL in message.recipients:
         names = dict.fromkeys((*message.recipients, *message.delivered_to, *message.read_by))
     return [_delivery(message, name) for name in names]
-
-
-def delivery_json(delivery: Delivery) -> dict[str, Any]:
-    """One delivery as JSON; what is not known is null."""
-    return {name: None if value == "" else value for name, value in asdict(delivery).items()}
 
 
 def _delivery(message: Message, name: str) -> Delivery:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 from team_console.store.contract.team import (
     ARCHIVE_LOST,
     AUDIT_LOST,
@@ -50,7 +50,7 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import HistoryPage, past, plain_cell
 from team_console.store.views.projection import view_of
-from team_console.store.views.rows import Flag, RequestRow
+from team_console.store.views.rows import Flag, RequestRow, as_json
 
 
 class VerdictProof(Struct, frozen=True):
@@ -92,16 +92,6 @@ class VerdictProof(Struct, frozen=True):
             ' -f "$d/allowed_signers" -s "$d/signature" < "$d/statement"'
         )
         return " && ".join(["d=$(mktemp -d)", *made, check])
-
-    def as_json(self) -> dict[str, Any]:
-        """The object of `evidence --json`."""
-        return {
-            **asdict(self),
-            "trouble": self.trouble or None,
-            "signature": self.signature or None,
-            "allowed_signers": list(self.allowed_signers),
-            "command": self.command or None,
-        }
 
 
 def proofs(row: RequestRow, config: TeamConfig, recorded: RecordedFacts | None = None) -> tuple[VerdictProof, ...]:
@@ -340,7 +330,7 @@ def _decided(row: RequestRow, config: TeamConfig, trail: _Trail) -> Decision:
         asked_by=row.asker,
         asked_at=row.asked_at,
         at=row.answered_at,
-        after_seconds=row.waiting_seconds(row.answered_at) if row.asked_at and row.answered_at else None,
+        after_seconds=round(row.waiting_seconds(row.answered_at), 3) if row.asked_at and row.answered_at else None,
         title=row.title,
         words=row.reason,
         request_sha256=digest or digest_of(row.question),
@@ -439,7 +429,6 @@ DECISION_FIELDS = (
     "shown_by",
 )
 """Columns of `decision_row`, and keys of `decision_json`."""
-_ALWAYS = frozenset({"request_id", "kind", "verdict", "by"})
 _MARKED = frozenset("\\`*_{}[]()#+-.!|<>~")
 
 
@@ -448,27 +437,14 @@ def ledger_json(ledger: DecisionLedger) -> dict[str, Any]:
     return {
         "decisions": [decision_json(decision) for decision in ledger.decisions],
         "count": len(ledger.decisions),
-        "problems": [
-            {"code": problem.code, "severity": problem.severity, "message": problem.sentence, "hint": problem.hint}
-            for problem in ledger.problems
-        ],
+        "problems": [{**as_json(problem, "hint"), "message": problem.sentence} for problem in ledger.problems],
     }
 
 
 def decision_json(decision: Decision) -> dict[str, Any]:
     """One decision; what is not known is null."""
-    return {name: _json_value(name, getattr(decision, name)) for name in DECISION_FIELDS}
-
-
-def _json_value(name: str, value: Any) -> Any:
-    """A value as JSON; an empty text is one that is not known, but for those that every decision has."""
-    if isinstance(value, datetime):
-        return to_text(value)
-    if isinstance(value, float):
-        return round(value, 3)
-    if isinstance(value, tuple):
-        return list(value)
-    return None if value == "" and name not in _ALWAYS else value
+    said = as_json(decision, "request_id", "kind", "verdict", "by")
+    return {name: said[name] for name in DECISION_FIELDS}
 
 
 def decision_row(decision: Decision) -> dict[str, str]:

@@ -10,9 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict
 from team_console.store.contract.team import Team
-from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
@@ -22,7 +21,7 @@ from team_console.store.protocol.titles import message_title
 from team_console.store.views.blocked import Blocked, blocked_times
 from team_console.store.views.history import history
 from team_console.store.views.needs import to_do
-from team_console.store.views.rows import RequestRow, RequestState, StoryState, View
+from team_console.store.views.rows import RequestRow, RequestState, StoryState, View, as_json
 from team_console.store.views.search import Query, Term
 from team_console.store.views.sprint import REPORT, report_state
 
@@ -72,7 +71,7 @@ class Digest(Struct, frozen=True):
     """What happened in a span of time.
 
     Attributes:
-        happenings: By group, the oldest first within each.
+        happened: By group, the oldest first within each.
         waiting: How many things wait for the reader at the end of the span.
         unknown: What it cannot tell, as sentences.
         blocked: Each agent that asked -> how long it waited for a human in that span; the team under an empty name.
@@ -80,14 +79,14 @@ class Digest(Struct, frozen=True):
 
     since: datetime
     until: datetime
-    happenings: tuple[Happening, ...] = ()
+    happened: tuple[Happening, ...] = ()
     waiting: int = 0
     unknown: tuple[str, ...] = UNKNOWN
     blocked: Mapping[str, Blocked] = MappingProxyType({})
 
     def of(self, group: DigestGroup) -> tuple[Happening, ...]:
-        """The happenings of one group."""
-        return tuple(item for item in self.happenings if item.group is group)
+        """The happened of one group."""
+        return tuple(item for item in self.happened if item.group is group)
 
 
 def digest(view: View, messages: Iterable[Message], since: datetime, *, problems: Sequence[str] = ()) -> Digest:
@@ -119,45 +118,42 @@ def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
 
 def _of_request(view: View, row: RequestRow) -> Iterator[Happening]:
     """Its question, its verdict, its end without one."""
-    is_stop, what = row.kind is RequestKind.SHUTDOWN, f"{row.kind}: {row.title}"
+    is_stop, what, ref = row.kind is RequestKind.SHUTDOWN, f"{row.kind}: {row.title}", row.request_id
     if row.asker != view.me and not is_stop and row.is_open:
         version = f"{row.kind}, new version: {row.title}" if row.supersedes else what
-        yield Happening(DigestGroup.ASKED, row.asked_at, row.asker, version, ref=row.request_id)
-    if is_stop and row.state is RequestState.REJECTED:
-        yield Happening(
-            DigestGroup.REFUSED, row.answered_at, row.addressee, row.reason or "no reason", ref=row.request_id
-        )
-    elif is_stop and row.answered_at is not None:
-        words = "has stopped" if row.ended else "agreed to stop"
-        yield Happening(DigestGroup.STOPPED, row.answered_at, row.addressee, words, ref=row.request_id)
+        yield Happening(DigestGroup.ASKED, row.asked_at, row.asker, version, ref=ref)
+    if is_stop and row.answered_at is not None:
+        is_no = row.state is RequestState.REJECTED
+        said = row.reason or "no reason" if is_no else "has stopped" if row.ended else "agreed to stop"
+        group = DigestGroup.REFUSED if is_no else DigestGroup.STOPPED
+        yield Happening(group, row.answered_at, row.addressee, said, ref=ref)
     elif row.answered_at is not None:
-        words = f"{row.state} {what}"
-        yield Happening(DigestGroup.DECIDED, row.answered_at, row.asker, words, row.answered_by or "", row.request_id)
+        yield Happening(
+            DigestGroup.DECIDED, row.answered_at, row.asker, f"{row.state} {what}", row.answered_by or "", ref
+        )
     elif row.state is RequestState.WITHDRAWN:
-        group = DigestGroup.ELSEWHERE if row.reason.startswith(_IN_THE_SESSION) else DigestGroup.WITHDRAWN
-        why = f"{what} ({row.reason})" if row.reason and group is DigestGroup.WITHDRAWN else what
-        yield Happening(group, row.withdrawn_at, row.asker, why, ref=row.request_id)
+        elsewhere = row.reason.startswith(_IN_THE_SESSION)
+        why = f"{what} ({row.reason})" if row.reason and not elsewhere else what
+        group = DigestGroup.ELSEWHERE if elsewhere else DigestGroup.WITHDRAWN
+        yield Happening(group, row.withdrawn_at, row.asker, why, ref=ref)
 
 
 def _of_message(view: View, message: Message) -> Iterator[Happening]:
     """A story or batch that ended, or words to the reader; requests and their answers are told as such."""
-    read = parse_message(message)
+    read, group = parse_message(message), None
     if read.name == REPORT:
-        state, story = report_state(read.body), message_title(message)
-        group = {StoryState.DONE: DigestGroup.DONE, StoryState.FAILED: DigestGroup.FAILED}.get(state or StoryState.OPEN)
-        if group is not None:
-            yield Happening(group, message.created_at, message.sender, story, ref=message.message_id)
+        state = report_state(read.body)
+        failed = DigestGroup.FAILED if state is StoryState.FAILED else None
+        group = DigestGroup.DONE if state is StoryState.DONE else failed
     elif read.name == BATCH_REPORT:
-        yield Happening(
-            DigestGroup.DONE, message.created_at, message.sender, message_title(message), ref=message.message_id
-        )
+        group = DigestGroup.DONE
     elif message.sender != view.me and message.is_addressed_to(view.me):
         # Neither a request nor an end of one, nor a report of somebody's state.
         is_end = read.answers is not None or (read.kind is not None and read.kind.withdraws)
-        if read.opens is not None or is_end or report_of(message) is not None:
-            return
-        title = message_title(message)
-        yield Happening(DigestGroup.WRITTEN, message.created_at, message.sender, title, ref=message.message_id)
+        is_plain = read.opens is None and not is_end and report_of(message) is None
+        group = DigestGroup.WRITTEN if is_plain else None
+    if group is not None:
+        yield Happening(group, message.created_at, message.sender, message_title(message), ref=message.message_id)
 
 
 def _undelivered(view: View) -> Iterator[Happening]:
@@ -170,28 +166,9 @@ def _undelivered(view: View) -> Iterator[Happening]:
 
 def digest_json(digest: Digest) -> dict[str, Any]:
     """The digest as the verb prints it."""
-    return {
-        "since": to_text(digest.since),
-        "until": to_text(digest.until),
-        "waiting": digest.waiting,
-        "happened": [
-            {
-                "group": str(item.group),
-                "at": to_text(item.at) if item.at is not None else None,
-                "who": item.who,
-                "what": item.what,
-                "by": item.by or None,
-                "ref": item.ref,
-            }
-            for item in digest.happenings
-        ],
-        "count": len(digest.happenings),
-        "unknown": list(digest.unknown),
-        "blocked": {
-            "team": asdict(digest.blocked[""]),
-            "agents": {name: asdict(blocked) for name, blocked in digest.blocked.items() if name},
-        },
-    }
+    said, agents = as_json(digest, "what", "who", "ref"), dict(digest.blocked)
+    blocked = {"team": as_json(agents.pop("")), "agents": as_json(agents)}
+    return {**said, "count": len(digest.happened), "blocked": blocked}
 
 
 _HEADS = {

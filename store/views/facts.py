@@ -35,20 +35,13 @@ _STATES = {status: DeliveryState(status) for status in _LISTED}
 """Status -> row, in the order of the list; what has been read is no delivery any more."""
 
 
-def deliveries(live: Iterable[PlacedMessage], now: datetime, *, failed_only: bool = False) -> tuple[DeliveryRow, ...]:
-    """List the deliveries by state, the oldest first within each.
-
-    Args:
-        live: The queue, in order.
-        failed_only: Leave out all but what the router gave up.
-    """
+def deliveries(live: Iterable[PlacedMessage], now: datetime) -> tuple[DeliveryRow, ...]:
+    """List the deliveries of the queue by state, the oldest first within each; `live` is in order."""
     rows: dict[str, list[DeliveryRow]] = {status: [] for status in _STATES}
     for entry in live:
-        if failed_only and entry.message.status != Status.FAILED:
-            continue
         for status, names in _shares(entry).items():
             rows[status] += [_row(entry, name, status, now) for name in names]
-    return tuple(rows["failed"]) if failed_only else tuple([row for listed in rows.values() for row in listed])
+    return tuple([row for listed in rows.values() for row in listed])
 
 
 def _row(entry: PlacedMessage, recipient: str, status: str, now: datetime) -> DeliveryRow:

@@ -63,7 +63,6 @@ class Projection:
         history: Iterable[Message] = (),
         *,
         complete: bool = True,
-        lists: bool = True,
     ) -> View:
         """Make the view of `snapshot` at the moment `now`.
 
@@ -75,11 +74,9 @@ class Projection:
                 snapshot says that it is `missing`.
             complete: Whether `history`, with that of earlier updates, is all there is. While it is not, nothing is
                 called missing or unasked for that an archived message may explain.
-            lists: Whether to make the lists of all deliveries and of what is in each inbox, which no judgement rests
-                on; without them a look at many messages takes half the time.
         """
         self._take(snapshot, history, complete=complete)
-        return self._view(snapshot, now, lists=lists)
+        return self._view(snapshot, now)
 
     def _take(self, snapshot: Snapshot, history: Iterable[Message], *, complete: bool) -> None:
         """Learn which messages there are; of a store that cannot be read nothing is learnt.
@@ -128,7 +125,7 @@ class Projection:
         past = [PlacedMessage.of(message, place) for place, message in enumerate(self._past.values(), -len(self._past))]
         return live, past
 
-    def _view(self, snapshot: Snapshot, now: datetime, *, lists: bool) -> View:
+    def _view(self, snapshot: Snapshot, now: datetime) -> View:
         config, (live, past) = snapshot.config, self._entries()
         by_age, every = sorted(live, key=_WHEN), sorted((*past, *live), key=_WHEN)
         seen = last_seen(every)
@@ -142,7 +139,7 @@ class Projection:
             named = (entry.message.recipients for entry in live if entry.message.type != SESSION)
             everybody |= {*seen.written, *chain.from_iterable(named)} - {ALL}
         boxes = inboxes(by_age, everybody)
-        delivered = deliveries(by_age, now, failed_only=not lists)
+        delivered = deliveries(by_age, now)
         roles = {**team.gone, **team.roles}
         around = Surroundings(
             rosters=Rosters(known),
@@ -185,10 +182,10 @@ class Projection:
             me=self._me,
             snapshot=snapshot,
             roster=rows,
-            inboxes={name: box.messages(config.ranks) for name, box in boxes.items()} if lists else {},
+            inboxes={name: box.messages(config.ranks) for name, box in boxes.items()},
             requests=marked_damaged(requests.rows, damaged),
             attention=withheld(action_items(facts), damaged),
-            deliveries=delivered if lists else (),
+            deliveries=delivered,
             failed=facts.failed,
             batches=facts.sprint.batches,
             lifecycles=facts.lifecycles,
@@ -216,7 +213,6 @@ def view_of(
     now: datetime,
     history: Iterable[Message] = (),
     complete: bool = True,
-    lists: bool = True,
 ) -> View:
     """Make the view of one snapshot; arguments as for `Projection.update`."""
-    return Projection(me).update(snapshot, now, history, complete=complete, lists=lists)
+    return Projection(me).update(snapshot, now, history, complete=complete)

@@ -112,7 +112,9 @@ def difference(before: str, after: str) -> tuple[str, ...]:
     old, new = lines_of(before), lines_of(after)
     grouping = _matcher((), ())
     vars(grouping)["opcodes"] = _changes(old, new)  # which `get_opcodes` would else work out
-    return tuple(line for stretch in grouping.get_grouped_opcodes(_CONTEXT) for line in _written(stretch, old, new))
+    lines = [line for stretch in grouping.get_grouped_opcodes(_CONTEXT) for line in _written(stretch, old, new)]
+    marked = [line if line.endswith("\n") else f"{line}\n{NO_LINE_END}\n" for line in lines]
+    return tuple(line[:-1] for line in lines_of("".join(marked)))
 
 
 def lines_of(text: str) -> list[str]:
@@ -183,29 +185,16 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> Sequence[Change]:
 
 def _written(stretch: Sequence[Change], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     first, last = stretch[0], stretch[-1]
-    yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@"
+    yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
     for what, start, until, begin, limit in stretch:
-        if what == "equal":
-            yield from _signed(" ", old[start:until])
-            continue
-        yield from _signed("-", old[start:until])
-        yield from _signed("+", new[begin:limit])
+        yield from (f"{' ' if what == 'equal' else '-'}{line}" for line in old[start:until])
+        yield from (f"+{line}" for line in new[begin:limit] if what != "equal")
 
 
 def _range(start: int, stop: int) -> str:
     """Where a stretch is, counted from 1, and how many lines it has; one that has none comes after its line."""
     length = stop - start
     return f"{start + 1 if length else start},{length}"
-
-
-def _signed(sign: str, lines: Sequence[str]) -> Iterator[str]:
-    """Lines with their sign; only the last of a text can be without a line end."""
-    if not lines:
-        return
-    yield from [sign + line[:-1] for line in lines[:-1]]
-    yield sign + lines[-1].removesuffix("\n")
-    if not lines[-1].endswith("\n"):
-        yield NO_LINE_END
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
+from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message
 from team_console.store.model.names import is_name
 from team_console.store.protocol.judgement import Flag as Flag
@@ -20,6 +21,27 @@ from team_console.store.protocol.judgement import RequestState as RequestState
 if TYPE_CHECKING:
     from team_console.store.contract.team import Snapshot
     from team_console.store.model.errors import Problem
+
+
+def as_json(value: Any, *kept: str) -> Any:
+    """A row as JSON: moments and words as texts; a text that is not known is null.
+
+    Args:
+        kept: Fields that are empty rather than null.
+    """
+    match value:
+        case Struct():
+            row = {name: as_json(getattr(value, name), *kept) for name in value.__struct_fields__}
+            return {name: None if item == "" and name not in kept else item for name, item in row.items()}
+        case datetime():
+            return to_text(value)
+        case StrEnum():
+            return str(value)
+        case tuple():
+            return [as_json(item, *kept) for item in value]
+        case Mapping():
+            return {name: as_json(item, *kept) for name, item in value.items()}
+    return value
 
 
 class AgentState(StrEnum):

@@ -20,14 +20,14 @@ from team_console.store.contract.team import (
     WatchHint,
     WatchState,
 )
-from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE
 from team_console.store.views.alike import cause_of
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.history import past, unseen
 from team_console.store.views.projection import view_of
-from team_console.store.views.rows import ActionItem, RequestRow, View
+from team_console.store.views.rows import ActionItem, RequestRow, View, as_json
 
 LONG_WRITE = 1.0
 """Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""
@@ -252,18 +252,17 @@ def view_of_team(
     me: str,
     archived: int = ARCHIVED,
     thorough: bool = False,
-    lists: bool = True,
 ) -> View:
     """The view of `me`. A request that is open is in the queue with everything said about it, so `archived=0`
     is enough for what waits. A `thorough` look reads the attachments, too, and has a finding when it did not reach
-    back to the beginning. Without `lists` those of deliveries and inboxes are empty, and it takes half the time.
+    back to the beginning.
     """
     known = past(team, limit=archived)
     rest: tuple[Problem, ...] = (unseen(known),) if thorough and known.more else ()
     if thorough:
         rest += tuple(attachment_problems(team, (*snapshot.messages, *known.messages)))
     seen = replace(snapshot, problems=tuple(dict.fromkeys((*snapshot.problems, *known.problems, *rest))))
-    return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete, lists=lists)
+    return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete)
 
 
 # The JSON objects of `requests`, `roster`, `status` and `check`, as plain values.
@@ -271,16 +270,14 @@ def view_of_team(
 
 def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
     """One request of the ledger."""
-    names = ("request_id", "answered_by", "reason", "title", "supersedes", "superseded_by", "kind", "state")
+    names = ("request_id", "answered_by", "reason", "title", "supersedes", "superseded_by", "kind", "state", "flags")
     moments = ("asked_at", "answered_at", "seen_at", "due_at", "expires_at", "withdrawn_at")
     return {
-        **{name: _plain(getattr(row, name)) for name in (*names, *moments)},
+        **{name: as_json(getattr(row, name)) for name in (*names, "forged", *moments)},
         "from": row.asker,
         "to": row.addressee,
         "message_id": row.question.message_id,
         "waiting_seconds": round(row.waiting_seconds(now), 3),
-        "flags": [str(flag) for flag in row.flags],
-        "forged": dict(row.forged),
         "content": row.question.content,
         "answers": [answer.message_id for answer in row.answers],
         "cause": cause_of(row),
@@ -300,9 +297,10 @@ _AGENT = (
 def roster_json(view: View) -> dict[str, Any]:
     """`roster`; what is not known of an agent is null."""
     agents = [
-        {name: None if (value := getattr(row, name)) == "" and name != "reason" else _plain(value) for name in _AGENT}
+        {name: said[name] for name in _AGENT}
         | {"oldest_unread_seconds": _seconds(row.oldest_unread, view.now), "addressable": row.is_addressable}
         for row in view.roster
+        if (said := as_json(row, "name", "role", "reason"))
     ]
     return {"agents": agents}
 
@@ -327,14 +325,14 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "messages": dict(view.counts) if snapshot.is_known else None,
         "needs_you": len(view.attention) if snapshot.is_known else None,
         "problems": len(view.findings),
-        "last_change": _plain(snapshot.changed_at),
+        "last_change": as_json(snapshot.changed_at),
         "doubt": " ".join(reason.sentence for reason in truth.doubts) or None,
         "missing": truth.missing,
         "damaged": truth.damaged,
         "lock": asdict(truth.holder) if truth.holder else None,
-        "reasons": [asdict(reason) | {"state": str(reason.state)} for reason in truth.reasons],
+        "reasons": as_json(truth.reasons, "text", "hint"),
         "dropped": len(snapshot.dropped),
-        "blocked": {"team": asdict(team_blocked), "agents": {name: asdict(own) for name, own in blocked.items()}},
+        "blocked": {"team": as_json(team_blocked), "agents": as_json(blocked)},
         "needs": [need_json(item, view.now) for item in view.attention] if snapshot.is_known else None,
     }
 
@@ -347,7 +345,7 @@ def need_json(item: ActionItem, now: datetime) -> dict[str, Any]:
         "title": item.title,
         "why": item.why,
         "score": item.score,
-        "since": _plain(item.since),
+        "since": as_json(item.since),
         "waiting_seconds": _seconds(item.since, now),
         "blocks": list(item.blocks),
         "request_id": item.request.request_id if item.request else None,
@@ -358,15 +356,8 @@ def need_json(item: ActionItem, now: datetime) -> dict[str, Any]:
 
 def check_json(view: View) -> dict[str, Any]:
     """`check`."""
-    return {
-        "condition": str(assess(view.snapshot, view.now).state),
-        "findings": [asdict(finding) for finding in view.findings],
-    }
-
-
-def _plain(value: Any) -> Any:
-    """A value of a row as JSON; for moments and words of ours."""
-    return to_text(value) if isinstance(value, datetime) else str(value) if isinstance(value, StrEnum) else value
+    findings = [asdict(finding) for finding in view.findings]
+    return {"condition": str(assess(view.snapshot, view.now).state), "findings": findings}
 
 
 def _seconds(since: datetime | None, now: datetime) -> float | None:

@@ -127,7 +127,7 @@ class FollowedVerdict:
 
     def _found(self, snapshot: Snapshot, history: Sequence[Message]) -> RequestRow | None:
         """The row of this id, the own one first where several agents chose the same id."""
-        view = self._projection.update(snapshot, self._team.clock(), history, complete=False, lists=False)
+        view = self._projection.update(snapshot, self._team.clock(), history, complete=False)
         rows = [row for row in view.requests if row.request_id == self._request_id]
         return min(rows, key=lambda row: row.asker != self._me, default=None)
 
