@@ -105,7 +105,6 @@ class RecordedFacts:
     """The facts of one audit trail. They only ever grow; one thread may add while others ask.
 
     Attributes:
-        log: Ids in the order in which something became known of them; remember its length to see what is new.
         acceptances: Keys of humans that were taken on record, in the order of the trail.
         confirmations: Settings that were confirmed although they lost what was in force, in the same order.
         losses: Numbers of the lines that are the first after others were lost.
@@ -114,36 +113,33 @@ class RecordedFacts:
     """
 
     def __init__(self) -> None:
-        self.log: list[str] = []
         self.acceptances: list[Acceptance] = []
         self.confirmations: list[Confirmation] = []
         self.losses: list[int] = []
         self.reworded: dict[str, str] = {}
         self.carried: list[tuple[int, str, str]] = []
-        self._facts: dict[str, tuple[int, RecordedFact]] = {}
+        self._places: dict[str, int] = {}
         self._order: list[RecordedFact] = []
         self._moments: list[datetime | None] = []
         self._answers: dict[str, list[str]] = {}
         self._messages: dict[str, Message | None] = {}
         self._signed: list[RecordedFact] = []
-        self._examined = 0
-        self._first_signed: dict[str, Message] = {}
 
     def __len__(self) -> int:
-        return len(self._facts)
+        return len(self._order)
 
     def __contains__(self, message_id: str) -> bool:
-        return message_id in self._facts
+        return message_id in self._places
 
     def get(self, message_id: str) -> RecordedFact | None:
         """What is on record of this message."""
-        known = self._facts.get(message_id)
-        return known[1] if known else None
+        place = self._places.get(message_id)
+        return None if place is None else self._order[place]
 
     def is_by_desk(self, message_id: str) -> bool:
         """Whether the trail says that team-console wrote this message."""
-        known = self._facts.get(message_id)
-        return known is not None and known[1].by_desk
+        fact = self.get(message_id)
+        return fact is not None and fact.by_desk
 
     def is_before_signing(self, message_id: str) -> bool:
         """Whether team-console wrote this message, and not behind the first verdict with a signature.
@@ -181,15 +177,12 @@ class RecordedFacts:
 
         A clock that was ahead for a while moves nothing: no line counts as later than the lines after it.
         """
-        known = self._facts.get(message_id)
-        if known is None:
+        place = self._places.get(message_id)
+        if place is None:
             return order[0], 1, 0, order[1]
-        place, fact = known
-        moment = self._moments[place]
-        if moment is None:
-            return order[0], 0, place, order[1]
-        own = moment if fact.in_time else fact.created or order[0]
-        return min(own, moment), 0, place, order[1]
+        fact, moment = self._order[place], self._moments[place]
+        own = moment if fact.in_time else fact.created
+        return min(own or order[0], moment or order[0]), 0, place, order[1]
 
     @property
     def has_signed(self) -> bool:
@@ -197,13 +190,9 @@ class RecordedFacts:
         return bool(self._signed)
 
     def first_signed(self, sender: str) -> Message | None:
-        """The first verdict with a signature that team-console wrote for `sender`; each is looked at once."""
-        while sender not in self._first_signed and self._examined < len(self._signed):
-            message = _understood(self._signed[self._examined].record)
-            self._examined += 1
-            if message is not None:
-                self._first_signed.setdefault(message.sender, message)
-        return self._first_signed.get(sender)
+        """The first verdict with a signature that team-console wrote for `sender`."""
+        written = (self.message(fact.message_id) for fact in self._signed)
+        return next((message for message in written if message is not None and message.sender == sender), None)
 
     @property
     def signed_from(self) -> int | None:
@@ -228,18 +217,22 @@ class RecordedFacts:
 
     def add(self, fact: RecordedFact) -> None:
         """Take the next fact of the trail; the first word on a message stands."""
-        if fact.message_id in self._facts:
+        if fact.message_id in self._places:
             return
-        place = len(self._order)
+        self._places[fact.message_id] = place = len(self._order)
         self._order.append(fact)
         self._moments.append(fact.at)
-        self._facts[fact.message_id] = place, fact
         if fact.request_id is not None and fact.record:
             self._answers.setdefault(fact.request_id, []).append(fact.message_id)
         if fact.by_desk and _SIGNED in fact.record:
             self._signed.append(fact)
-        self.log.append(fact.message_id)
-        self._clamp(place)
+        # A clock that was set back: what was recorded before cannot be later than this.
+        while fact.at is not None and place > 0:
+            place -= 1
+            earlier = self._moments[place]
+            if earlier is not None and earlier <= fact.at:
+                break
+            self._moments[place] = fact.at
 
     def without(self, line: int) -> RecordedFacts:
         """The facts but those of one line, which was declared undone; a new object."""
@@ -254,27 +247,17 @@ class RecordedFacts:
         rest.confirmations = [confirmation for confirmation in self.confirmations if confirmation.line != line]
         return rest
 
-    def _clamp(self, place: int) -> None:
-        """A clock that was set back: what was recorded before cannot be later than this."""
-        moment = self._moments[place]
-        while moment is not None and place > 0:
-            place -= 1
-            earlier = self._moments[place]
-            if earlier is not None and earlier <= moment:
-                return
-            self._moments[place] = moment
-            self.log.append(self._order[place].message_id)
-
 
 def difference(message: Message, recorded: Message) -> str:
-    """What of a message is another than on record, in words."""
+    """What of a message is another than on record, in words; its way to the reader (status, times) may have gone on."""
     parts = {
         "kind": message.type != recorded.type,
         "sender": message.sender != recorded.sender,
         "recipient": message.recipients != recorded.recipients,
         "text": message.payload != recorded.payload,
+        "date": message.created != recorded.created and message.created_at != recorded.created_at,
     }
-    return ", ".join(name for name, differs in parts.items() if differs) or "date"
+    return ", ".join(name for name, differs in parts.items() if differs)
 
 
 def changed_problem(message_id: str, what: str) -> Problem:
@@ -285,12 +268,8 @@ def changed_problem(message_id: str, what: str) -> Problem:
 
 
 def is_same(message: Message, recorded: Message) -> bool:
-    """Whether a message says what is on record of it; its way to the reader (status, times) may have gone on."""
-    return (
-        (message.type, message.sender, message.recipients) == (recorded.type, recorded.sender, recorded.recipients)
-        and message.payload == recorded.payload
-        and (message.created == recorded.created or message.created_at == recorded.created_at)
-    )
+    """Whether a message says what is on record of it."""
+    return not difference(message, recorded)
 
 
 def reworded_in(facts: object) -> dict[str, str]:

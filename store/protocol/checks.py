@@ -651,8 +651,9 @@ def team_problems(read: ParsedMessage, facts: TeamFacts) -> tuple[Problem, ...]:
     if not is_judged_by_team(read):
         return ()
     directions = direction_problems(read.message, roles=facts.roles, lead=facts.config.lead)
-    rule = _checker(read.name).team
-    return (*directions, *(rule(read, facts) if rule is not None else ()))
+    rule, message_id = _checker(read.name).team, read.message.message_id
+    odd = rule(read, facts) if rule is not None else ()
+    return (*directions, *(Problem(code, "warning", f"{message_id} {at}".rstrip(), *say) for code, at, *say in odd))
 
 
 def report_targets(facts: Iterable[ParsedMessage]) -> dict[str, frozenset[str]]:
@@ -696,45 +697,39 @@ def ending_problem(config: TeamConfig, roles: Mapping[str, str], agent: str) -> 
     return f"{agent} is on no roster" if role is None and config.declared else None
 
 
-def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
+_Rule = Callable[[ParsedMessage, TeamFacts], Iterator[tuple[str, str, str, str]]]
+"""Yields code, field, text and hint of what the team does not allow or expect."""
+
+
+def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
     targets, message = facts.report_to.get(read.message.sender), read.message
     for recipient in message.recipients if targets else ():
         if targets and recipient not in targets:
             named = " or ".join(sorted(targets))
             text = f"AGENT_COMPLETE of {message.sender} goes to {named}, whom report_to names, not to {recipient}"
-            yield Problem("WRONG_DIRECTION", "warning", f"{message.message_id} to", text, f"Forward it to {named}.")
+            yield "WRONG_DIRECTION", "to", text, f"Forward it to {named}."
 
 
-def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
-    yield from _reported_to(read, facts)
-    if "resident" not in facts.roles.values():
-        return
-    for contact, name in _contacts(read).items():
-        if facts.roles.get(name) != "resident":
-            place = f"{read.message.message_id} resident_contacts.{contact}"
-            text = f"TASK_ASSIGNMENT: resident_contacts.{contact}: {name!s:.80} is no resident of this team"
-            hint = f"Tell {', '.join(read.message.recipients)} whom to ask instead."
-            yield Problem("UNKNOWN_CONTACT", "warning", place, text, hint)
+def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
+    tell = f"Tell {', '.join(read.message.recipients)} whom to"
+    # A report goes to a slave, so nobody else can be named for it.
+    name, what = canonical(text_of(read.body.get("report_to"))), ""
+    if name and name != read.message.sender and facts.roles:
+        if SLAVE not in classes_of(name, roles=facts.roles, lead=facts.config.lead):
+            what = f"{name:.80} is no slave, and AGENT_COMPLETE goes to a slave"
+        elif facts.config.declared and name not in facts.roles:
+            what = f"{name:.80} is on no roster{did_you_mean(name, facts.roles)}"
+    if what:
+        yield "UNKNOWN_CONTACT", "report_to", f"TASK_ASSIGNMENT: report_to: {what}", f"{tell} report to."
+    contacts = read.body.get("resident_contacts") if "resident" in facts.roles.values() else None
+    for key, value in contacts.items() if isinstance(contacts, Mapping) else ():
+        if isinstance(value, str) and facts.roles.get(canonical(value)) != "resident":
+            field = f"resident_contacts.{key}"
+            text = f"TASK_ASSIGNMENT: {field}: {canonical(value):.80} is no resident of this team"
+            yield "UNKNOWN_CONTACT", field, text, f"{tell} ask instead."
 
 
-def _reported_to(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
-    """A report goes to a slave, so nobody else can be named for it."""
-    name = canonical(text_of(read.body.get("report_to")))
-    if not name or name == read.message.sender or not facts.roles:
-        return
-    if SLAVE not in classes_of(name, roles=facts.roles, lead=facts.config.lead):
-        what = f"{name:.80} is no slave, and AGENT_COMPLETE goes to a slave"
-    elif facts.config.declared and name not in facts.roles:
-        what = f"{name:.80} is on no roster{did_you_mean(name, facts.roles)}"
-    else:
-        return
-    place, text = f"{read.message.message_id} report_to", f"TASK_ASSIGNMENT: report_to: {what}"
-    yield Problem(
-        "UNKNOWN_CONTACT", "warning", place, text, f"Tell {', '.join(read.message.recipients)} whom to report to."
-    )
-
-
-def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
+def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
     """What a report of a batch says of stories, held against the plan."""
     body = read.body
     session, batch = text_of(body.get("session_id")), batch_key(body.get("batch_id"))
@@ -751,31 +746,22 @@ def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
         texts += [f"the plan has no {', '.join(more)} in batch {batch:.80}"] if more else []
     for text in texts:
         hint = f"Ask {read.message.sender} what became of the stories of its batch."
-        place = read.message.message_id
-        yield Problem("STORY_COUNT_MISMATCH", "warning", place, f"{BATCH_REPORT}: {text:.300}", hint)
+        yield "STORY_COUNT_MISMATCH", "", f"{BATCH_REPORT}: {text:.300}", hint
 
 
-def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
+def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
     agent = read.body.get("agent_name")
     if not isinstance(agent, str) or (agent == read.message.sender and agent not in facts.roles):
         return  # one that was dispatched asks for its own end, and is on no roster
     odd = ending_problem(facts.config, facts.roles, agent)
     if odd is not None:
-        hint = "Refuse the request with a reason, unless it is meant so."
-        yield Problem("ODD_DESTRUCTION", "warning", read.message.message_id, f"{read.name}: {odd}", hint)
+        yield "ODD_DESTRUCTION", "", f"{read.name}: {odd}", "Refuse the request with a reason, unless it is meant so."
 
 
-def _roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
+def _roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
     for name, wrong in roster_gaps(read, facts.expected):
         text = f"AGENT_ROSTER_BROADCAST: {name} {wrong}; a roster is complete"
-        yield Problem("ROSTER_DRIFT", "warning", f"{read.message.message_id} {name}", text, "Send it again, complete.")
-
-
-def _contacts(read: ParsedMessage) -> Mapping[str, str]:
-    contacts = read.body.get("resident_contacts") if read.name == "TASK_ASSIGNMENT" else None
-    if not isinstance(contacts, Mapping):
-        return {}
-    return {str(key): canonical(name) for key, name in contacts.items() if isinstance(name, str)}
+        yield "ROSTER_DRIFT", name, text, "Send it again, complete."
 
 
 class Checker(Struct, frozen=True):
@@ -791,7 +777,7 @@ class Checker(Struct, frozen=True):
     own: tuple[str, str] = ("", "")
     words: Mapping[str, Collection[str]] = _NOBODY
     body: Callable[[Mapping[str, Any]], Iterable[_Oddity]] = lambda body: ()
-    team: Callable[[ParsedMessage, TeamFacts], Iterable[Problem]] | None = None
+    team: _Rule | None = None
 
 
 _CHECKERS: Mapping[str, Checker] = {

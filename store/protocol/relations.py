@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.model.message import Message, Status, from_record
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFact, RecordedFacts
-from team_console.store.protocol.judgement import succession_of
-from team_console.store.protocol.kinds import KINDS, carried_name
+from team_console.store.protocol.judgement import Judged, judge_entries, succession_of
+from team_console.store.protocol.kinds import KINDS, RequestKind, carried_name
 from team_console.store.protocol.membership import (
     CREATED,
     DESTROYED,
@@ -23,7 +24,7 @@ from team_console.store.protocol.membership import (
     lasting_notes,
     membership_of,
 )
-from team_console.store.protocol.parsing import Order, PlacedMessage, parse_message
+from team_console.store.protocol.parsing import EARLIEST, Order, PlacedMessage, parse_message
 from team_console.store.protocol.verdicts import objection
 from team_console.store.settings.team_config import TeamConfig
 
@@ -150,112 +151,77 @@ class Stop(Struct, frozen=True):
         ended: It agreed, was destroyed or left the roster; False while its answer is awaited.
         since: When it was asked or ended.
         reason: In a few words.
-        asked_again: When it was asked once more after its end, and has not answered that.
+        is_over: Whether it is alive all the same: it spoke after its end (D17).
     """
 
     ended: bool
     since: Order
     reason: str
-    asked_again: Order | None = None
-
-    def is_over(self, spoke: Order | None) -> bool:
-        """Whether it is alive all the same: it spoke after its end (D17)."""
-        return self.ended and spoke is not None and spoke > self.since
-
-    def after(self, spoke: Order | None) -> Stop:
-        """The stop as it stands once the agent last `spoke` then: whoever came back may be asked again."""
-        if self.asked_again is None or not self.is_over(spoke):
-            return self
-        return Stop(False, self.asked_again, _ASKED)
+    is_over: bool = False
 
 
-def shutdowns(
-    config: TeamConfig, team: Membership, facts: Iterable[PlacedMessage], recorded: RecordedFacts | None = None
+def stops(
+    config: TeamConfig,
+    team: Membership,
+    judged: Judged,
+    spoken: Mapping[str, Order],
+    recorded: RecordedFacts | None,
 ) -> dict[str, Stop]:
-    """The standing stop of each agent that has one.
+    """The stop of each agent that has one.
 
     A request by anybody but the lead, or to the lead or the human, stops nobody, nor does a yes to it (decision D10).
-    An answer counts although its clock says that it came before the question; the first answer to a request counts
-    (D14).
 
     Args:
-        facts: Shutdown requests and responses, in order; forged ones stop nobody.
+        judged: All that were asked for; a yes to one that is not known any more counts too.
+        spoken: When each agent last said anything but that it agrees to stop.
         recorded: The audit trail, for what was said before the team began to sign.
     """
-    facts = [entry for entry in facts if not objection(config, entry.message, recorded=recorded)]
-    answers: dict[tuple[str, str | None], PlacedMessage] = {}
-    asked: dict[tuple[str, str | None], bool] = {}
-    for entry in facts:
-        read, sender = entry.read, entry.message.sender
-        if read.name == RESPONSE and read.request_id is not None and read.approve is not None:
-            answers.setdefault((sender, read.request_id), entry)
-        for name in entry.message.recipients if read.name == REQUEST else ():
-            key = name, read.request_id
-            asked[key] = asked.get(key, False) or is_master(config, sender)
-    agreed: dict[str, Order] = {}
-    waiting: dict[str, Order] = {}
-    for entry in facts:
-        sender, request_id = entry.message.sender, entry.read.request_id
-        if entry.read.name == REQUEST and request_id is not None and is_master(config, sender):
-            for name in (name for name in entry.message.recipients if name not in (config.lead, USER)):
-                waiting[name] = entry.order
-                if (name, request_id) in answers:
-                    del waiting[name]
-        elif answers.get((sender, request_id)) is entry and entry.read.approve:
-            if not asked.get((sender, request_id), True):
-                continue
-            agreed[sender] = entry.order
-            waiting.pop(sender, None)
-    standing = {name: Stop(False, order, _ASKED) for name, order in waiting.items()}
-    standing |= {name: Stop(True, order, _AGREED, waiting.get(name)) for name, order in agreed.items()}
-    for name, order in team.left.items():
-        stop = standing.get(name)
-        if stop is None or not stop.ended or stop.since <= order:
-            standing[name] = Stop(True, order, _LEFT)
+    asked: dict[str, Stop] = {}
+    ends: list[tuple[str, Stop]] = []
+    for row in judged.rows:
+        if row.kind is RequestKind.SHUTDOWN and is_master(config, row.asker):
+            if row.is_open and row.addressee not in (config.lead, USER):
+                asked[row.addressee] = Stop(False, (row.asked_at or EARLIEST, row.order[3]), _ASKED)
+            elif row.is_approved:
+                ends.append((row.addressee, Stop(True, (row.answered_at or EARLIEST, row.decided[3]), _AGREED)))
+    for entry in judged.orphans:
+        agrees = entry.read.name == RESPONSE and entry.read.approve
+        if agrees and not objection(config, entry.message, recorded=recorded):
+            ends.append((entry.message.sender, Stop(True, entry.order, _AGREED)))
+    ends += [(name, Stop(True, order, _LEFT)) for name, order in team.left.items()]
     for name, order in team.sessions.ended().items():
-        stop = standing.get(name)
-        if name not in (config.lead, USER) and (stop is None or (stop.ended and stop.since < order)):
-            standing[name] = Stop(True, order, _SESSION_OVER)
-    back = {name for name, order in team.arrived.items() if name in standing and order > standing[name].since}
-    return {name: stop for name, stop in standing.items() if name not in back or name in team.gone}
+        if name not in (*asked, config.lead, USER):
+            ends.append((name, Stop(True, order, _SESSION_OVER)))
+    found: dict[str, Stop] = {}
+    for name, stop in (*asked.items(), *sorted(ends, key=lambda end: end[1].since)):
+        if name in team.gone or team.arrived.get(name, stop.since) <= stop.since:
+            is_over = stop.ended and spoken.get(name, stop.since) > stop.since
+            if not (is_over and name in asked):
+                found[name] = replace(stop, is_over=is_over)
+    return found
 
 
 def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
     """Who does not listen: agreed to stop or destroyed and silent since, or asked to stop without an answer yet."""
-    return frozenset(_standing_now(config, messages))
+    return frozenset(name for name, stop in _stops_now(config, messages).items() if not stop.is_over)
 
 
 def has_stopped(
     config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
 ) -> frozenset[str]:
     """Who agreed to stop or was destroyed, and has been silent since."""
-    return frozenset(name for name, stop in _standing_now(config, messages, recorded).items() if stop.ended)
+    now = _stops_now(config, messages, recorded).items()
+    return frozenset(name for name, stop in now if stop.ended and not stop.is_over)
 
 
-def _standing_now(
+def _stops_now(
     config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
 ) -> dict[str, Stop]:
     messages = list(messages)
-    standing = shutdowns(
-        config,
-        membership_of(config, messages),
-        entries_of(messages, lambda message: message.type in SHUTDOWN),
-        recorded,
-    )
-    spoken = spoken_since(standing, messages)
-    now = {name: stop.after(spoken.get(name)) for name, stop in standing.items()}
-    return {name: stop for name, stop in now.items() if not stop.is_over(spoken.get(name))}
-
-
-def spoken_since(standing: Mapping[str, Stop], messages: Iterable[Message]) -> dict[str, Order]:
-    """When each of these agents last said anything but that it agrees to stop."""
-    spoken: dict[str, Order] = {}
-    for place, message in enumerate(messages):
-        if message.sender in standing:
-            entry = PlacedMessage.of(message, place)
-            if is_speech(entry):
-                spoken[message.sender] = max(entry.order, spoken.get(message.sender, entry.order))
-    return spoken
+    judged = judge_entries(config, recorded, entries_of(messages, lambda message: message.type in SHUTDOWN))
+    speech = filter(is_speech, entries_of(messages, lambda message: True))
+    spoken = {entry.message.sender: entry.order for entry in speech}
+    return stops(config, membership_of(config, messages), judged, spoken, recorded)
 
 
 def is_speech(entry: PlacedMessage) -> bool:

@@ -166,13 +166,13 @@ def canonical(record: Mapping[str, Any]) -> bytes:
         "message_id": message.message_id,
         "type": message.type,
         "from": message.sender,
-        "to": list(message.recipients),
+        "to": message.recipients,
         "priority": message.priority,
         "created": message.created,
         "broadcast_id": message.broadcast_id,
-        "payload": plain(message.payload),
+        "payload": message.payload,
     }
-    return json.dumps(said, sort_keys=True, separators=(",", ":")).encode("ascii")
+    return _dumped(said).encode("ascii")
 
 
 def sign(record: Mapping[str, Any], key: bytes) -> str:
@@ -190,12 +190,16 @@ def seal_of(message: Message, key: bytes) -> Seal:
     return Seal.SIGNED if fits else Seal.BROKEN
 
 
-def plain(value: Any) -> Any:
-    """The value in JSON's own types; texts keep their characters, keys become texts."""
+def _dumped(said: Mapping[str, Any]) -> str:
+    """The one JSON text of what is signed; texts keep their characters, keys become texts."""
+    return json.dumps(_plain(said), sort_keys=True, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [_plain(item) for item in value]
     return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
 
 
@@ -249,14 +253,14 @@ def statement(team_id: str, verdict: Message) -> str:
         SHOWN: payload.get(SHOWN, digest),
         "message_id": verdict.message_id,
         "type": verdict.type,
-        "to": list(verdict.recipients),
+        "to": verdict.recipients,
         "time": verdict.created,
         "signer": verdict.sender,
         "verdict": word_of(verdict),
         "words": verdict.content,
         "terms": {str(key): value for key, value in payload.items() if key not in _APART},
     }
-    return json.dumps(plain(said), sort_keys=True, separators=(",", ":"))
+    return _dumped(said)
 
 
 def word_of(verdict: Message) -> str:
@@ -431,9 +435,8 @@ def _other_request_trouble(message: Message, question: Message | None) -> str:
 def _own_key_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
     kind = parse_message(message).kind
     # guard: verdict-signed
-    if not config.must_be_signed(message.sender) or (kind is not None and kind.withdraws):
-        return ""
-    return _signature_trouble(config, message, question)
+    is_free = not config.must_be_signed(message.sender) or (kind is not None and kind.withdraws)
+    return "" if is_free else _signature_trouble(config, message, question)
 
 
 def _signature_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
@@ -533,14 +536,13 @@ def fingerprint(key: str) -> str:
 
 def acceptance_text(team_id: str, human: str, keys: Sequence[str]) -> str:
     """The text that is signed to take the keys with these fingerprints on record."""
-    said = {"version": 1, "namespace": KEYS_NAMESPACE, "team": team_id, "human": human, "keys": sorted(keys)}
-    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+    return _dumped({"version": 1, "namespace": KEYS_NAMESPACE, "team": team_id, "human": human, "keys": sorted(keys)})
 
 
 def confirmation_text(team_id: str, human: str, sha256: str) -> str:
     """The text that is signed to confirm settings with this digest, of a team that had this identity before."""
     said = {"version": 1, "namespace": SETTINGS_NAMESPACE, "team": team_id, "human": human, "settings_sha256": sha256}
-    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+    return _dumped(said)
 
 
 def unsigned_confirmations(recorded: RecordedFacts | None) -> Iterator[Confirmation]:

@@ -405,7 +405,7 @@ def ledger_of_team(
 def sources_stamp(rows: Iterable[RequestRow], snapshot: Snapshot) -> object:
     """What tells whether anything was decided since: the answers that stand, and what the audit trail has of them."""
     verdicts = tuple((row.key, row.state, row.flags, row.verdict.message_id) for row in rows if row.verdict is not None)
-    return verdicts, len(snapshot.recorded.log) if snapshot.recorded is not None else -1, snapshot.condition
+    return verdicts, len(snapshot.recorded) if snapshot.recorded is not None else -1, snapshot.condition
 
 
 def _unread(snapshot: Snapshot, past: HistoryPage) -> Iterator[Problem]:

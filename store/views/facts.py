@@ -388,9 +388,8 @@ class Facts(Struct, frozen=True):
 
     def stop_of(self, name: str) -> Stop | None:
         """The stop that an agent was asked for or agreed to; None where it was not, or spoke again after it."""
-        spoke, asked = self.seen.spoken.get(name), self.stops.get(name)
-        stop = asked.after(spoke) if asked is not None else None
-        return None if stop is None or stop.is_over(spoke) else stop
+        stop = self.stops.get(name)
+        return None if stop is None or stop.is_over else stop
 
     @property
     def is_lead(self) -> bool:

@@ -19,7 +19,7 @@ from team_console.store.protocol.checks import TeamFacts, report_targets
 from team_console.store.protocol.judgement import Heard, judge_entries
 from team_console.store.protocol.membership import MEMBERSHIP, SESSION, membership
 from team_console.store.protocol.parsing import PlacedMessage, plans_of, when_created
-from team_console.store.protocol.relations import SHUTDOWN, shutdowns
+from team_console.store.protocol.relations import stops
 from team_console.store.views.facts import (
     Facts,
     deliveries,
@@ -133,7 +133,8 @@ class Projection:
         members, batches = _named(known, MEMBERSHIP), _named(known, BATCH_FACTS)
         team = membership(config, members)
         heard = {agent: Heard(spoke, team.arrived.get(agent)) for agent, spoke in seen.spoken.items()}
-        requests = requests_of(judge_entries(config, self._recorded, known, heard), now)
+        judged = judge_entries(config, self._recorded, known, heard)
+        requests = requests_of(judged, now)
         everybody = set(team.roles)
         if not config.declared:
             named = (entry.message.recipients for entry in live if entry.message.type != SESSION)
@@ -163,7 +164,7 @@ class Projection:
             ids=frozenset(entry.message.message_id for entry in live),
             seen=seen,
             team=team,
-            stops=shutdowns(config, team, _named(known, SHUTDOWN), self._recorded),
+            stops=stops(config, team, judged, seen.spoken, self._recorded),
             requests=requests,
             sprint=sprint(batches),
             drift=tuple(drift(config, team, members)),

@@ -95,9 +95,8 @@ def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str
 
 def _state(facts: Facts, name: str, seen: datetime | None, waiting: Sequence[RequestRow]) -> tuple[AgentState, str]:
     spoke = facts.seen.spoken.get(name)
-    asked = facts.stops.get(name)
-    stop = asked.after(spoke) if asked is not None else None
-    if stop is not None and not stop.is_over(spoke):
+    stop = facts.stops.get(name)
+    if stop is not None and not stop.is_over:
         return (AgentState.STOPPED if stop.ended else AgentState.STOPPING), stop.reason
     held = _held(facts, name, waiting, has_been_seen=seen is not None)
     if held is not None:
