@@ -38,7 +38,6 @@ from team_console.store.views.facts import Facts
 from team_console.store.views.rows import ActionItem, Flag, Lifecycle, RequestRow, RosterRow
 from team_console.store.views.sprint import TITLES
 
-SEVERITIES = ("error", "warning", "notice")
 UNREADABLE_DATE = "UNREADABLE_DATE"
 
 
@@ -255,6 +254,7 @@ _WAYS: Mapping[RequestKind, str] = {
     RequestKind.ESCALATION: "team-console answer {} --content WORDS",
 }
 """How a request is answered that wants more than a yes or no."""
+_RANKS = {"error": 0, "warning": 1, "notice": 2}
 _OF_THOSE = "among the messages that were looked at, and older archived ones were not"
 
 
@@ -275,17 +275,12 @@ def findings(facts: Facts, roster: Sequence[RosterRow], by: TeamFacts) -> tuple[
         *_unknown(facts),
         *_unknown_replies(facts),
     ]
-    single: dict[str, list[Problem]] = {severity: [] for severity in SEVERITIES}
     is_told = any(problem.code == UNREADABLE_DATE for problem in facts.problems)  # the store tells of each itself
-    for problem in (problem for entry in facts.live for problem in _of_message(entry, facts, by)):
-        if not (is_told and problem.code == UNREADABLE_DATE):
-            single.get(problem.severity, single["notice"]).append(problem)
-    listed: list[Problem] = []
-    for severity, problems in single.items():
-        listed += (problem for problem in general if problem.severity == severity)
-        listed += _counted(problems) if severity == "notice" else problems
-    listed += (problem for problem in general if problem.severity not in SEVERITIES)
-    return tuple(listed)
+    found = [problem for entry in facts.live for problem in _of_message(entry, facts, by)]
+    single = [problem for problem in found if not (is_told and problem.code == UNREADABLE_DATE)]
+    notices = _counted(problem for problem in single if problem.severity == "notice")
+    listed = [*general, *(problem for problem in single if problem.severity != "notice"), *notices]
+    return tuple(sorted(listed, key=lambda problem: _RANKS.get(problem.severity, len(_RANKS))))
 
 
 def _counted(notices: Iterable[Problem]) -> Iterator[Problem]:
@@ -438,8 +433,9 @@ def _lives(facts: Facts) -> Iterator[Problem]:
 
 def _departure(facts: Facts, life: Lifecycle, code: str, number: int, what: str) -> Problem:
     slave = life.slave or "the slave"
-    who = facts.config.lead if number in _BY_MASTER else life.agent if number in _BY_AGENT else slave
-    act = _ACTS[number].format(agent=life.agent, slave=slave)
+    role, act = _ACTS[number]
+    who = {"lead": facts.config.lead, "agent": life.agent, "slave": slave}[role]
+    act = act.format(agent=life.agent, slave=slave)
     if code != "STEP_MISSING":
         hint = "The order of the eleven steps is fixed." if who in facts.mine else f"Ask {who} why."
     else:
@@ -453,19 +449,17 @@ def _named_step(number: int) -> str:
     return f"step {number} ({TITLES[number - 1]})"
 
 
-_BY_MASTER = frozenset({2, 3, 4, 9, 10, 11})
-_BY_AGENT = frozenset({6, 7})
 _ACTS = {
-    1: "ask for the agent with AGENT_CREATE_REQUEST",
-    2: "create the agent",
-    3: "answer {slave} with AGENT_CREATED",
-    4: "send the complete roster to the residents (team-console roster --send)",
-    5: "give {agent} its task with TASK_ASSIGNMENT",
-    6: "do the work",
-    7: "report to {slave} with AGENT_COMPLETE",
-    8: "ask for the end of {agent} with AGENT_DESTROY_REQUEST",
-    9: "ask {agent} to stop (team-console shutdown {agent})",
-    10: "confirm the end to {slave} with AGENT_DESTROYED",
-    11: "send the complete roster to the residents (team-console roster --send)",
+    1: ("slave", "ask for the agent with AGENT_CREATE_REQUEST"),
+    2: ("lead", "create the agent"),
+    3: ("lead", "answer {slave} with AGENT_CREATED"),
+    4: ("lead", "send the complete roster to the residents (team-console roster --send)"),
+    5: ("slave", "give {agent} its task with TASK_ASSIGNMENT"),
+    6: ("agent", "do the work"),
+    7: ("agent", "report to {slave} with AGENT_COMPLETE"),
+    8: ("slave", "ask for the end of {agent} with AGENT_DESTROY_REQUEST"),
+    9: ("lead", "ask {agent} to stop (team-console shutdown {agent})"),
+    10: ("lead", "confirm the end to {slave} with AGENT_DESTROYED"),
+    11: ("lead", "send the complete roster to the residents (team-console roster --send)"),
 }
-"""Step -> what whoever has to make it should do."""
+"""Step -> who has to make it, and what it should do."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from itertools import chain
-from typing import Any
 
 from msgspec.structs import replace
 from team_console.store.model.message import Message, Priority
@@ -97,17 +96,13 @@ def arranged(items: Iterable[ActionItem]) -> tuple[ActionItem, ...]:
     parts: dict[ItemPart, list[ActionItem]] = {part: [] for part in ItemPart}
     for item in items:
         parts[part_of(item)].append(item)
-    parts[ItemPart.DECIDE].sort(key=_urgency)
+    parts[ItemPart.DECIDE].sort(key=lambda item: (_RANKS.index(rank_of(item)), item.since or EARLIEST))
     return tuple(item for members in parts.values() for item in members)
 
 
 def to_do(items: Iterable[ActionItem]) -> int:
     """How many of the items want something done: all but those for information."""
     return sum(part_of(item) is not ItemPart.INFORMATION for item in items)
-
-
-def _urgency(item: ActionItem) -> tuple[int, datetime]:
-    return _RANKS.index(rank_of(item)), item.since or EARLIEST
 
 
 # How urgent a thing is, as a number and in words: its need, what it blocks, its priority, whether it is overdue.
@@ -162,32 +157,26 @@ def need_of(kind: RequestKind) -> Need:
 
 def action_items(facts: Facts) -> tuple[ActionItem, ...]:
     """List what waits for the reader, the most urgent first; among equals what waits longest."""
-    unread = [entry for entry in facts.live if _is_mine(facts, entry)]
-    refusals = [entry for entry in unread if _is_refusal(entry)]
+    unread = [entry for entry in facts.live if _is_mine(facts, entry.message)]
+    twins = chain.from_iterable(facts.requests.twins.values())
     items = [
         *_standing(facts),
         *_failed_deliveries(facts),
-        *_refused(facts, refusals),
-        *(_plain(entry) for entries in facts.requests.twins.values() for entry in entries if _is_mine(facts, entry)),
+        *_refused(facts, unread),
+        *(_plain(entry.message) for entry in twins if _is_mine(facts, entry.message)),
         *_newest_reports(facts),
-        *(_plain(entry) for entry in unread if _is_plain(entry) and not _is_report(facts, entry)),
+        *(_plain(entry.message) for entry in unread if _is_plain(entry)),
     ]
-    return tuple(sorted(items, key=_key))
+    return tuple(sorted(items, key=lambda item: (-item.score, item.since or EARLIEST, item.key)))
 
 
-def _is_mine(facts: Facts, entry: PlacedMessage) -> bool:
-    """Whether it is an unread message of somebody else to this reader."""
-    message = entry.message
-    if message.sender in facts.mine or (ALL not in message.recipients and facts.mine.isdisjoint(message.recipients)):
-        return False
-    return any(message.is_unread_by(name) for name in facts.mine)
+def _is_to_me(facts: Facts, message: Message) -> bool:
+    """Whether it is a message of somebody else to this reader, read or not."""
+    return message.sender not in facts.mine and not {ALL, *facts.mine}.isdisjoint(message.recipients)
 
 
-def _is_report(facts: Facts, entry: PlacedMessage) -> bool:
-    """Whether it is a report of somebody's state to this reader, read or not."""
-    message = entry.message
-    to_me = ALL in message.recipients or not facts.mine.isdisjoint(message.recipients)
-    return to_me and message.sender not in facts.mine and report_of(message) is not None
+def _is_mine(facts: Facts, message: Message) -> bool:
+    return _is_to_me(facts, message) and any(message.is_unread_by(name) for name in facts.mine)
 
 
 def _newest_reports(facts: Facts) -> Iterator[ActionItem]:
@@ -195,46 +184,35 @@ def _newest_reports(facts: Facts) -> Iterator[ActionItem]:
     reports: dict[tuple[str, str], list[PlacedMessage]] = {}
     for entry in facts.live:
         report = report_of(entry.message)
-        if report is not None and _is_report(facts, entry):
+        if report is not None and _is_to_me(facts, entry.message):
             reports.setdefault((entry.message.sender, report.subject), []).append(entry)
     for entries in reports.values():
-        newest = max(entries, key=lambda entry: entry.order)
+        newest = max(entries, key=lambda entry: entry.order).message
         if _is_mine(facts, newest):
-            item, older = _plain(newest), sum(_is_mine(facts, entry) for entry in entries) - 1
-            earlier = f"replaces {older} earlier report{'s' * (older != 1)}" if older else ""
-            yield replace(item, why=" · ".join(filter(None, (item.why, earlier))))
+            older = sum(_is_mine(facts, entry.message) for entry in entries) - 1
+            yield _plain(newest, f"replaces {counted(older, 'earlier report')}" if older else "")
 
 
-def _refused(facts: Facts, refusals: Iterable[PlacedMessage]) -> Iterator[ActionItem]:
+def _refused(facts: Facts, unread: Iterable[PlacedMessage]) -> Iterator[ActionItem]:
     asked_again = {row.addressee for row in facts.requests.open if row.kind is RequestKind.SHUTDOWN}
-    for entry in refusals:
-        if entry.message.sender not in asked_again:
+    for entry in unread:
+        message = entry.message
+        if _is_refusal(entry) and message.sender not in asked_again:
             row = facts.requests.request(entry.read.request_id or "", RequestKind.SHUTDOWN)
-            title = reason_of(entry.message) or "will not stop and gives no reason"
-            yield _message(Need.REFUSED, entry.message, title, row)
+            title = reason_of(message) or "will not stop and gives no reason"
+            yield _item(Need.REFUSED, message.sender, title, message, request=row)
 
 
 def _failed_deliveries(facts: Facts) -> Iterator[ActionItem]:
     for delivery in facts.failed:
         message, who = delivery.message, delivery.recipient
-        if not (facts.is_lead or message.sender in facts.mine):
-            continue
-        item = _item(
-            Need.FAILED,
-            who,
-            message_title(message),
-            key=f"{Need.FAILED}:{delivery.key}",
-            since=message.created_at,
-            blocks=(who,),
-            priority=message.priority,
-            message=message,
-        )
-        error = delivery.error or f"gave up after {counted(delivery.attempts, 'attempt')}"
-        yield replace(item, why=f"{item.why} · {error}")
+        if facts.is_lead or message.sender in facts.mine:
+            key = f"{Need.FAILED}:{delivery.key}"
+            error = delivery.error or f"gave up after {counted(delivery.attempts, 'attempt')}"
+            yield _item(Need.FAILED, who, message_title(message), message, key=key, blocks=(who,), note=error)
 
 
 def _standing(facts: Facts) -> Iterator[ActionItem]:
-    config, me = facts.config, facts.me
     waiting: dict[str, list[str]] = {}
     for row in facts.requests.open:
         if row.kind is not RequestKind.SHUTDOWN:
@@ -246,59 +224,37 @@ def _standing(facts: Facts) -> Iterator[ActionItem]:
             is_stop, quoted = row.kind is RequestKind.SHUTDOWN, text_of(row.question.payload.get("in_reply_to"))
             settled = is_stop and (row.addressee in facts.team.gone or quoted in ending)
             if row.state is RequestState.OVERDUE and not settled:
-                title = f"has not answered the {row.kind} request: {row.title}"
-                yield _about(Need.OVERDUE, row.addressee, row, title)
-        elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
+                yield _overdue(row, row.addressee, f"has not answered the {row.kind} request: {row.title}")
+        elif may_answer(facts.config, actor=facts.me, kind=row.kind, addressee=row.addressee):
             yield _asked(facts, row, _blocked_by(row, facts, waiting))
     if facts.is_lead:
         yield from _alive(facts)
         for problem in facts.problems:
             if problem.severity == "error":
                 key = f"{Need.DAMAGED}:{problem.code}:{problem.place}"
-                yield _item(Need.DAMAGED, problem.place, problem.message, key=key, since=None)
-    yield from _dropped(facts)
+                yield _item(Need.DAMAGED, problem.place, problem.message, None, key=key)
+    for message in facts.dropped:  # nobody took them into the queue yet
+        if message.sender not in facts.mine and any(message.is_addressed_to(name) for name in facts.mine):
+            yield replace(_plain(message, "in drop/ until the next write"), key=f"drop:{message.message_id}")
 
 
 def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem:
-    need = need_of(row.kind)
-    priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
-    planning = need is Need.PLAN and facts.config.agent(row.asker).plan_mode_required
-    stop = facts.stop_of(row.asker)
+    need, stop, refused = need_of(row.kind), facts.stop_of(row.asker), ""
     has_ended = row.asker in facts.team.gone or (stop is not None and stop.ended)
+    if Flag.REFUSED in row.flags and not has_ended:
+        refused = f"{parse_message(row.question).subject} was asked to stop and refused: {row.reason}"
     item = _item(
         need,
         row.asker,
         f"the asker has ended · {row.title}" if has_ended else row.title,
+        row.question,
         key=row.key,
-        since=row.asked_at,
-        blocks=blocks,
-        priority=priority,
-        overdue=overdue,
-        plan_mode=planning,
         request=row,
-        message=row.question,
-        answerable=need is not Need.MESSAGE,
+        blocks=blocks,
+        plan_mode=need is Need.PLAN and facts.config.agent(row.asker).plan_mode_required,
+        note=refused,
     )
-    if has_ended:
-        return replace(item, is_left_behind=True)
-    if Flag.REFUSED in row.flags:
-        who = parse_message(row.question).subject
-        return replace(item, why=f"{item.why} · {who} was asked to stop and refused: {row.reason}")
-    return item
-
-
-def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime | None = None) -> ActionItem:
-    since = since or row.asked_at
-    return _item(need, who, title, key=f"{need}:{row.key}", since=since, request=row, message=row.question)
-
-
-def _dropped(facts: Facts) -> Iterator[ActionItem]:
-    """Messages for the reader that nobody took into the queue yet."""
-    for message in facts.dropped:
-        mine = any(message.is_addressed_to(name) for name in facts.mine)
-        if mine and message.sender not in facts.mine:
-            item = _message(Need.MESSAGE, message, message_title(message))
-            yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
+    return replace(item, answerable=need is not Need.MESSAGE, is_left_behind=has_ended)
 
 
 def _alive(facts: Facts) -> Iterator[ActionItem]:
@@ -306,40 +262,35 @@ def _alive(facts: Facts) -> Iterator[ActionItem]:
         recent = row.answered_at is not None and facts.now - row.answered_at < _REMEMBERED
         if Flag.STILL_ALIVE in row.flags and recent:
             who = row.addressee if row.kind is RequestKind.SHUTDOWN else parse_message(row.question).subject
-            yield _about(
-                Need.OVERDUE, who or row.addressee, row, "should be gone and still writes", since=row.answered_at
-            )
+            item = _overdue(row, who or row.addressee, "should be gone and still writes")
+            yield replace(item, since=row.answered_at)
 
 
-def _plain(entry: PlacedMessage) -> ActionItem:
-    return _message(Need.MESSAGE, entry.message, message_title(entry.message))
+def _overdue(row: RequestRow, who: str, title: str) -> ActionItem:
+    """An item about the end of a wait, whatever the priority of the question."""
+    return _item(Need.OVERDUE, who, title, row.question, key=f"{Need.OVERDUE}:{row.key}", request=row)
 
 
-def _message(need: Need, message: Message, title: str, request: RequestRow | None = None) -> ActionItem:
-    return _item(
-        need,
-        message.sender,
-        title,
-        key=f"{need}:{message.message_id}",
-        since=message.created_at,
-        priority=message.priority,
-        request=request,
-        message=message,
-    )
+def _plain(message: Message, note: str = "") -> ActionItem:
+    return _item(Need.MESSAGE, message.sender, message_title(message), message, note=note)
 
 
 def _item(
     need: Need,
     who: str,
     title: str,
+    message: Message | None,
     *,
+    key: str = "",
+    request: RequestRow | None = None,
     blocks: tuple[str, ...] = (),
-    priority: str = "",
-    overdue: bool = False,
     plan_mode: bool = False,
-    **facts: Any,
+    note: str = "",
 ) -> ActionItem:
     """An item with its rank, larger where it is more urgent, and the rank in words; age is in neither."""
+    about = message if need is not Need.OVERDUE else None
+    priority = about.priority if about is not None else ""
+    overdue = about is not None and request is not None and request.state is RequestState.OVERDUE
     rank = _WEIGHTS[need] + _PER_BLOCKED * min(len(blocks), _MOST_BLOCKED) + _PRIORITIES.get(priority, 0)
     why = [
         _WORDS.get(need, ""),
@@ -347,15 +298,19 @@ def _item(
         "works only after its plan is approved" if plan_mode else "",
         f"{priority} priority" if priority in (Priority.CRITICAL, Priority.HIGH) else "",
         "overdue" if overdue else "",
+        note,
     ]
     return ActionItem(
+        key=key or f"{need}:{message.message_id if message is not None else who}",
         need=need,
         who=who,
         title=title,
         why=" · ".join(filter(None, why)),
         score=rank + (_OVERDUE if overdue else 0),
+        since=message.created_at if message is not None else None,
         blocks=blocks,
-        **facts,
+        request=request,
+        message=message,
     )
 
 
@@ -364,11 +319,7 @@ def _is_refusal(entry: PlacedMessage) -> bool:
 
 
 def _is_plain(entry: PlacedMessage) -> bool:
-    """Whether it is a message to read: no question, which waits as a request, and no end or part of one."""
+    """Whether it is a message to read: no question, which waits as a request, no end or part of one, no report."""
     read = entry.read
     is_part = read.kind is not None and (read.kind.withdraws or read.kind.talks)
-    return read.opens is None and not is_part and not _is_refusal(entry)
-
-
-def _key(item: ActionItem) -> tuple[int, datetime, str]:
-    return -item.score, item.since or EARLIEST, item.key
+    return not (read.opens is not None or is_part or _is_refusal(entry) or report_of(entry.message) is not None)
