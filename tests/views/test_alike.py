@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.open import open_team
 from team_console.store.model.clock import to_text
 from team_console.store.protocol.judgement import judge
-from team_console.store.service.asking import ask_permission
-from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.alike import cause_of, decided_before
 from team_console.store.views.blocked import blocked_times
@@ -46,20 +42,19 @@ PAIRS: tuple[Callable[[str], tuple[str, dict[str, object]]], ...] = (
 )
 
 
-def test_of_a_hundred_planted_pairs_nearly_all_are_found_and_few_others() -> None:
-    planted = [PAIRS[number % 4](f"n{number}") for number in range(100)]
-    second = [PAIRS[number % 4](f"n{number}") for number in range(100)]
+def test_of_planted_pairs_nearly_all_are_found_and_few_others() -> None:
+    planted, second = ([PAIRS[number % 4](f"n{number}") for number in range(40)] for _ in range(2))
     for _, given in second:  # the same thing on something else
         given.update({key: str(given[key]).replace("-1", "-2").replace("q=1", "q=2") for key in given})
     others: list[tuple[str, dict[str, object]]] = [
-        ("Bash", {"command": f"tool{number} run{'-x' * (number % 3)} --mode {number}"}) for number in range(300)
+        ("Bash", {"command": f"tool{number} run{'-x' * (number % 3)} --mode {number}"}) for number in range(60)
     ]
     rows = [asked(number, tool, given) for number, (tool, given) in enumerate([*planted, *second, *others], start=1)]
     known = sorted(rows, key=lambda row: row.answered_at or START, reverse=True)
-    found = sum(decided_before(row, known) == [first] for row, first in zip(rows[100:200], rows, strict=False))
-    false = sum(bool(decided_before(row, known)) for row in (*rows[:100], *rows[200:]))
-    assert found >= 95
-    assert false <= 2
+    found = sum(decided_before(row, known) == [first] for row, first in zip(rows[40:80], rows, strict=False))
+    false = sum(bool(decided_before(row, known)) for row in (*rows[:40], *rows[80:]))
+    assert found >= 38
+    assert false <= 1
 
 
 @pytest.mark.parametrize(
@@ -94,18 +89,18 @@ def office(make_team: Callable[..., CommandLine]) -> CommandLine:
 
 
 def test_one_verdict_answers_those_that_are_named_each_on_its_own(office: CommandLine) -> None:
-    asked = [office.ok("--as", "task-manager", "ask", f"Build {number}?").out.strip() for number in range(4)]
+    asked = [office.ok("--as", "task-manager", "ask", f"Build {number}?").out.strip() for number in range(3)]
     words = [office.ok("show", request, "--json").json["seen"] for request in asked]
     causes = {row["cause"] for row in office.ok("--as", "ceo", "requests", "--json").json["requests"]}
     assert len(causes) == 1
-    several = ("reject", *asked[:3], "--reason", "not today")
+    several = ("reject", *asked[:2], "--reason", "not today")
     refused = office("--as", "ceo", *several, "--seen", words[0])
     assert refused.status == 2
-    done = office.ok("--as", "ceo", *several, *(word for seen in words[:3] for word in ("--seen", seen)))
-    assert done.out.count("rejected the question of task-manager") == 3
+    done = office.ok("--as", "ceo", *several, *(word for seen in words[:2] for word in ("--seen", seen)))
+    assert done.out.count("rejected the question of task-manager") == 2
     rows = {row["request_id"]: row for row in office.ok("--as", "ceo", "requests", "--json").json["requests"]}
-    assert [rows[request]["state"] for request in asked] == ["rejected"] * 3 + ["open"]
-    before = office.ok("show", asked[3], "--json").json["before"]
+    assert [rows[request]["state"] for request in asked] == ["rejected"] * 2 + ["open"]
+    before = office.ok("show", asked[2], "--json").json["before"]
     assert before == []  # asked before the others were decided
     later = office.ok("--as", "task-manager", "ask", "Build 9?").out.strip()
     shown = office.ok("show", later, "--json").json["before"]
@@ -123,27 +118,5 @@ def test_one_that_was_decided_meanwhile_keeps_none_of_the_others(office: Command
     assert [rows[request]["reason"] for request in asked] == ["later", "no", "later"]
 
 
-def test_what_arrives_meanwhile_stays_open(office: CommandLine) -> None:
-    team = open_team(str(office.folder))
-    given = {"tool": "Bash", "input": {"command": "npm test"}}
-    first = [ask_permission(Caller(team, "task-manager"), **given).request_id or "" for _ in range(5)]  # type: ignore[arg-type]
-    late: list[str] = []
-
-    def ask_on() -> None:
-        mine = open_team(str(office.folder))
-        for _ in range(20):
-            late.append(ask_permission(Caller(mine, "file-manager"), **given).request_id or "")  # type: ignore[arg-type]
-        mine.close()
-
-    other = threading.Thread(target=ask_on)
-    other.start()
-    office.ok("--as", "ceo", "approve", *first)
-    other.join()
-    rows = {row["request_id"]: row["state"] for row in office.ok("--as", "ceo", "requests", "--json").json["requests"]}
-    assert {rows[request] for request in first} == {"approved"}
-    assert {rows[request] for request in late} == {"open"}
-    team.close()
-
-
 def test_a_verdict_on_what_is_listed_answers_nothing_that_arrives_meanwhile(tmp_path: Path) -> None:
-    assert races(5, tmp_path, seed=37) == (0, 0)
+    assert races(3, tmp_path, seed=37) == (0, 0)

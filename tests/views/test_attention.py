@@ -8,7 +8,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.views.needs import ItemPart, part_of
 from team_console.store.views.rows import ActionItem, Need
 
-from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
+from tests.views.chronicle import LEAD, Chronicle, creation, settings
 
 
 def _items(story: Chronicle, *, me: str = LEAD, after: float = 0.0) -> dict[Need, ActionItem]:
@@ -30,12 +30,6 @@ def test_a_clarification_waits_for_whom_it_asks() -> None:
     assert _items(story, me="file-manager")[Need.CLARIFY].title == "Which year?"
 
 
-def test_a_stop_waits_for_the_agent_that_is_asked() -> None:
-    story = Chronicle()
-    story.stop()
-    assert _items(story, me="file-manager")[Need.SHUTDOWN].answerable
-
-
 def test_a_refusal_waits_until_it_was_read_or_the_agent_was_asked_again() -> None:
     story = Chronicle()
     story.stop()
@@ -52,7 +46,9 @@ def test_a_refusal_waits_until_it_was_read_or_the_agent_was_asked_again() -> Non
 
 def test_a_stop_without_an_answer_in_time_waits_for_the_lead() -> None:
     story = Chronicle()
+    story.say(LEAD, "user", "escalate", issue="Note to myself")
     story.stop()
+    assert _items(story, me="file-manager")[Need.SHUTDOWN].answerable
     assert _items(story, after=14) == {}
     assert _items(story, after=15)[Need.OVERDUE].who == "file-manager"
 
@@ -75,14 +71,10 @@ def test_a_failed_delivery_waits_for_the_lead_and_for_its_sender() -> None:
 
 
 def test_damage_waits_for_the_lead() -> None:
-    story = Chronicle(problems=(Problem("DAMAGED_ENTRY", "error", "message-queue.yaml:7", "cannot be read", "Fix"),))
-    assert _items(story)[Need.DAMAGED].who == "message-queue.yaml:7"
+    damage = Problem("DAMAGED_ENTRY", "error", "message-queue.yaml:7", "cannot be read", "Fix")
+    story = Chronicle(problems=(Problem("STALE_LOCK", "notice", "lock", "left behind"), damage))
+    assert [item.who for item in story.view().attention] == ["message-queue.yaml:7"]
     assert _items(story, me="file-manager") == {}
-
-
-def test_a_notice_about_the_store_waits_for_nobody() -> None:
-    story = Chronicle(problems=(Problem("STALE_LOCK", "notice", "lock", "left behind"),))
-    assert _items(story) == {}
 
 
 def test_a_second_question_under_the_id_of_another_is_not_hidden() -> None:
@@ -111,7 +103,10 @@ def test_a_story_and_what_depends_on_it_are_blocked_with_its_agent() -> None:
     story.sprint("scrum-master", LEAD, "BATCH_PLAN_READY", **plan)
     creation(story, "dev-1", upto=5)
     story.say("dev-1", "user", "escalate", issue="Broken")
-    assert _items(story)[Need.ESCALATE].blocks == ("dev-1", "3-1", "4-1", "5-1")
+    story.sprint("slave-batch-1", LEAD, "AGENT_CREATE_REQUEST", agent_type="dev")
+    items = _items(story)
+    assert items[Need.ESCALATE].blocks == ("dev-1", "3-1", "4-1", "5-1")
+    assert items[Need.CREATE].blocks[:2] == ("slave-batch-1", "3-1")
 
 
 def test_among_equals_the_one_that_waits_longest_comes_first() -> None:
@@ -127,19 +122,6 @@ def test_an_overdue_question_ranks_higher_than_the_same_in_time() -> None:
     before, after = _items(story)[Need.CLARIFY], _items(story, after=60)[Need.CLARIFY]
     assert after.score > before.score
     assert after.why == f"{before.why} · overdue"
-
-
-def test_my_own_questions_do_not_wait_for_me() -> None:
-    story = Chronicle()
-    story.say(LEAD, "user", "escalate", issue="Note to myself")
-    assert _items(story) == {}
-
-
-def test_a_busy_slave_is_blocked_with_its_unfinished_stories() -> None:
-    story = Chronicle()
-    story.sprint("slave-batch-1", "dev-1", "TASK_ASSIGNMENT", **task("3-1"))
-    story.sprint("slave-batch-1", LEAD, "AGENT_CREATE_REQUEST", agent_type="dev")
-    assert _items(story)[Need.CREATE].blocks == ("slave-batch-1", "3-1")
 
 
 def test_the_request_of_an_agent_that_ended_says_so_and_waits_for_nobody() -> None:

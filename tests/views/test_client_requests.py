@@ -117,12 +117,6 @@ def test_a_time_nobody_can_read_ends_nothing_and_is_told() -> None:
     assert "BODY_INVALID" in story.codes()
 
 
-def test_other_kinds_do_not_end_because_a_field_has_that_name() -> None:
-    story = Chronicle()
-    story.say(ASKER, LEAD, "clarify", id="c1", question="?", context="?", expires="2020-01-01T00:00:00Z")
-    assert row(story.view(), "c1").state == "open"
-
-
 def test_a_withdrawal_that_left_the_queue_between_two_looks_still_ends_the_request() -> None:
     story = Chronicle(recorded=RecordedFacts())
     story.record(permission(story))
@@ -133,13 +127,6 @@ def test_a_withdrawal_that_left_the_queue_between_two_looks_still_ends_the_reque
     story.archive(notice)
     view = board.update(story.snapshot(), story.now)
     assert (view.requests[0].state, view.requests[0].reason, view.attention) == ("withdrawn", "session ended", ())
-
-
-def test_a_notice_of_a_withdrawal_needs_nobody() -> None:
-    story = Chronicle()
-    permission(story)
-    story.say(ASKER, LEAD, "request_withdrawn", request_id="p1", reason="session ended")
-    assert story.view().attention == ()
 
 
 def test_it_blocks_its_asker_and_stands_above_plans() -> None:

@@ -11,6 +11,8 @@ from msgspec import UNSET
 from team_console.store.protocol.client_requests import FileExcerpt, Permission, permission_of
 from team_console.store.views.proposals import excerpt_of, proposal_of
 
+from tests.samples import EXHAUSTIVE
+
 pytestmark = pytest.mark.slow
 
 TEXT = st.lists(st.sampled_from(["a\n", "b\n", "\n", "c c\n", "d"]), max_size=40).map("".join)
@@ -24,7 +26,7 @@ INPUT = (
 
 
 @seed(13)
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=10_000 if EXHAUSTIVE else 200, deadline=None)
 @given(TEXT, INPUT)
 def test_the_excerpt_shows_what_the_whole_file_would(before: str, change: dict[str, Any]) -> None:
     given = {"file_path": "/p/a", **change}

@@ -214,17 +214,10 @@ def test_a_queue_with_the_departure_shows_it_and_one_without_does_not(code: str)
     CASES[code](good, False)
     assert code.partition(" ")[0] in bad.codes()
     assert code.partition(" ")[0] not in good.codes()
-
-
-@pytest.mark.parametrize("code", CASES)
-def test_every_finding_names_its_place_and_what_is_wrong_and_the_next_step(code: str) -> None:
-    story = Chronicle()
-    CASES[code](story, True)
-    for finding in story.view().findings:
+    for finding in bad.view().findings:
         assert finding.place
         assert finding.message
         assert finding.hint
-        assert finding.severity in ("error", "warning", "notice")
 
 
 @pytest.mark.parametrize("code", [case for case in CASES if case not in ("DAMAGED_ENTRY", "ROSTER_DRIFT")])
@@ -262,13 +255,6 @@ def test_errors_come_first() -> None:
     assert set(severities) == {0, 1, 2}
 
 
-def test_a_stranger_is_shown_with_the_name_it_was_most_likely_meant_to_be() -> None:
-    story = Chronicle()
-    CASES["STRANGER"](story, True)
-    (problem,) = story.view().findings
-    assert "file-manager" in problem.hint
-
-
 def test_kinds_that_are_not_known_are_one_finding_however_many_messages_there_are() -> None:
     story = Chronicle()
     for _ in range(3):
@@ -277,73 +263,26 @@ def test_kinds_that_are_not_known_are_one_finding_however_many_messages_there_ar
     assert (problem.code, problem.place, problem.message[:10]) == ("UNKNOWN_KIND", "type gossip", "3 messages")
 
 
-def test_directions_are_judged_again_when_a_role_becomes_known() -> None:
-    story = Chronicle()
-    body = {"debug_id": "D", "story_key": "", "root_cause": "x", "fix_suggestion": "", "severity": "HIGH"}
-    story.sprint("dev-1", LEAD, "DEBUG_RESULT", **body, confidence="high", journal_entry_id=None)
-    board = Projection(LEAD)
-    codes = {finding.code for finding in board.update(story.snapshot(), story.now).findings}
-    assert "WRONG_DIRECTION" not in codes
-    story.roster("dev-1")
-    assert "WRONG_DIRECTION" in {finding.code for finding in board.update(story.snapshot(), story.now).findings}
-
-
-def test_a_forged_second_question_is_an_error_naming_the_request() -> None:
-    story = Chronicle()
-    story.plan()
-    story.plan("file-manager", id="forged")
-    (problem,) = [finding for finding in story.view().findings if finding.code == "DUPLICATE_ID"]
-    assert (problem.place, problem.severity) == ("plan-1", "error")
-    assert "forged" in problem.message
-
-
-def test_what_a_temporary_agent_agreed_to_is_not_held_against_its_destruction() -> None:
-    story = Chronicle()
-    creation(story, upto=10)
-    story.stopped("dev-runner-3-1", request_id="stop-dev-runner-3-1")
-    assert "STILL_ALIVE" not in story.codes()
-
-
 def _in_doubt(story: Chronicle) -> dict[str, Problem]:
     """Findings while older archived messages were not looked at."""
     view = view_of(story.snapshot(), me=LEAD, now=story.now, history=reversed(story.archived), complete=False)
     return {finding.code: finding for finding in view.findings}
 
 
-def test_an_answer_is_not_said_to_answer_nothing_while_its_question_may_be_in_an_unread_archive() -> None:
+def test_nothing_is_said_that_an_archive_may_explain_while_archives_are_unread() -> None:
     story = Chronicle()
     story.verdict("plan-of-old", approve=True)
-    assert "ANSWER_TO_NOTHING" in story.codes()
-    assert "ANSWER_TO_NOTHING" not in _in_doubt(story)
-
-
-def test_steps_before_the_first_one_seen_are_unknown_and_not_missing_while_archives_are_unread() -> None:
-    story = Chronicle()
     creation(story, upto=8, skip=(1, 3, 4, 5))
-    assert "STEP_MISSING" in story.codes()
-    assert "STEP_MISSING" not in _in_doubt(story)
+    assert {"ANSWER_TO_NOTHING", "STEP_MISSING"} <= story.codes()
+    assert not {"ANSWER_TO_NOTHING", "STEP_MISSING"} & set(_in_doubt(story))
 
 
-def test_a_step_between_two_that_were_seen_is_a_notice_while_archives_are_unread() -> None:
+def test_what_is_said_while_archives_are_unread_is_said_as_far_as_is_known() -> None:
     story = Chronicle()
     creation(story, upto=8, skip=(5,))
-    problem = _in_doubt(story)["STEP_MISSING"]
-    assert (problem.severity, "older archived ones were not" in problem.message) == ("notice", True)
-
-
-def test_a_stranger_is_told_to_be_one_as_far_as_is_known_while_archives_are_unread() -> None:
-    story = Chronicle()
     CASES["STRANGER"](story, True)
-    assert "older archived ones were not" in _in_doubt(story)["STRANGER"].message
-
-
-def test_everything_is_judged_again_once_all_archives_were_read() -> None:
-    story = Chronicle()
-    creation(story, upto=8, skip=(1, 3, 5))
-    story.verdict("plan-of-old", approve=True)
-    board = Projection(LEAD)
-    board.update(story.snapshot(), story.now, complete=False)
-    followed = board.update(story.snapshot(), story.now)
-    assert followed.findings == story.view().findings
-    assert followed.lifecycles == story.view().lifecycles
-    assert board.update(story.snapshot(), story.now, complete=False).lifecycles[0].missing == ()
+    found = _in_doubt(story)
+    assert found["STEP_MISSING"].severity == "notice"
+    for code in ("STEP_MISSING", "STRANGER"):
+        assert "older archived ones were not" in found[code].message
+    assert "file-manager" in found["STRANGER"].hint  # whom it was most likely meant to be

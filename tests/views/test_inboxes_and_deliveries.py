@@ -24,12 +24,6 @@ def test_unread_messages_come_first_by_urgency_and_age_then_the_read_ones_newest
     assert [inbox.message_id for inbox in story.view().inboxes["debugger"]] == ["m3", "m2", "m5", "m0", "m4", "m1"]
 
 
-def test_messages_of_the_same_moment_keep_the_order_of_the_file() -> None:
-    story = Chronicle()
-    names = [story.say(LEAD, "debugger", id=f"m{9 - number}", created="2026-02-24T10:00:00Z") for number in range(5)]
-    assert list(story.view().inboxes["debugger"]) == names
-
-
 def test_counts_say_how_many_live_messages_have_which_status() -> None:
     story = Chronicle()
     for status in ("pending", "read", "read", "strange"):
@@ -42,19 +36,6 @@ def test_a_pending_message_is_due_once_it_is_older_than_five_minutes() -> None:
     story.say(LEAD, "debugger", id="m")
     assert _rows(story, after=300)["m"].state is DeliveryState.PENDING
     assert _rows(story, after=300.001)["m"].state is DeliveryState.DUE
-
-
-def test_messages_become_due_while_a_board_watches_and_new_ones_do_not() -> None:
-    story = Chronicle()
-    story.say(LEAD, "debugger", id="old")
-    board = Projection(LEAD)
-    board.update(story.snapshot(), story.now)
-    story.wait(400)
-    story.say(LEAD, "debugger", id="new")
-    view = board.update(story.snapshot(), story.now)
-    assert {delivery.key: str(delivery.state) for delivery in view.deliveries} == {"old": "due", "new": "pending"}
-    back = board.update(story.snapshot(), START)
-    assert {str(delivery.state) for delivery in back.deliveries} == {"pending"}
 
 
 def test_a_retry_shows_its_attempts_its_next_one_and_its_error() -> None:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from team_console.store.views.projection import Projection, view_of
-from team_console.store.views.rows import AgentState, RosterRow, View
+from team_console.store.views.rows import AgentState
 
-from tests.views.chronicle import LEAD, Chronicle
+from tests.views.chronicle import LEAD, Chronicle, agent
 
 READ = "2026-02-24T10:00:05.000Z"
-
-
-def agent(view: View, name: str) -> RosterRow:
-    return next(row for row in view.roster if row.name == name)
 
 
 def test_an_agent_that_only_receives_has_been_seen() -> None:
@@ -49,12 +45,3 @@ def test_what_was_read_and_left_the_queue_still_counts() -> None:
     after = agent(board.update(story.snapshot(), story.now), "file-manager").last_seen
     fresh = view_of(story.snapshot(), me=LEAD, now=story.now, history=[message])
     assert before == after == agent(fresh, "file-manager").last_seen is not None
-
-
-def test_a_message_that_changes_is_counted_as_it_is_now() -> None:
-    story = Chronicle()
-    message = story.say(LEAD, "file-manager", status="claimed", claimed_by="file-manager", claimed_at=READ)
-    board = Projection(LEAD)
-    assert agent(board.update(story.snapshot(), story.now), "file-manager").last_seen is not None
-    story.change(message, status="pending", claimed_by=None, claimed_at=None)
-    assert agent(board.update(story.snapshot(), story.now), "file-manager").last_seen is None

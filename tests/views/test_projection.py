@@ -6,7 +6,6 @@ from team_console.store.contract.team import Condition
 from team_console.store.views.projection import Projection
 
 from tests.views.chronicle import LEAD, Chronicle, agent, creation, snapshot_of
-from tests.views.chronicle import settings as team_settings
 
 
 def test_what_was_archived_counts_as_if_it_had_been_read_from_the_archive() -> None:
@@ -45,18 +44,6 @@ def test_a_plan_found_to_be_lost_only_later_does_not_stay_open() -> None:
     story.messages, story.lost = [], story.messages
     assert board.update(snapshot_of(()), story.now).requests[0].is_open
     assert board.update(story.snapshot(), story.now).requests == ()
-
-
-def test_a_change_of_settings_judges_everything_again() -> None:
-    story = Chronicle()
-    story.plan()
-    verdict = story.verdict(approve=True)
-    board = Projection(LEAD)
-    assert board.update(story.snapshot(), story.now).requests[0].state == "approved"
-    story.archive(verdict)
-    board.update(story.snapshot(), story.now)
-    story.config = team_settings(declared=False)
-    assert board.update(story.snapshot(), story.now).requests[0].state == "approved"
 
 
 def test_rows_stay_while_the_store_cannot_be_read_and_recover_by_themselves() -> None:

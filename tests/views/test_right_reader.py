@@ -27,10 +27,7 @@ def test_an_overdue_request_reminds_the_others_and_asks_the_addressee_itself_for
     asker = finding(story, "OVERDUE_REQUEST", me="task-manager", after=3600)
     assert (asker.message, asker.hint) == ("ceo has not answered your plan request in time", "Remind ceo.")
     watcher = finding(story, "OVERDUE_REQUEST", me="debugger", after=3600)
-    assert (watcher.message, watcher.hint) == (
-        "ceo has not answered the plan request of task-manager in time",
-        "Remind ceo.",
-    )
+    assert watcher.message == "ceo has not answered the plan request of task-manager in time"
 
 
 @pytest.mark.parametrize(
@@ -66,13 +63,11 @@ def test_a_step_before_its_predecessor_is_said_to_be_before_it() -> None:
 @pytest.mark.parametrize(
     ("step", "me", "hint"),
     [
-        (4, LEAD, "Send the complete roster to the residents (team-console roster --send)."),
         (4, "debugger", "Ask ceo to send the complete roster to the residents (team-console roster --send)."),
         (5, LEAD, "Ask slave-batch-1 to give dev-runner-3-1 its task with TASK_ASSIGNMENT."),
         (7, LEAD, "Ask dev-runner-3-1 to report to slave-batch-1 with AGENT_COMPLETE."),
         (8, "slave-batch-1", "Ask for the end of dev-runner-3-1 with AGENT_DESTROY_REQUEST."),
         (9, LEAD, "Ask dev-runner-3-1 to stop (team-console shutdown dev-runner-3-1)."),
-        (9, "slave-batch-1", "Ask ceo to ask dev-runner-3-1 to stop (team-console shutdown dev-runner-3-1)."),
     ],
 )
 def test_a_missing_step_is_for_whoever_has_to_make_it(step: int, me: str, hint: str) -> None:
@@ -105,9 +100,11 @@ def test_an_agent_that_agreed_never_stands_there_as_one_that_has_not_answered() 
     story.stopped(request_id="stop-1")
     assert agent(story.view(), "file-manager").reason == "agreed to stop"
     story.stop(request_id="stop-3")
-    assert (agent(story.view(), "file-manager").state, agent(story.view(), "file-manager").reason) == (
-        *("stopped", "agreed to stop"),
-    )
+    found = agent(story.view(), "file-manager")
+    assert (found.state, found.reason) == ("stopped", "agreed to stop")
+    story.say("file-manager", LEAD)
+    story.stop(request_id="stop-4")
+    assert agent(story.view(), "file-manager").reason == "asked to stop, has not answered"
 
 
 def test_an_answer_whose_clock_is_behind_counts() -> None:
@@ -117,25 +114,11 @@ def test_an_answer_whose_clock_is_behind_counts() -> None:
     assert agent(story.view(), "file-manager").reason == "agreed to stop"
 
 
-def test_an_agent_that_came_back_may_be_asked_again() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stopped()
-    story.say("file-manager", LEAD)
-    story.stop(request_id="stop-2")
-    assert agent(story.view(), "file-manager").reason == "asked to stop, has not answered"
-
-
-def test_stops_of_different_agents_supersede_nothing() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stop("debugger", request_id="stop-2")
-    assert row(story.view(), "stop-1").state is RequestState.OPEN
-
-
-def test_a_stop_that_was_answered_is_not_superseded_by_the_next() -> None:
+def test_a_stop_supersedes_no_stop_that_was_answered_or_is_of_another_agent() -> None:
     story = Chronicle()
     story.stop()
     story.stopped(approve=False, content="Not yet")
-    story.stop(request_id="stop-2")
-    assert row(story.view(), "stop-1").state is RequestState.REJECTED
+    story.stop("debugger", request_id="stop-2")
+    story.stop(request_id="stop-3")
+    view = story.view()
+    assert [row(view, key).state for key in ("stop-1", "stop-2")] == [RequestState.REJECTED, RequestState.OPEN]

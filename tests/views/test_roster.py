@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from team_console.store.protocol.membership import known, members
 from team_console.store.protocol.relations import silent
-from team_console.store.settings.team_config import Agent
 from team_console.store.views.rows import AgentState
 
 from tests.views.chronicle import AGENTS, LEAD, Chronicle, agent, creation, settings
@@ -48,6 +47,8 @@ def test_an_agent_with_a_question_to_the_human_waits_for_you() -> None:
     story = Chronicle()
     ask = story.say("file-manager", "user", "escalate", issue="Broken")
     assert _state(story, "file-manager")[0] is AgentState.WAITING
+    human = agent(story.view(), "user")
+    assert (human.role, human.stranger, human.unread) == ("human", False, 1)
     assert agent(story.view(me="debugger"), "file-manager").state is AgentState.ACTIVE
     story.say(LEAD, "file-manager", in_reply_to=ask.message_id)
     assert _state(story, "file-manager")[0] is AgentState.ACTIVE
@@ -100,6 +101,8 @@ def test_the_lead_comes_first_then_residents_members_slaves_temps_and_who_is_gon
     creation(story, "dev-1")
     story.say("dev-1", "slave-batch-1")
     creation(story, "dev-2", upto=5)
+    story.say("dev-2", "slave-batch-1")
+    assert _state(story, "dev-2") == (AgentState.ACTIVE, "works on story 3-1")
     names = [item.name for item in story.view().roster]
     order = ["ceo", "scrum-master", "debugger", "task-manager", "file-manager", "slave-batch-1", "dev-2", "dev-1"]
     assert names == order
@@ -159,22 +162,3 @@ def test_rosters_and_creations_of_anyone_but_the_master_change_nothing() -> None
     roles = members(story.config, story.messages)
     assert not {"mallory", "eve"} & set(roles)
     assert "debugger" in roles
-
-
-def test_the_lead_is_a_member_and_master_without_being_configured() -> None:
-    story = Chronicle(config=settings(agents=(Agent("file-manager"),)))
-    assert members(story.config, []) == {"file-manager": "member", LEAD: "master"}
-
-
-def test_an_agent_with_a_task_says_which_story_it_works_on() -> None:
-    story = Chronicle()
-    creation(story, "dev-1", upto=5)
-    story.say("dev-1", "slave-batch-1")
-    assert _state(story, "dev-1") == (AgentState.ACTIVE, "works on story 3-1")
-
-
-def test_the_human_is_no_stranger_and_has_an_inbox_of_its_own() -> None:
-    story = Chronicle()
-    story.say("file-manager", "user", "escalate", issue="Broken")
-    found = agent(story.view(), "user")
-    assert (found.role, found.stranger, found.unread) == ("human", False, 1)
