@@ -15,7 +15,7 @@ from msgspec import Struct
 from team_console.console.agents.session_files import LARGEST, own_folder, whose
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
-from team_console.store.protocol.client_requests import PATH_KEYS, origin_of, permission_of
+from team_console.store.protocol.client_requests import origin_of, path_in, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.evidence import (
     MOST_NAMES,
@@ -249,6 +249,5 @@ def project_folder(team: Team, question: Message) -> tuple[str, str]:
 def _names(wish: EvidenceRequest, row: RequestRow) -> tuple[str, ...]:
     if row.kind is not RequestKind.PERMISSION:
         return named_files(wish.text)
-    given = permission_of(wish.message.payload).input
-    path = next((given[key] for key in PATH_KEYS if isinstance(given.get(key), str) and given[key]), None)
-    return (path,) if path is not None else ()
+    path = path_in(permission_of(wish.message.payload).input)
+    return (path,) if path else ()

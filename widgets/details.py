@@ -299,7 +299,7 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
     if read.opens is RequestKind.QUESTION:
         return (*blocks, *_question_blocks(message))
     summary, title = message.payload.get("summary"), safe_line(title_of(read), 400)
-    sprint = read.kind is not None and read.kind.family is Family.SPRINT and read.carried is not None
+    sprint = read.kind.family is Family.SPRINT and read.carried is not None
     text = "" if sprint else content if content is not None else message.content
     is_whole = isinstance(summary, str) and len(summary) <= _WHOLE_TITLE and "\n" not in summary.strip()
     if isinstance(summary, str) and not is_whole and summary.strip() != text.strip():

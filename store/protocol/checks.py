@@ -28,11 +28,13 @@ from team_console.store.protocol.kinds import (
     PREFIX,
     RESPONSES,
     SEND,
+    UNKNOWN,
     Family,
     FieldForm,
     Form,
     MessageKind,
     RequestKind,
+    kind_of,
 )
 from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
 from team_console.store.protocol.parsing import (
@@ -68,8 +70,7 @@ def as_written(type: str, payload: Mapping[str, Any]) -> tuple[str, Mapping[str,
     Raises:
         TeamError: `INVALID_TYPE` for a sprint kind with a door of its own, `INVALID_FIELD` for a wrong body.
     """
-    kind = KINDS.get(type)
-    if kind is None or kind.family is not Family.SPRINT:
+    if kind_of(type).family is not Family.SPRINT:
         return type, payload
     _sendable(type)
     body = {key: value for key, value in payload.items() if key not in ("summary", "content")}
@@ -97,15 +98,15 @@ def check_outgoing(
     if not default_recipients(type, to):
         raise missing_recipient(type)
     for name in ("approve", "approved"):
-        if (kind is None or kind.family is not Family.ROUTER) and payload.get(name) is not None:
+        if kind.family is not Family.ROUTER and payload.get(name) is not None:
             raise forbidden(type, name)
     if type in CARRIERS:
         check_text_fields(type, payload)
         match = PREFIX.match(payload["content"])
-        carried = KINDS.get(match.group(1)) if match else None
-        if carried is not None and carried.family is Family.SPRINT and carried.entry_point:
+        carried = kind_of(match.group(1)) if match else UNKNOWN
+        if carried.family is Family.SPRINT and carried.entry_point:
             _check_carried(payload["content"])
-    if kind is not None and kind.family is not Family.SPRINT:
+    if kind.family is not Family.SPRINT:
         _check_needs(kind, payload)
 
 
@@ -179,12 +180,12 @@ def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
     return TeamError(Code.INVALID_TYPE, f"type: {what}", hint)
 
 
-def _sendable(type: str, own_kinds: Collection[str] = ()) -> MessageKind | None:
-    """The kind that may be sent this way; None for one that only the team's settings know."""
-    kind = KINDS.get(type)
-    if kind is None and type in own_kinds:
-        return None
-    if kind is None:
+def _sendable(type: str, own_kinds: Collection[str] = ()) -> MessageKind:
+    """The kind that may be sent this way; `UNKNOWN` for one that only the team's settings know."""
+    kind = kind_of(type)
+    if kind is UNKNOWN and type in own_kinds:
+        return kind
+    if kind is UNKNOWN:
         raise invalid_type(type, (*_SENDABLE, *own_kinds))
     if type not in _SENDABLE:
         hint = f"Use its own door: {kind.entry_point}." if kind.entry_point else "It is understood on reading only."
@@ -208,7 +209,7 @@ def _departures(kind: MessageKind, payload: Mapping[str, Any]) -> Iterator[tuple
 def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
     """Violations by one message of its protocol, with place and next step; those of its body remembered."""
     message, kind = read.message, read.kind
-    if kind is None:
+    if kind is UNKNOWN:
         return read.frame_problems
     if kind.family is Family.SPRINT:
         return read.frame_problems + _sprint_problems(message)
@@ -643,7 +644,7 @@ class TeamFacts(Struct, frozen=True):
 
 def is_judged_by_team(read: ParsedMessage) -> bool:
     """Whether any rule here looks at such a message."""
-    return read.kind is not None and (read.kind.family in DIRECTED or _checker(read.name).team is not None)
+    return read.kind.family in DIRECTED or (read.kind is not UNKNOWN and _checker(read.name).team is not None)
 
 
 def team_problems(read: ParsedMessage, facts: TeamFacts) -> tuple[Problem, ...]:

@@ -184,7 +184,7 @@ def expiry_of(kind: RequestKind | None, payload: Mapping[str, Any]) -> datetime 
 def headline_of(permission: Permission, directory: str = "") -> str:
     """What is asked for, in one line: the tool, and what it is to be used on; a file as seen from its folder."""
     given = permission.input
-    subject = _first_line(given.get("command")) or file_seen_from(_path_in(given), directory)
+    subject = _first_line(given.get("command")) or file_seen_from(path_in(given), directory)
     subject = subject or next((line for key in _SUBJECTS if (line := _first_line(given.get(key)))), "")
     return f"{permission.tool}: {subject}" if subject else permission.tool
 
@@ -195,7 +195,8 @@ _SUBJECTS = ("url", "query", "pattern", "description")
 """Further keys that say what a tool is used on."""
 
 
-def _path_in(given: Mapping[str, Any]) -> str:
+def path_in(given: Mapping[str, Any]) -> str:
+    """The file that an input of a tool names; empty when it names none."""
     return next(filter(None, (text_in(given, key) for key in PATH_KEYS)), "")
 
 
@@ -289,5 +290,5 @@ def edited_input(question: Message, part: EditablePart, text: str) -> Mapping[st
 
 
 def _suffix_of_file(given: Mapping[str, Any]) -> str:
-    suffix = PurePath(_path_in(given).replace("\\", "/")).suffix
+    suffix = PurePath(path_in(given).replace("\\", "/")).suffix
     return suffix if suffix.isascii() and suffix[1:].isalnum() and len(suffix) <= _LONGEST_SUFFIX else ".txt"

@@ -7,7 +7,7 @@ which question a message answers, what stands of one request, what later request
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -20,7 +20,15 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts, RecordOrder
 from team_console.store.protocol.client_requests import TIMED_OUT, answers_of, expiry_of
-from team_console.store.protocol.kinds import FOR_CLIENTS, IN_WORDS, RESULTS, REUSED_IDS, VERDICT_ONLY, RequestKind
+from team_console.store.protocol.kinds import (
+    FOR_CLIENTS,
+    IN_WORDS,
+    RESULTS,
+    REUSED_IDS,
+    UNKNOWN,
+    VERDICT_ONLY,
+    RequestKind,
+)
 from team_console.store.protocol.parsing import (
     COMPLETE,
     DISPATCH,
@@ -45,7 +53,7 @@ WITHDRAWN = "request_withdrawn"
 def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     """Whether `message` claims to answer the request `request_id` of this kind."""
     seen = parse_message(message)
-    if seen.kind is None or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
+    if seen.kind is UNKNOWN or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
         return False
     if seen.kind.talks:
         # guard: question-back-decides-nothing
@@ -430,7 +438,7 @@ def _orphans(others: Iterable[PlacedMessage], kinds: set[RequestKind | None]) ->
 
 
 def _is_withdrawal(entry: PlacedMessage) -> bool:
-    return entry.read.kind is not None and entry.read.kind.withdraws
+    return entry.read.kind.withdraws
 
 
 # What is known of answers and their questions, and what stands of one request by its own answers and withdrawals.
@@ -476,7 +484,7 @@ class _Evidence:
             for group in (pool, entry.read.request_id if asks or pool is None else None):
                 if group is not None:
                     (self.questions if asks else self.others).setdefault(group, []).append(entry)
-        self._quotes: dict[tuple[Thread, RequestKind], dict[int, list[PlacedMessage]]] = {}
+        self._quotes: dict[tuple[Thread, RequestKind], dict[str, list[PlacedMessage]]] = {}
         self._paired: dict[tuple[Pool, str], list[PlacedMessage]] = {}
         groups = dict.fromkeys((*self.questions, *self.others))
         self.threads = [group for group in groups if isinstance(group, str)]
@@ -526,37 +534,17 @@ class _Evidence:
         return [PlacedMessage.of(message, float(place)) for place, message in enumerate(known) if message is not None]
 
     def _quoting(self, question: PlacedMessage) -> list[PlacedMessage]:
-        """The answers that quote the id of `question`, those that answer it of all questions that have the id."""
+        """The answers that quote the id of `question`; where several may have used it, those given on just this one."""
         kind, thread = question.read.opens, thread_of(question.message)
         if kind is None:
             return []
+        shared = kind in REUSED_IDS and len(self.questions.get(thread, ())) > 1
         if (thread, kind) not in self._quotes:
-            quotes = [entry for entry in self.others.get(thread, ()) if answers(entry.message, kind, thread)]
-            shared = kind in REUSED_IDS and quotes
-            self._quotes[thread, kind] = self._assigned(thread, quotes) if shared else {0: quotes}
-        return self._quotes[thread, kind].get(id(question) if kind in REUSED_IDS else 0, [])
-
-    def _assigned(self, thread: Thread, quotes: Sequence[PlacedMessage]) -> dict[int, list[PlacedMessage]]:
-        """Each answer once: to the question it was given on, else to the latest that its reader had asked by then."""
-        questions, when = self.questions.get(thread, ()), self.when
-        several = len(questions) > 1
-        named = {digest_of(entry.message): entry for entry in reversed(questions)} if several else {}
-        asked: dict[str, list[PlacedMessage]] = {}
-        for entry in sorted(questions, key=when):
-            asked.setdefault(entry.message.sender, []).append(entry)
-        assigned: dict[int, list[PlacedMessage]] = {}
-        for answer in quotes:
-            digest = given_on(answer.message) if several else ""
-            if digest:
-                meant = named.get(digest)
-            else:
-                readers = [own for sender, own in asked.items() if answer.message.is_addressed_to(sender)]
-                places = [(own, bisect_left(own, when(answer), key=when)) for own in readers]
-                before = [own[place - 1] for own, place in places if place]
-                meant = max(before or [own[-1] for own in readers], key=when, default=None)
-            if meant is not None:
-                assigned.setdefault(id(meant), []).append(answer)
-        return assigned
+            given = self._quotes[thread, kind] = {}
+            for entry in self.others.get(thread, ()):
+                if answers(entry.message, kind, thread):
+                    given.setdefault(given_on(entry.message) if shared else "", []).append(entry)
+        return self._quotes[thread, kind].get(digest_of(question.message) if shared else "", [])
 
     def _pair(self, pool: Pool) -> None:
         """Give each answer of a pool to the oldest question of it that still waits for one (002-c, 002-i).
@@ -602,7 +590,7 @@ class _Evidence:
         # guard: withdrawal-that-left-the-queue
         for entry in filter(_is_withdrawal, (*others, *absent)):
             taking_back.setdefault(entry.message.sender, []).append(entry)
-        talk = [entry for entry in others if entry.read.kind is not None and entry.read.kind.talks]
+        talk = [entry for entry in others if entry.read.kind.talks]
         for key, question in named:
             kind, message = question.read.opens, question.message
             assert kind is not None

@@ -23,6 +23,7 @@ class Family(StrEnum):
     SPRINT = "Sprint"
     ROUTER = "Router"
     CLIENTS = "Clients"
+    UNKNOWN = "unknown"
 
 
 class RequestKind(StrEnum):
@@ -346,6 +347,15 @@ _ALL = (
 KINDS: Mapping[str, MessageKind] = MappingProxyType({kind.name: kind for kind in _ALL})
 """Kind by name, in the order of the sources; names are compared exactly (`task_assignment`, `TASK_ASSIGNMENT`)."""
 
+UNKNOWN = MessageKind(Family.UNKNOWN, "", "Any -> Any", READ_ONLY)
+"""Stands for a kind of another program, which opens, answers and needs nothing."""
+
+
+def kind_of(name: str) -> MessageKind:
+    """The kind of this name; `UNKNOWN` where there is none."""
+    return KINDS.get(name, UNKNOWN)
+
+
 RESPONSES: Mapping[RequestKind, str] = {
     kind.answers: kind.name for kind in _ALL if kind.answers is not None and kind.answers in VERDICT_ONLY
 }
@@ -371,17 +381,12 @@ def carried_name(type: str, payload: Mapping[str, Any]) -> str | None:
     if match is None:
         return None
     name = match.group(1)
-    kind = KINDS.get(name)
-    return name if content.startswith("{", match.end()) or (kind and kind.family is Family.SPRINT) else None
+    return name if content.startswith("{", match.end()) or kind_of(name).family is Family.SPRINT else None
 
 
 def default_priority(name: str, config: TeamConfig) -> str:
     """The priority of a message sent without one: the team's for this kind, else the kind's, else medium (D5)."""
-    configured = config.priorities.get(name)
-    if configured:
-        return configured
-    kind = KINDS.get(name)
-    return str(kind.priority if kind else Priority.MEDIUM)
+    return config.priorities.get(name) or str(kind_of(name).priority)
 
 
 # The standard handoffs offered when composing (`docs/requirements.md` B.2).

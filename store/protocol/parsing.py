@@ -14,7 +14,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import json_trouble, named
 from team_console.store.model.message import Message, per_message
 from team_console.store.model.names import canonical
-from team_console.store.protocol.kinds import KINDS, PREFIX, Family, MessageKind, RequestKind, carried_name
+from team_console.store.protocol.kinds import PREFIX, UNKNOWN, Family, MessageKind, RequestKind, carried_name, kind_of
 from team_console.store.settings.team_config import TeamConfig
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
@@ -34,7 +34,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
     """One message, understood.
 
     Attributes:
-        kind: Its kind; None for an unknown name, and for a sprint message whose prefix, `msg_type` and JSON do not
+        kind: Its kind; `UNKNOWN` for an unknown name, and for a sprint message whose prefix, `msg_type` and JSON do not
             fit together: what is ambiguous neither opens nor answers anything.
         name: The kind's name as written (the prefix of a sprint message, else the type).
         carried: The JSON of a sprint message, None for any other; values are unchecked.
@@ -44,7 +44,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         message: The message read.
     """
 
-    kind: MessageKind | None
+    kind: MessageKind
     name: str
     carried: Mapping[str, Any] | None
     request_id: str | None
@@ -59,12 +59,12 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
     @property
     def opens(self) -> RequestKind | None:
         """The request this message opens."""
-        return self.kind.opens if self.kind else None
+        return self.kind.opens
 
     @property
     def answers(self) -> RequestKind | None:
         """The request this message answers by its kind (a plain message may answer by `in_reply_to`)."""
-        return self.kind.answers if self.kind else None
+        return self.kind.answers
 
     @property
     def subject(self) -> str | None:
@@ -74,7 +74,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         """
         if self.name == "SLAVE_BATCH_COMPLETE":
             return self.message.sender
-        key = _SUBJECTS.get(self.kind.matter) if self.kind is not None and self.kind.matter is not None else None
+        key = _SUBJECTS.get(self.kind.matter) if self.kind.matter else None
         return canonical(text_of(self.body.get(key))) or None if key else None
 
     @property
@@ -133,16 +133,16 @@ def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
     return match.group(1), body
 
 
-_Parsed = tuple[MessageKind | None, str, Mapping[str, Any] | None, str | None, tuple[Problem, ...]]
+_Parsed = tuple[MessageKind, str, Mapping[str, Any] | None, str | None, tuple[Problem, ...]]
 """The fields of a reading but its message."""
 
 
 @per_message
 def _parsed(message: Message) -> _Parsed:
-    kind, payload, odd = KINDS.get(message.type), message.payload, tuple[Problem, ...]()
+    kind, payload, odd = kind_of(message.type), message.payload, tuple[Problem, ...]()
     name = carried_name(message.type, payload)
     if name is None:
-        if kind is not None and kind.family is Family.SPRINT:
+        if kind.family is Family.SPRINT:
             text = f"{message.type} does not travel as a plain message"
             hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
             odd = (Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint),)
@@ -153,13 +153,13 @@ def _parsed(message: Message) -> _Parsed:
     except ValueError as error:
         text = f"{name}: the JSON after the colon cannot be read: {error}"
         hint = f"Send it again as '{name}: ' followed by one JSON object."
-        return None, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),)
+        return UNKNOWN, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),)
     return _carried(message, name, body, place)
 
 
 def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> _Parsed:
     stated = body.get("msg_type", body.get("type"))  # later revisions of the protocol say `type`
-    kind = KINDS.get(name)
+    kind = kind_of(name)
     if stated == name:
         return kind, name, body, _id_of(message, kind, body), ()
     hint = "Prefix and msg_type must be the same name; send it again."
@@ -168,17 +168,17 @@ def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -
         return kind, name, body, _id_of(message, kind, body), (problem,)
     text = f"the prefix says {name}, msg_type says {named(stated)}"
     problem = Problem("PREFIX_MISMATCH", "error", f"{place}.msg_type", text, hint)
-    return None, name, body, None, (problem,)
+    return UNKNOWN, name, body, None, (problem,)
 
 
-def _id_of(message: Message, kind: MessageKind | None, body: Mapping[str, Any]) -> str | None:
+def _id_of(message: Message, kind: MessageKind, body: Mapping[str, Any]) -> str | None:
     keys: tuple[str, ...] = ()
-    if kind is not None and (kind.family in _WITH_REQUEST_ID or not (kind.matter or kind.family is Family.SPRINT)):
-        keys = ("request_id", "requestId")
-    elif kind is not None and kind.matter is not None:
+    if kind.matter and kind.family not in _WITH_REQUEST_ID:
         keys = _ID_KEYS.get(kind.matter, ())
+    elif kind.family not in (Family.SPRINT, Family.UNKNOWN):
+        keys = ("request_id", "requestId")
     quoted = next((found for key in keys if (found := text_of(body.get(key)))), None)
-    if kind is not None and kind.opens is not None:
+    if kind.opens is not None:
         return quoted or message.message_id
     carried = body.get("in_reply_to", message.payload.get("in_reply_to"))
     return quoted or text_of(carried) or None
@@ -321,7 +321,7 @@ class PlacedMessage(Struct, frozen=True, eq=False, gc=False):
     def is_fact(self) -> bool:
         """Whether requests, rosters or a sprint rest on it, so that it counts after it left the queue."""
         read = self.read
-        return read.request_id is not None or (read.kind is not None and read.kind.family in _FACTUAL)
+        return read.request_id is not None or read.kind.family in _FACTUAL
 
 
 # Plans of a sprint: which stories each batch of a session has, by plan, correction and dispatch (seed 002).

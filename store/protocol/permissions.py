@@ -9,7 +9,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.kinds import DECIDED_BY_LEAD, KINDS, Family, MessageKind, RequestKind
+from team_console.store.protocol.kinds import DECIDED_BY_LEAD, Family, MessageKind, RequestKind, kind_of
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.settings.in_force import HINT
 from team_console.store.settings.team_config import TeamConfig
@@ -68,7 +68,7 @@ def direction_problems(message: Message, *, roles: Mapping[str, str], lead: str)
     """
     read, problems = parse_message(message), []
     kind = read.kind
-    if kind is None or (kind.name == "AGENT_DESTROY_REQUEST" and read.body.get("agent_name") == message.sender):
+    if kind.name == "AGENT_DESTROY_REQUEST" and read.body.get("agent_name") == message.sender:
         return ()  # in a later revision of the protocol an agent that is done asks for its own end
     for recipient in message.recipients:
         text = departure(kind, sender=message.sender, recipient=recipient, roles=roles, lead=lead)
@@ -105,16 +105,14 @@ def check_permission(
         TeamError: `NOT_PERMITTED`, naming the rule and where it stands; `INVALID_FIELD` for a sprint message whose
             direction does not fit the configured roles.
     """
-    kind = KINDS.get(type)
-    if config.lost and (
-        (kind is not None and kind.is_by_lead) or type == "broadcast" or (sender == config.lead and type.isupper())
-    ):
+    kind = kind_of(type)
+    if config.lost and (kind.is_by_lead or type == "broadcast" or (sender == config.lead and type.isupper())):
         check_settings(config, f"send {type}")
     if broken := _lead_rule(config, sender, recipient, type):
         _refuse(*broken)
     if (narrowed := _own_rule(config, sender, recipient, type)) and not is_answer():
         _refuse(*narrowed)
-    if kind is not None and kind.family is Family.SPRINT:
+    if kind.family is Family.SPRINT:
         roles = {name: agent.role for name, agent in config.agents.items()}
         text = departure(kind, sender=sender, recipient=recipient, roles=roles, lead=config.lead)
         if text:
@@ -150,9 +148,8 @@ def breach(config: TeamConfig, message: Message, recorded: RecordedFacts | None 
 
 def _own_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
     """What a message breaks of the rights that its sender has in the settings; whoever may ask may take back."""
-    agent, kind = config.agent(sender), KINDS.get(type)
-    takes_back = kind is not None and kind.withdraws
-    if agent.may_send is not None and type not in agent.may_send and not takes_back:
+    agent = config.agent(sender)
+    if agent.may_send is not None and type not in agent.may_send and not kind_of(type).withdraws:
         allowed = ", ".join(sorted(agent.may_send)) or "nothing"
         return f"{sender} may not send {type}", f"Its may_send in the team settings allows: {allowed}."
     if agent.may_message is not None and recipient not in agent.may_message:
@@ -163,10 +160,10 @@ def _own_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tup
 
 def _lead_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
     """What a message breaks of the lead's rights, and the next step; None when it breaks nothing (decision D10)."""
-    kind = KINDS.get(type)
-    if kind is not None and kind.is_by_lead and sender != config.lead:
+    kind = kind_of(type)
+    if kind.is_by_lead and sender != config.lead:
         return f"{sender} may not send {type}: only the lead {config.lead} may", f"Ask {config.lead}."
-    if kind is not None and kind.is_to_lead and recipient != config.lead:
+    if kind.is_to_lead and recipient != config.lead:
         return f"{type} goes to the lead {config.lead}, not to {recipient}", f"Send it to {config.lead}."
     if type == "shutdown_request" and recipient in (config.lead, USER):
         who = "the human" if recipient == USER else "the lead of the team"

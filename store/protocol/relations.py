@@ -12,7 +12,7 @@ from team_console.store.model.message import Message, Status, from_record
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFact, RecordedFacts
 from team_console.store.protocol.judgement import Judged, judge_entries, succession_of
-from team_console.store.protocol.kinds import KINDS, RequestKind, carried_name
+from team_console.store.protocol.kinds import UNKNOWN, RequestKind, carried_name, kind_of
 from team_console.store.protocol.membership import (
     CREATED,
     DESTROYED,
@@ -35,7 +35,7 @@ _QUOTING = ("request_id", "requestId", "in_reply_to", "approve", "approved")
 def is_answer(message: Message) -> bool:
     """Whether a message answers a request or takes one back, so that its content may not change once recorded."""
     read = parse_message(message)
-    if read.kind is None or read.opens is not None:
+    if read.kind is UNKNOWN or read.opens is not None:
         return False
     return read.answers is not None or read.kind.withdraws or (read.request_id is not None and read.approve is not None)
 
@@ -76,8 +76,8 @@ def _may_belong(record: Mapping[str, Any]) -> bool:
     payload, name = record.get("payload"), record.get("type")
     if not isinstance(payload, dict) or not isinstance(name, str):
         return True
-    kind = KINDS.get(carried_name(name, payload) or name)
-    if kind is not None and (kind.matter is not None or kind.withdraws):
+    kind = kind_of(carried_name(name, payload) or name)
+    if kind.matter is not None or kind.withdraws:
         return True
     return any(key in payload or key in record for key in _QUOTING)
 

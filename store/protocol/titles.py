@@ -119,7 +119,7 @@ def said_in(message: Message) -> str:
 def reason_of(answer: Message) -> str:
     """What the answer says: note, reason, feedback or result, as text; empty when it says nothing."""
     read = parse_message(answer)
-    if read.kind is not None and read.kind.family is Family.SPRINT:
+    if read.kind.family is Family.SPRINT:
         return _result(read)
     payload = answer.payload
     if read.opens is RequestKind.SHUTDOWN:  # it approves an end; what it says to the agent is no word to the asker

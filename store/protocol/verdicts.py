@@ -15,7 +15,7 @@ from team_console.store.model.message import Message, from_record, per_message
 from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.grants import GRANT, grant_of, grant_trouble
-from team_console.store.protocol.kinds import DECIDED_BY_LEAD, RequestKind
+from team_console.store.protocol.kinds import DECIDED_BY_LEAD, UNKNOWN, RequestKind
 from team_console.store.protocol.parsing import parse_message, text_in, texts_in
 from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.ssh import SshSignature, read_signature
@@ -226,7 +226,7 @@ def may_be_verdict(config: TeamConfig, message: Message) -> bool:
     read = parse_message(message)
     if read.answers in DECIDED_BY_LEAD:
         return True
-    if read.kind is None or read.kind.withdraws or not config.is_human(message.sender):
+    if read.kind is UNKNOWN or read.kind.withdraws or not config.is_human(message.sender):
         return False
     return read.name == ORDER or (read.opens is None and read.request_id is not None)
 
@@ -268,7 +268,7 @@ def word_of(verdict: Message) -> str:
     read = parse_message(verdict)
     if read.name == ORDER:
         return "shutdown"
-    if read.kind is not None and read.kind.talks:
+    if read.kind.talks:
         return "askback"
     if read.approve is None or (read.approve and read.answers is RequestKind.QUESTION):
         return "answer"
@@ -433,10 +433,10 @@ def _other_request_trouble(message: Message, question: Message | None) -> str:
 
 
 def _own_key_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
-    kind = parse_message(message).kind
     # guard: verdict-signed
-    is_free = not config.must_be_signed(message.sender) or (kind is not None and kind.withdraws)
-    return "" if is_free else _signature_trouble(config, message, question)
+    if not config.must_be_signed(message.sender) or parse_message(message).kind.withdraws:
+        return ""
+    return _signature_trouble(config, message, question)
 
 
 def _signature_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:

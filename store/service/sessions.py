@@ -12,7 +12,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Priority, Status
 from team_console.store.protocol.client_requests import asker_of, origin_of
 from team_console.store.protocol.judgement import RequestState, judge
-from team_console.store.protocol.kinds import KINDS
+from team_console.store.protocol.kinds import kind_of
 from team_console.store.protocol.membership import SESSION, Doing, SessionNote, session_note
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.asking import withdraw
@@ -89,8 +89,8 @@ def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[
     """
     questions: dict[str, Message] = {}
     for message in snapshot.messages:
-        kind, origin = KINDS.get(message.type), origin_of(message.payload)
-        if kind is not None and kind.opens is not None and origin.client and session in (None, origin.session):
+        origin = origin_of(message.payload)
+        if kind_of(message.type).opens is not None and origin.client and session in (None, origin.session):
             read = parse_message(message)
             if read.opens is not None and read.request_id is not None:
                 questions[read.request_id] = message

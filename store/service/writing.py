@@ -28,7 +28,7 @@ from team_console.store.protocol.checks import (
     team_problems,
 )
 from team_console.store.protocol.judgement import already_answered, judge
-from team_console.store.protocol.kinds import CARRIERS, KINDS, RESULTS, carried_name, default_priority
+from team_console.store.protocol.kinds import CARRIERS, KINDS, RESULTS, UNKNOWN, carried_name, default_priority
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
 from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, parse_message, plans_of
 from team_console.store.protocol.permissions import check_permission, check_settings
@@ -335,7 +335,7 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
     for read in reads:
         problems = (*problems_of(read), *self_addressed(read.message), *team_problems(read, facts))
         told.update(dict.fromkeys(problem.message for problem in problems))
-        if read.kind is None and read.name != read.message.type and read.name not in tx.config.kinds:
+        if read.kind is UNKNOWN and read.name != read.message.type and read.name not in tx.config.kinds:
             # A plain message that carries `NAME: {json}` of a kind nobody knows: whoever waits for it waits for ever.
             told[f"{read.name:.80} is no kind that is known here{did_you_mean(read.name, KINDS)}"] = None
         told.update(dict.fromkeys(_of_answers(tx, read, reads)))

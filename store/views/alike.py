@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.client_requests import PATH_KEYS, headline_of, permission_of, questions_of
+from team_console.store.protocol.client_requests import headline_of, path_in, permission_of, questions_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.why import why_in
 from team_console.store.views.rows import RequestRow
@@ -37,8 +37,7 @@ def _cause_of_permission(question: Message) -> str:
     command = given.get("command")
     if isinstance(command, str):
         return f"{permission.tool}: {' ; '.join(_shape(part) for part in _OPERATORS.split(command) if part)}"
-    path = next((given[key] for key in PATH_KEYS if isinstance(given.get(key), str)), None)
-    if path is not None:
+    if path := path_in(given):
         return f"{permission.tool}: {path}"
     url = given.get("url")
     try:

@@ -149,7 +149,7 @@ def _of_message(view: View, message: Message) -> Iterator[Happening]:
         group = DigestGroup.DONE
     elif message.sender != view.me and message.is_addressed_to(view.me):
         # Neither a request nor an end of one, nor a report of somebody's state.
-        is_end = read.answers is not None or (read.kind is not None and read.kind.withdraws)
+        is_end = read.answers is not None or read.kind.withdraws
         is_plain = read.opens is None and not is_end and report_of(message) is None
         group = DigestGroup.WRITTEN if is_plain else None
     if group is not None:

@@ -21,7 +21,7 @@ from team_console.store.protocol.checks import (
     self_addressed,
     team_problems,
 )
-from team_console.store.protocol.kinds import KINDS, RequestKind
+from team_console.store.protocol.kinds import KINDS, UNKNOWN, RequestKind
 from team_console.store.protocol.membership import SESSION
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, missing_fields, parse_message
 from team_console.store.protocol.permissions import breach, may_answer
@@ -69,7 +69,7 @@ def _ahead(entry: PlacedMessage, now: datetime) -> Iterator[Problem]:
 def _unknown(facts: Facts) -> Iterator[Problem]:
     """Kinds nobody here knows; their messages are shown and kept as they are."""
     reads = (entry.read for entry in facts.live)
-    kinds = Counter(read.name for read in reads if read.kind is None and not read.frame_problems)
+    kinds = Counter(read.name for read in reads if read.kind is UNKNOWN and not read.frame_problems)
     for name, number in sorted(kinds.items()):
         if name in facts.config.kinds:
             continue
@@ -104,7 +104,7 @@ def _of_record(entry: PlacedMessage, config: TeamConfig) -> Iterator[Problem]:
     yield from _odd_words(entry)
     if message.type != SESSION:  # our own notes on sessions go from a member to itself
         yield from self_addressed(message)
-    needs = entry.read.kind.needs if entry.read.kind is not None else {}  # those are told with the rest of its body
+    needs = entry.read.kind.needs  # those are told with the rest of its body
     for name in missing_fields(config, message.type, message.payload) if message.type in config.kinds else ():
         if name not in needs:
             text, place = f"{message.type}: {name} is missing", f"{message.message_id} payload.{name}"

@@ -321,5 +321,5 @@ def _is_refusal(entry: PlacedMessage) -> bool:
 def _is_plain(entry: PlacedMessage) -> bool:
     """Whether it is a message to read: no question, which waits as a request, no end or part of one, no report."""
     read = entry.read
-    is_part = read.kind is not None and (read.kind.withdraws or read.kind.talks)
+    is_part = read.kind.withdraws or read.kind.talks
     return not (read.opens is not None or is_part or _is_refusal(entry) or report_of(entry.message) is not None)

@@ -17,6 +17,7 @@ from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import TeamFacts, report_targets
 from team_console.store.protocol.judgement import Heard, judge_entries
+from team_console.store.protocol.kinds import UNKNOWN
 from team_console.store.protocol.membership import MEMBERSHIP, SESSION, membership
 from team_console.store.protocol.parsing import PlacedMessage, plans_of, when_created
 from team_console.store.protocol.relations import stops
@@ -204,7 +205,7 @@ def _own(message: Message) -> Message:
 
 def _named(known: Iterable[PlacedMessage], names: Set[str]) -> list[PlacedMessage]:
     """The facts of kinds with these names."""
-    return [entry for entry in known if entry.read.kind is not None and entry.read.name in names]
+    return [entry for entry in known if entry.read.kind is not UNKNOWN and entry.read.name in names]
 
 
 def view_of(

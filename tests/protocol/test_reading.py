@@ -7,7 +7,7 @@ import json
 import pytest
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.checks import problems_of
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import UNKNOWN, RequestKind
 from team_console.store.protocol.parsing import parse_message
 
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
@@ -24,7 +24,6 @@ def test_every_format_of_the_sprint_source_is_read_without_a_departure_but_its_o
     body: dict[str, object],
 ) -> None:
     read = parse_message(carried(body))
-    assert read.kind is not None
     assert read.name == body["msg_type"]
     assert dict(read.body) == body
     assert codes(carried(body)) == (["STORY_COUNT_MISMATCH"] if read.name == "BATCH_PLAN_READY" else [])
@@ -53,7 +52,7 @@ def test_a_missing_msg_type_is_reported_and_the_prefix_believed() -> None:
 )
 def test_json_that_cannot_be_read_is_reported_and_decides_nothing(tail: str) -> None:
     read = parse_message(message(f"AGENT_CREATED: {tail}"))
-    assert (read.kind, read.approve, dict(read.body)) == (None, None, {})
+    assert (read.kind, read.approve, dict(read.body)) == (UNKNOWN, None, {})
     [problem] = problems_of(read)
     assert (problem.code, problem.severity) == ("BODY_INVALID", "error")
     assert problem.place.startswith("MSG-20260224-aaaaaaaa")
@@ -154,4 +153,4 @@ def test_a_sprint_kind_as_a_type_of_its_own_is_understood_and_reported() -> None
 
 def test_unknown_sprint_names_stay_unknown_and_readable() -> None:
     read = parse_message(message('STORY_MOVED: {"msg_type": "STORY_MOVED", "to": "done"}'))
-    assert (read.kind, read.name, read.body["to"], problems_of(read)) == (None, "STORY_MOVED", "done", ())
+    assert (read.kind, read.name, read.body["to"], problems_of(read)) == (UNKNOWN, "STORY_MOVED", "done", ())
