@@ -272,7 +272,7 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "signature-for-one-purpose": guard(
         never,
-        "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-another purpose-permission]",
+        "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-another purpose-escalation]",
     ),
     "signature-for-one-request": guard(
         never, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-no request-plan]"
@@ -286,7 +286,7 @@ GUARDS: Mapping[str, Guard] = {
         "trust/test_verified_once.py::test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_another",
     ),
     "verdict-signed": guard(
-        always, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-YAML edit-permission]"
+        always, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-YAML edit-escalation]"
     ),
     "unchecked-after-outage": guard(
         removed,
