@@ -145,7 +145,7 @@ def do_show(call: Call) -> int:
         for number, line in enumerate(lines_to_remark(thread.message, whole_content(call.team, thread.message)), 1):
             call.say(f"{number:>5}  {line.rstrip()}")
     elif call.as_json:
-        found = [{**one.remark.as_recorded, "now": one.now} for one in _placed(call, thread, view)]
+        found = [{**asdict(one.remark), "now": one.now} for one in _placed(call, thread, view)]
         before = [request_json(row, view.now) for row in _before(thread, view)]
         shown = _as_json(thread, view, trust_in(call.team, thread.messages))
         call.json({**shown, "remarks": found, "before": before})

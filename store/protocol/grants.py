@@ -41,12 +41,6 @@ class GrantScope(Struct, frozen=True):
         return self.agent, self.tool, self.directory, self.client
 
     @property
-    def as_recorded(self) -> dict[str, Any]:
-        """The fields that the payload keeps."""
-        named = {"agent": self.agent, "tool": self.tool, "directory": self.directory, "client": self.client}
-        return {**named, "inputs": [dict(given) for given in self.inputs]}
-
-    @property
     def words(self) -> str:
         """The scope in words."""
         shown = "; ".join(str(given.get("command") or _canonical(given)) for given in self.inputs)

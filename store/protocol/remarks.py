@@ -27,11 +27,6 @@ class Remark(Struct, frozen=True):
     quote: str
     text: str
 
-    @property
-    def as_recorded(self) -> dict[str, Any]:
-        """The object that the payload keeps."""
-        return {"line": self.line, "quote": self.quote, "text": self.text}
-
 
 def remark_on(lines: Sequence[str], line: int, text: str) -> Remark:
     """Make a remark on one of these lines.

@@ -15,7 +15,7 @@ from team_console.store.protocol.client_requests import (
     questions_of,
 )
 from team_console.store.protocol.kinds import Family, RequestKind
-from team_console.store.protocol.parsing import ParsedMessage, parse_message
+from team_console.store.protocol.parsing import ParsedMessage, mappings, parse_message, text_in
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN, SHOWN_BY
 
 _DEPTH = 40
@@ -131,8 +131,7 @@ def reason_of(answer: Message) -> str:
 
 def text_at(body: Mapping[str, Any], key: str) -> str:
     """The text under `key`, empty when there is none."""
-    value = body.get(key)
-    return value.strip() if isinstance(value, str) else ""
+    return text_in(body, key).strip()
 
 
 def _stated(read: ParsedMessage) -> str:
@@ -141,16 +140,14 @@ def _stated(read: ParsedMessage) -> str:
     Kinds that are words of the language, such as notify, may begin a sentence and are left there.
     """
     stated = text_at(read.message.payload, "summary")
-    if "_" in read.name and stated.casefold() == read.name.replace("_", " ").casefold():
+    if stated.replace(" ", "_").casefold() == read.name.casefold():
         return ""
     rest = stated.removeprefix(read.name)
-    is_name = stated.startswith(read.name) and ("_" in read.name or rest[:1] in ("", ":") or rest == " for you")
-    if not is_name:
+    if rest == stated or ("_" not in read.name and rest[0] != ":" and rest != " for you"):
         return stated
-    if _asked(read):  # what is left of such a summary may fit a creation and an end
-        return ""
     rest = rest.lstrip(" :")
-    return "" if not rest or rest == "for you" or rest.startswith("{") else rest
+    # What is left of such a summary may fit a creation and an end.
+    return "" if _asked(read) or rest == "for you" or rest.startswith("{") else rest
 
 
 def _telling(payload: Mapping[str, Any]) -> str:
@@ -192,9 +189,7 @@ def _result(read: ParsedMessage) -> str:
 
 
 def _first(body: Mapping[str, Any], key: str, inner: str) -> str:
-    values = body.get(key)
-    first = values[0] if isinstance(values, list) and values else None
-    return text_at(first, inner) if isinstance(first, dict) else ""
+    return next((text_at(first, inner) for first in mappings(body, key)), "")
 
 
 def _line(text: str) -> str:
