@@ -224,12 +224,8 @@ class Transaction(ABC):
         Raises:
             TeamError: `DUPLICATE_ID` when the id is already live or archived.
         """
-        if self.known(message.message_id) is not None:
-            raise TeamError(
-                Code.DUPLICATE_ID,
-                f"message id {message.message_id} is already taken",
-                "Leave the id out to have one made, or repeat the send with the same content.",
-            )
+        if (earlier := self.known(message.message_id)) is not None:
+            raise duplicate_id(message.message_id, earlier)
         self.changes.added[message.message_id] = message
 
     def replace(self, old: Message, new: Message) -> None:
@@ -314,3 +310,10 @@ class ChangedError(TeamError):
         hint = "Read it again before you answer."
         super().__init__(Code.INVALID_REQUEST_ID, text, hint, request_id=request_id, changed=True)
         self.now = now
+
+
+def duplicate_id(message_id: str, earlier: Message) -> TeamError:
+    """Make the error for an id by which `earlier` is known, which says something else."""
+    whose = f"the {earlier.type} from {earlier.sender} to {', '.join(earlier.recipients)}"
+    hint = "Use another id, or leave it out to have one made."
+    return TeamError(Code.DUPLICATE_ID, f"message id {message_id} already stands for {whose}", hint)

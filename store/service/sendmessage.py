@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, field
+from team_console.store.contract.transaction import duplicate_id
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message
@@ -25,7 +26,7 @@ from team_console.store.service import requests
 from team_console.store.service import sending as mail
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.questions import find_question
-from team_console.store.service.writing import check_known, duplicate_id
+from team_console.store.service.writing import check_known
 
 _TYPES = tuple(kind.name for kind in KINDS.values() if "sendmessage" in kind.entry_point)
 _TO_NOBODY = ("broadcast", "shutdown_response")
@@ -232,7 +233,7 @@ def _repeated(caller: Caller, form: SendMessageForm) -> Message | None:
         same = same and (earlier.request_id, parse_message(earlier).approve) == (form.request_id, form.approve)
     if same:
         return earlier
-    raise duplicate_id(earlier)
+    raise duplicate_id(earlier.message_id, earlier)
 
 
 def _sentence(form: SendMessageForm, receipt: Receipt, reached: list[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.team import TeamState
-from team_console.store.contract.transaction import Transaction
+from team_console.store.contract.transaction import Transaction, duplicate_id
 from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
@@ -217,14 +217,13 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str] = (), **envel
         if earlier is not None:
             same = (earlier.type, earlier.sender, earlier.recipients) == (draft.type, draft.sender, (name,))
             if not same or dict(earlier.payload) != dict(payload):
-                raise duplicate_id(earlier)
+                raise duplicate_id(earlier.message_id, earlier)
             written.append(earlier)
             continue
         for item in tx.naming(wanted_id) if wanted_id else ():
             # A message under the id of a request would be taken for it, and what it asks could not be answered.
             if parse_message(item).opens is not None and parse_message(item).request_id == wanted_id:
-                text = f"{wanted_id} is the id of the {parse_message(item).opens} request of {item.sender}"
-                raise TeamError(Code.DUPLICATE_ID, text, "Use another id, or leave it out to have one made.")
+                raise duplicate_id(str(wanted_id), item)
         message = record_of(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
         is_answer = partial(_is_answer, tx, message)
         kind = parse_message(message).name
@@ -243,16 +242,6 @@ def _is_answer(tx: Transaction, message: Message) -> bool:
         and item.sender in message.recipients
         and item.is_addressed_to(message.sender)
         for item in asked
-    )
-
-
-def duplicate_id(earlier: Message) -> TeamError:
-    """Make the error for an id that `earlier` has, which says something else."""
-    return TeamError(
-        Code.DUPLICATE_ID,
-        f"message id {earlier.message_id} already stands for another message "
-        f"({earlier.type} from {earlier.sender} to {', '.join(earlier.recipients)})",
-        "Use another id, or leave it out to have one made.",
     )
 
 

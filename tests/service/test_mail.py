@@ -28,7 +28,7 @@ def test_a_name_that_nobody_has_writes_to_nobody_and_not_to_everybody(
 def test_the_id_of_a_request_is_no_id_for_a_message(to: str, team: MemoryTeam, caller: SeatOf) -> None:
     """Under that id an answer decides the request, so nobody could answer what the message asks."""
     plan = requests.submit_plan(caller("task-manager"), content="1. Split", summary="s").request_id
-    with pytest.raises(TeamError, match="plan request of task-manager") as refused:
+    with pytest.raises(TeamError, match="the plan_approval_request from task-manager") as refused:
         sending.send(caller("file-manager"), to=to, content="c", summary="s", message_id=plan)
     assert refused.value.code is Code.DUPLICATE_ID
     assert len(team.snapshot().messages) == 1
