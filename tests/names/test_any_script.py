@@ -126,39 +126,20 @@ def test_names_that_differ_in_case_only_stop_nobody(elsewhere: CommandLine) -> N
     assert elsewhere("check").status == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        ("财务经里", "AGENT_NOT_FOUND"),
-        ("nobody", "AGENT_NOT_FOUND"),
-        *(
-            (bad, "INVALID_NAME")
-            for bad in (
-                "a b",
-                "a..b",
-                "-a",
-                ".a",
-                "a\u202eb",
-                "a\u200db",
-                "ㅤ",
-                "1\ufe0f\u20e3",
-                "a" + 6 * "\u0301",
-                "́a",
-                "a/b",
-                "😀",
-            )
-        ),
-        *((bad, "INVALID_NAME") for bad in ("财" * 65, "", "a\u3000b", "ﾠ", "a\u0085b")),
-    ],
+NO_NAMES = (
+    *("a b", "a..b", "-a", ".a", "a\u202eb", "a\u200db", "ㅤ", "1\ufe0f\u20e3", "a" + 6 * "\u0301", "́a", "a/b", "😀"),
+    *("财" * 65, "", "a\u3000b", "ﾠ", "a\u0085b"),
 )
-def test_a_name_that_nobody_has_is_told_from_one_that_nobody_can_have(
-    make_team: Callable[..., CommandLine], name: str, code: str
-) -> None:
-    team = make_team(FINANCE)
-    with join_team(team.folder, FINANCE) as agent, pytest.raises(TeamError) as refused:
-        agent.send(name, "c", summary="one two three four five")
-    assert refused.value.code == code
-    assert ("财务经理" if code == "AGENT_NOT_FOUND" and name[0] == "财" else "") in refused.value.hint
+
+
+def test_a_name_that_nobody_has_is_told_from_one_that_nobody_can_have(make_team: Callable[..., CommandLine]) -> None:
+    known = {"财务经里": "AGENT_NOT_FOUND", "nobody": "AGENT_NOT_FOUND"}
+    with join_team(make_team(FINANCE).folder, FINANCE) as agent:
+        for name, code in (known | dict.fromkeys(NO_NAMES, "INVALID_NAME")).items():
+            with pytest.raises(TeamError) as refused:
+                agent.send(name, "c", summary="one two three four five")
+            assert refused.value.code == code, name
+            assert ("财务经理" in refused.value.hint) == (name in known)
 
 
 def test_a_plan_answer_to_an_unknown_agent_says_so(make_team: Callable[..., CommandLine]) -> None:

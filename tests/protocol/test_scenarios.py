@@ -74,16 +74,6 @@ def requests(team: CommandLine) -> dict[str, dict[str, Any]]:
     return {row["request_id"]: row for row in team.ok("requests", "--json").json["requests"]}
 
 
-def test_pattern_request_and_response(team: CommandLine, listen: Listen) -> None:
-    asked, answered = listen("task-manager"), listen("schedule-manager")
-    say(team, "schedule-manager", document("3.1", 0))
-    question = asked.heard()
-    assert (question["from"], question["payload"]["content"]) == ("schedule-manager", document("3.1", 0)["content"])
-    say(team, "task-manager", document("3.1", 1))
-    answer = answered.heard()
-    assert (answer["from"], answer["payload"]["summary"]) == ("task-manager", "返回任务状态")
-
-
 def test_pattern_event_driven(team: CommandLine, listen: Listen) -> None:
     followers = {name: listen(name) for name in ("knowledge-manager", "file-manager")}
     reply = say(team, "task-manager", document("3.2", 0))
@@ -106,10 +96,11 @@ def test_pattern_state_sync(team: CommandLine) -> None:
         assert inbox(team, name) == []
 
 
-def test_scenario_data_request(team: CommandLine, listen: Listen) -> None:
+def test_pattern_request_and_response_in_the_scenario_data_request(team: CommandLine, listen: Listen) -> None:
     asked, answered = listen("task-manager"), listen("knowledge-manager")
     say(team, "knowledge-manager", document("5.1", 0))
-    assert asked.heard()["payload"]["summary"] == "查询今日任务列表"
+    question = asked.heard()
+    assert (question["from"], question["payload"]["summary"]) == ("knowledge-manager", "查询今日任务列表")
     say(team, "task-manager", document("5.1", 1))
     assert "2. TASK-002: 系统备份（已完成）" in answered.heard()["payload"]["content"]
     log = team.ok("history", "--agent", "knowledge-manager", "--format", "log").out

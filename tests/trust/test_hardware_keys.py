@@ -12,11 +12,12 @@ from collections.abc import Callable
 
 import pytest
 from team_console.store.protocol import verdicts
-from team_console.store.protocol.ssh import SshSignature, armoured, read_signature
+from team_console.store.protocol.ssh import SshSignature, read_signature
 from team_console.store.protocol.ssh_keygen import verify
 from team_console.store.protocol.verdicts import NAMESPACE, signature_trouble
 
 from tests.conftest import needs
+from tests.trust.keys_of_humans import packed, signature_by
 
 cryptography = pytest.importorskip("cryptography")
 
@@ -64,19 +65,12 @@ class Token:
         Args:
             says: The flags that the signature names, where they are not those that were signed.
         """
-        parts = SshSignature(self.key, NAMESPACE.encode(), b"sha512", self.kind.encode(), b"", b"")
-        of_application = hashlib.sha256(application or self._application).digest()
-        end = counter.to_bytes(4, "big")
-        value = self._sign(of_application + bytes([flags]) + end + hashlib.sha256(parts.signed(text.encode())).digest())
-        inner = packed(self.kind.encode()) + packed(value) + bytes([flags if says is None else says]) + end
-        whole = [packed(part) for part in (self.key, NAMESPACE.encode(), b"", b"sha512", inner)]
-        body = base64.b64encode(b"SSHSIG\0\0\0\1" + b"".join(whole)).decode()
-        return armoured(f"-----BEGIN SSH SIGNATURE-----\n{body}\n-----END SSH SIGNATURE-----\n")
+        of_application, end = hashlib.sha256(application or self._application).digest(), counter.to_bytes(4, "big")
 
+        def sign(data: bytes) -> bytes:
+            return self._sign(of_application + bytes([flags]) + end + hashlib.sha256(data).digest())
 
-def packed(data: bytes) -> bytes:
-    """A string of the SSH protocol."""
-    return len(data).to_bytes(4, "big") + data
+        return signature_by(self.key, self.kind.encode(), text, sign, bytes([flags if says is None else says]) + end)
 
 
 def _number(value: int) -> bytes:

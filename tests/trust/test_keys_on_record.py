@@ -21,6 +21,7 @@ from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed
 pytestmark = pytest.mark.slow
 
 CODES = ("KEY_NOT_ON_RECORD", "KEY_TAKEN_UNSIGNED")
+IN_DATABASE = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 SETTINGS = "team: sprint\nlead: ceo\nagents:\n- name: task-manager\n"
 
 
@@ -67,7 +68,7 @@ class Place:
             return [problem.message for problem in accept_keys(Caller(team, actor))]
 
 
-@pytest.fixture(params=["yaml", "sqlite"])
+@pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """A team of signed verdicts whose lead has signed one."""
     folder = tmp_path / "office"
@@ -75,7 +76,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     settings = folder / "messenger-config.yaml"
     settings.write_text(SETTINGS + settings_of_signed_team())
     found = Place(str(folder), settings)
-    if request.param != "yaml":
+    if hasattr(request, "param"):
         CommandLine(folder).ok("migrate", ".", "team.db")
         found = Place(str(folder / "team.db"), folder / "team.db")
     found.decide()
@@ -104,6 +105,7 @@ def test_a_foreign_key_that_decides_is_told_though_it_signs(place: Place) -> Non
     assert told.code == "KEY_NOT_ON_RECORD"
 
 
+@IN_DATABASE
 def test_a_key_taken_on_record_in_place_of_a_lost_one_stays_among_the_findings(place: Place) -> None:
     place.edit(public_line(name="other"), sign_with=key_file(name="other"))
     (done,) = place.accept()
@@ -137,6 +139,7 @@ def test_an_agent_takes_no_key_of_a_human_on_record(place: Place) -> None:
     assert [told.code for told in place.told()] == ["KEY_NOT_ON_RECORD"]
 
 
+@IN_DATABASE
 def test_the_verb_takes_it_on_record(place: Place) -> None:
     place.edit(public_line(), public_line(name="other"), sign_with=key_file())
     office = CommandLine(place.settings.parent)

@@ -20,32 +20,9 @@ from tests.trust import corpus
 pytestmark = pytest.mark.slow
 
 CLIMBS = (
-    *(
-        "../outside",
-        "../../outside",
-        "/tmp/outside",
-        "a/../../outside",
-        "..",
-        ".",
-        "",
-        "a/b",
-        "a\\b",
-        "~/outside",
-        "~root",
-    ),
-    *(
-        "outside\0.yaml",
-        "out\nside",
-        "-rf",
-        " outside",
-        "outside ",
-        "CON:",
-        "x" * 300,
-        "d v",
-        "a..b",
-        "\x1b[31m",
-        "\u202eoutside",
-    ),
+    *("../outside", "../../outside", "/tmp/outside", "a/../../outside", "..", ".", "", "a/b", "a\\b", "~/outside"),
+    *("~root", "outside\0.yaml", "out\nside", "-rf", " outside", "outside ", "CON:", "x" * 300, "d v", "a..b"),
+    *("\x1b[31m", "\u202eoutside"),
 )
 
 
@@ -60,17 +37,18 @@ def record(**given: Any) -> dict[str, Any]:
     return {**base, "created": "2026-02-24T10:30:15.123Z", "status": "pending", "payload": {"content": "x"}, **given}
 
 
-@pytest.mark.parametrize("name", CLIMBS, ids=ascii)
-def test_a_name_that_is_a_path_is_refused_by_the_desk(team: CommandLine, name: str) -> None:
+def test_a_name_that_is_a_path_is_refused_by_the_desk(team: CommandLine) -> None:
     before = folders(team.folder)
     opened = open_team(str(team.folder))
-    for act in (
-        lambda: receive(Caller(opened, "ceo", 5.0), agent=name),
-        lambda: send(Caller(opened, "ceo", 5.0), to=[name], content="x"),
-        lambda: submit_plan(Caller(opened, name, 5.0), content="x"),
-    ):
-        with pytest.raises(TeamError):
-            act()
+    ceo = Caller(opened, "ceo", 5.0)
+    for name in CLIMBS:
+        for act in (
+            lambda name=name: receive(ceo, agent=name),
+            lambda name=name: send(ceo, to=[name], content="x"),
+            lambda name=name: submit_plan(Caller(opened, name, 5.0), content="x"),
+        ):
+            with pytest.raises(TeamError):
+                act()
     opened.close()
     assert folders(team.folder) - before <= {"team/message-queue.yaml.lock", "team/audit.jsonl"}
 

@@ -123,11 +123,10 @@ class TeamAt(CommandLine):
         execute(self.location, update, id=message_id, said=said, sender=sender or writer)
 
 
-@pytest.fixture(params=["yaml", "sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+@pytest.fixture(params=["yaml", "postgresql"])
 def stored(request: pytest.FixtureRequest, tmp_path: Path) -> TeamAt:
-    """A team of each kind of store."""
-    at = {"yaml": lambda: ".", "sqlite": lambda: str(tmp_path / "team.db"), "postgresql": empty_postgresql}
-    team = TeamAt(tmp_path, at[str(request.param)]())
+    """A team in files and in a database."""
+    team = TeamAt(tmp_path, "." if request.param == "yaml" else empty_postgresql())
     agents = [word for name in ("task-manager", "file-manager", "schedule-manager") for word in ("--agent", name)]
     CommandLine.ok(team, "init", "--name", "t", "--lead", "ceo", *agents)
     return team

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol import verdicts
-from team_console.store.protocol.ssh import SshSignature
-from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, objection, statement
+from team_console.store.protocol.verdicts import REQUEST_DIGEST, SIGNATURE, digest_of, objection, statement
 from team_console.store.settings.team_config import Human, TeamConfig
+
+from tests.trust.keys_of_humans import packed, signature_by
 
 AGENT, LEAD = "task-manager", "ceo"
 AMOUNT = 50
@@ -70,7 +71,7 @@ def many_signed(amount: int, *, seed: bytes = b"a key") -> tuple[TeamConfig, lis
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     private = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(seed).digest())
-    blob = _packed(b"ssh-ed25519") + _packed(private.public_key().public_bytes_raw())
+    blob = packed(b"ssh-ed25519") + packed(private.public_key().public_bytes_raw())
     human = Human(LEAD, (f"ssh-ed25519 {base64.b64encode(blob).decode()} {LEAD}",))
     config = TeamConfig(lead=LEAD, humans={LEAD: human}, verdicts="signed", team_id=TEAM_ID)
     return config, [_pair(private, blob, place) for place in range(amount)]
@@ -86,14 +87,5 @@ def _pair(private: Any, blob: bytes, place: int) -> tuple[Message, Message]:
     names = {"type": "permission_response", "from": LEAD, "to": AGENT}
     record = {"message_id": f"A{place}", **names, **envelope}
     text = statement(TEAM_ID, from_record({**record, "payload": said}))
-    parts = SshSignature(blob, NAMESPACE.encode(), b"sha512", b"ssh-ed25519", b"", b"")
-    value = private.sign(parts.signed(text.encode()))
-    inner = _packed(b"ssh-ed25519") + _packed(value)
-    whole = b"SSHSIG\0\0\0\1" + b"".join(map(_packed, (blob, NAMESPACE.encode(), b"", b"sha512", inner)))
-    body = base64.b64encode(whole).decode()
-    armoured = f"-----BEGIN SSH SIGNATURE-----\n{body}\n-----END SSH SIGNATURE-----\n"
-    return question, from_record({**record, "payload": {**said, SIGNATURE: armoured}})
-
-
-def _packed(data: bytes) -> bytes:
-    return len(data).to_bytes(4, "big") + data
+    signature = signature_by(blob, b"ssh-ed25519", text, private.sign)
+    return question, from_record({**record, "payload": {**said, SIGNATURE: signature}})
