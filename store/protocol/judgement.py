@@ -271,20 +271,15 @@ class Judged(Struct, frozen=True):
     """Every request of some messages, before the clock is looked at.
 
     Attributes:
+        twin_rows: Those that questions under the id of another open: an answer may have been given on just that one.
         twins: Request id -> further questions under an id that another question has.
         orphans: Answers to nothing that is known.
     """
 
     rows: Sequence[RequestRow]
+    twin_rows: Sequence[RequestRow]
     twins: Mapping[Thread, tuple[PlacedMessage, ...]]
     orphans: Sequence[PlacedMessage]
-
-
-class Heard(Struct, frozen=True):
-    """When an agent last said that it is alive, and when its creation was announced."""
-
-    spoke: Order | None = None
-    arrived: Order | None = None
 
 
 def judge(
@@ -292,29 +287,27 @@ def judge(
 ) -> dict[Message, RequestRow]:
     """Every request that these messages open, by its question, as it stands `now`.
 
-    A question under the id of another (`twins`) is judged too: an answer may have been given on just that one.
-
     Args:
         messages: In stored order, with everything that bears on the requests (`with_bearing`).
         recorded: What the audit trail has of them; None where there is no trail to ask.
     """
     entries = [PlacedMessage.of(message, place) for place, message in enumerate(messages)]
-    return {row.question: at(row, now) for row in judge_entries(config, recorded, entries, twins=True).rows}
+    judged = judge_entries(config, recorded, entries)
+    return {row.question: at(row, now) for row in (*judged.rows, *judged.twin_rows)}
 
 
 def judge_entries(
     config: TeamConfig,
     recorded: RecordedFacts | None,
     entries: Iterable[PlacedMessage],
-    heard: Mapping[str, Heard] = MappingProxyType({}),
-    *,
-    twins: bool = False,
+    spoken: Mapping[str, Order] = MappingProxyType({}),
+    arrived: Mapping[str, Order] = MappingProxyType({}),
 ) -> Judged:
     """Judge every request that these entries open.
 
     Args:
-        heard: When agents last said that they are alive, where it matters whether one fell silent.
-        twins: Judge the questions under the id of another too.
+        spoken, arrived: When agents last said that they are alive, and when their creation was announced, where it
+            matters whether one fell silent.
     """
     evidence = _Evidence(config, recorded, entries)
     chains: dict[Chain | None, list[RequestRow]] = {}
@@ -324,26 +317,23 @@ def judge_entries(
         opening, twin_entries = _first_of_each(sorted(evidence.questions.get(thread, ()), key=evidence.rank))
         for row in evidence.judged(thread, opening):
             chains.setdefault(_chain(row.kind, row.question), []).append(row)
-        kinds = {question.read.opens for _, question in opening}
         if twin_entries:
             late[thread] = tuple(twin_entries)
-        if twins:
             named = [(_key(entry, entry.message.message_id), entry) for entry in twin_entries[:_MOST_TWINS]]
             late_rows += evidence.judged(thread, named)
-            kinds |= {question.read.opens for _, question in named}
+        kinds = {question.read.opens for _, question in opening}
         evidence.orphans += _orphans(evidence.others.get(thread, ()), kinds)
     rows = chains.pop(None, [])
     for chain, members in chains.items():
         members.sort(key=lambda row: row.order)
         if chain is not None and chain[0] == _STOP:
-            rows += evidence.stopped(members, heard.get(chain[1], Heard()))
+            rows += evidence.stopped(members, spoken.get(chain[1]), arrived.get(chain[1]))
         elif chain is not None and chain[0] == _DISPATCH:
             rows += evidence.dispatched(members, chain[1])
         else:
             rows += _succession(members)
     stops = [row for row in rows if row.kind is RequestKind.SHUTDOWN]
-    rows += [evidence.approved(row, stops) for row in late_rows]
-    return Judged(rows, late, evidence.orphans)
+    return Judged(rows, [evidence.approved(row, stops) for row in late_rows], late, evidence.orphans)
 
 
 def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]]) -> Sequence[Message]:
@@ -628,14 +618,12 @@ class _Evidence:
         """
         kind, message, order = question.read.opens, question.message, self.when(question)
         assert kind is not None
-        every = [self._claim(entry, message) for entry in claiming]
-        if several:
-            own = digest_of(message)
-            given = [(claim, given_on(claim.entry.message)) for claim in every]
-            every = [claim for claim, digest in given if digest == own or digest not in several]
-        every.sort(key=lambda claim: claim.when)
+        others = several - {digest_of(message)}
+        every = sorted((self._claim(entry, message) for entry in claiming), key=lambda claim: claim.when)
+        every = [claim for claim in every if not others or given_on(claim.entry.message) not in others]
         distinct: dict[str, _Claim] = {}
-        for claim in every:  # copies of one answer are one answer, the oldest; what was edited into one is none
+        for claim in every:
+            # Copies of one answer are one answer, the oldest; what was edited into one is none.
             if not claim.altered or _belonged(claim.entry, kind, thread_of(message)):
                 distinct.setdefault(claim.message_id, claim)
         claims = list(distinct.values())
@@ -692,7 +680,7 @@ class _Evidence:
 
     # What later requests and messages of its chain make of a request.
 
-    def stopped(self, rows: Sequence[RequestRow], heard: Heard) -> list[RequestRow]:
+    def stopped(self, rows: Sequence[RequestRow], spoke: Order | None, arrived: Order | None) -> list[RequestRow]:
         """Stops of one agent: whoever asks again replaces an open question; each yes is held against later words."""
         agreed = [row for row in rows if row.state is RequestState.APPROVED]
         # By the date of the verdict, as words of agents are held against it.
@@ -707,8 +695,8 @@ class _Evidence:
             row, end = found[before.key], ends.get(id(before))
             if end is not None:
                 # After a yes: silent, or alive all the same; a later creation is another agent.
-                back = heard.arrived is not None and heard.arrived > end
-                alive = heard.spoke is not None and heard.spoke > end and not back
+                back = arrived is not None and arrived > end
+                alive = spoke is not None and spoke > end and not back
                 flags = (*row.flags, Flag.STILL_ALIVE) if alive and end == latest else row.flags
                 row = replace(row, ended=not alive, flags=flags)
             # A slave that reported its batch asks for its own end: nobody waits for that once it has ended.

@@ -16,7 +16,7 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import TeamFacts, report_targets
-from team_console.store.protocol.judgement import Heard, judge_entries
+from team_console.store.protocol.judgement import judge_entries
 from team_console.store.protocol.kinds import UNKNOWN
 from team_console.store.protocol.membership import MEMBERSHIP, SESSION, membership
 from team_console.store.protocol.parsing import PlacedMessage, plans_of, when_created
@@ -133,8 +133,7 @@ class Projection:
         known = [entry for entry in every if entry.is_fact]
         members, batches = _named(known, MEMBERSHIP), _named(known, BATCH_FACTS)
         team = membership(config, members)
-        heard = {agent: Heard(spoke, team.arrived.get(agent)) for agent, spoke in seen.spoken.items()}
-        judged = judge_entries(config, self._recorded, known, heard)
+        judged = judge_entries(config, self._recorded, known, seen.spoken, team.arrived)
         requests = requests_of(judged, now)
         everybody = set(team.roles)
         if not config.declared:
