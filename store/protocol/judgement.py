@@ -337,22 +337,14 @@ def judge_entries(
 
 
 def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]]) -> Sequence[Message]:
-    """A thread with those of the live messages that bear on its requests though they do not quote its id."""
-    keys = {key for message in thread for key in _shared_keys(PlacedMessage.of(message, 0))}
-    if not keys:
+    """A thread, with the live messages where some may bear on its requests though they do not quote its id."""
+    entries = [PlacedMessage.of(message, 0) for message in thread]
+    asked = ((entry.read.opens, entry) for entry in entries)
+    if not any(kind is not None and (_chain(kind, entry.message) or _pool(entry)) for kind, entry in asked):
         return thread
     everything = live()
-    entries = [PlacedMessage.of(message, 0) for message in everything]
-    asked = {thread_of(entry.message) for entry in entries if not keys.isdisjoint(_shared_keys(entry))}
-    wanted = set(map(id, thread))
-    for entry in entries:
-        report = (_DISPATCH, entry.message.sender) if entry.read.name == COMPLETE else None
-        thread_id = thread_of(entry.message) if entry.read.opens else entry.read.request_id
-        if report in keys or _pool(entry) in keys or thread_id in asked:
-            wanted.add(id(entry.message))
     here = set(map(id, everything))
-    past = [message for message in thread if id(message) not in here]
-    return [*past, *(message for message in everything if id(message) in wanted)]
+    return [*(message for message in thread if id(message) not in here), *everything]
 
 
 def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
@@ -388,12 +380,6 @@ def _chain(kind: RequestKind, question: Message) -> Chain | None:
     return (_STOP, read.subject) if kind is RequestKind.DESTROY and read.subject is not None else None
 
 
-def _shared_keys(entry: PlacedMessage) -> list[Chain | Pool]:
-    """The chain and the pool of a question."""
-    kind = entry.read.opens
-    return [key for key in (_chain(kind, entry.message), _pool(entry)) if key is not None] if kind is not None else []
-
-
 def _key(question: PlacedMessage, message_id: str = "") -> str:
     """The key of a request; with the id of its question where several have the request's id."""
     return ":".join(filter(None, (str(question.read.opens), thread_of(question.message), message_id)))
@@ -422,13 +408,9 @@ def _first_of_each(
 
 def _orphans(others: Iterable[PlacedMessage], kinds: set[RequestKind | None]) -> Iterator[PlacedMessage]:
     for entry in others:
-        claims = entry.read.answers is not None or (entry.read.approve is not None and not _is_withdrawal(entry))
+        claims = entry.read.answers is not None or (entry.read.approve is not None and not entry.read.kind.withdraws)
         if claims and (entry.read.answers not in kinds if entry.read.answers is not None else not kinds):
             yield entry
-
-
-def _is_withdrawal(entry: PlacedMessage) -> bool:
-    return entry.read.kind.withdraws
 
 
 # What is known of answers and their questions, and what stands of one request by its own answers and withdrawals.
@@ -578,7 +560,7 @@ class _Evidence:
         absent = [entry for entry in recorded if entry.message.message_id not in there]
         taking_back: dict[str, list[PlacedMessage]] = {}
         # guard: withdrawal-that-left-the-queue
-        for entry in filter(_is_withdrawal, (*others, *absent)):
+        for entry in (entry for entry in (*others, *absent) if entry.read.kind.withdraws):
             taking_back.setdefault(entry.message.sender, []).append(entry)
         talk = [entry for entry in others if entry.read.kind.talks]
         for key, question in named:
