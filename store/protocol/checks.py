@@ -651,7 +651,7 @@ def team_problems(read: ParsedMessage, facts: TeamFacts) -> tuple[Problem, ...]:
     """Violations by one message of what its team allows and expects; judged again when the team changes."""
     if not is_judged_by_team(read):
         return ()
-    directions = direction_problems(read.message, roles=facts.roles, lead=facts.config.lead)
+    directions = direction_problems(read.message, facts.roles, facts.config.lead)
     rule, message_id = _checker(read.name).team, read.message.message_id
     odd = rule(read, facts) if rule is not None else ()
     return (*directions, *(Problem(code, "warning", f"{message_id} {at}".rstrip(), *say) for code, at, *say in odd))
@@ -716,7 +716,7 @@ def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, st
     # A report goes to a slave, so nobody else can be named for it.
     name, what = canonical(text_of(read.body.get("report_to"))), ""
     if name and name != read.message.sender and facts.roles:
-        if SLAVE not in classes_of(name, roles=facts.roles, lead=facts.config.lead):
+        if SLAVE not in classes_of(name, facts.roles, facts.config.lead):
             what = f"{name:.80} is no slave, and AGENT_COMPLETE goes to a slave"
         elif facts.config.declared and name not in facts.roles:
             what = f"{name:.80} is on no roster{did_you_mean(name, facts.roles)}"

@@ -34,7 +34,7 @@ _KNOWN_NAMES = {
 }
 
 
-def classes_of(name: str, *, roles: Mapping[str, str], lead: str) -> frozenset[str]:
+def classes_of(name: str, roles: Mapping[str, str], lead: str) -> frozenset[str]:
     """What the agent `name` may be in the sprint: one class when its role or name says so, else several.
 
     Args:
@@ -51,17 +51,17 @@ def classes_of(name: str, *, roles: Mapping[str, str], lead: str) -> frozenset[s
     return RESIDENTS if role == "resident" else RESIDENTS | {SLAVE, TEMP}
 
 
-def departure(kind: MessageKind, *, sender: str, recipient: str, roles: Mapping[str, str], lead: str) -> str | None:
+def departure(kind: MessageKind, sender: str, recipient: str, roles: Mapping[str, str], lead: str) -> str | None:
     """What is wrong with the ends of a message of `kind`, as a sentence; None when nothing is, or nothing is known."""
     if kind.family not in DIRECTED:
         return None
     for wanted, name in zip(kind.direction.split(" -> "), (sender, recipient), strict=True):
-        if not _fits(wanted, name, roles=roles, lead=lead):
+        if not _fits(wanted, name, roles, lead):
             return f"{kind.name} goes {kind.direction}; {name} is not {_CALLED.get(wanted, f'the {wanted}')}"
     return None
 
 
-def direction_problems(message: Message, *, roles: Mapping[str, str], lead: str) -> tuple[Problem, ...]:
+def direction_problems(message: Message, roles: Mapping[str, str], lead: str) -> tuple[Problem, ...]:
     """Violations by a stored message of the direction of its kind, one per recipient concerned.
 
     Codes: `WRONG_DIRECTION`; `ROSTER_TO_NON_RESIDENT` for a roster that reaches anyone but a resident (180).
@@ -71,7 +71,7 @@ def direction_problems(message: Message, *, roles: Mapping[str, str], lead: str)
     if kind.name == "AGENT_DESTROY_REQUEST" and read.body.get("agent_name") == message.sender:
         return ()  # in a later revision of the protocol an agent that is done asks for its own end
     for recipient in message.recipients:
-        text = departure(kind, sender=message.sender, recipient=recipient, roles=roles, lead=lead)
+        text = departure(kind, message.sender, recipient, roles, lead)
         if text is not None:
             to_other = kind.direction.endswith("Residents") and text.endswith("a resident")
             code = "ROSTER_TO_NON_RESIDENT" if to_other else "WRONG_DIRECTION"
@@ -79,7 +79,7 @@ def direction_problems(message: Message, *, roles: Mapping[str, str], lead: str)
     return tuple(problems)
 
 
-def _fits(wanted: str, name: str, *, roles: Mapping[str, str], lead: str) -> bool:
+def _fits(wanted: str, name: str, roles: Mapping[str, str], lead: str) -> bool:
     if wanted in _ANYONE:
         return True
     if name == ALL:
@@ -89,7 +89,7 @@ def _fits(wanted: str, name: str, *, roles: Mapping[str, str], lead: str) -> boo
         if plain not in _ROUTER_TYPES and (name == lead or roles.get(name) == "master"):
             plain = "orchestrator"
         return plain == wanted or plain not in _ROUTER_TYPES
-    possible = classes_of(name, roles=roles, lead=lead)
+    possible = classes_of(name, roles, lead)
     return bool(possible & RESIDENTS) if wanted == "Residents" else wanted in possible
 
 
@@ -114,7 +114,7 @@ def check_permission(
         _refuse(*narrowed)
     if kind.family is Family.SPRINT:
         roles = {name: agent.role for name, agent in config.agents.items()}
-        text = departure(kind, sender=sender, recipient=recipient, roles=roles, lead=config.lead)
+        text = departure(kind, sender, recipient, roles, config.lead)
         if text:
             hint = "Send it to the right one, or correct the roles in settings."
             raise TeamError(Code.INVALID_FIELD, f"to: {text}", hint)

@@ -361,7 +361,7 @@ def trigger_course_correction(
         summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Course correction"), user_input)
         payload = {"summary": summary[:120], "content": compose("CC_TRIGGER", body)}
         roles = members(tx.config, tx.everything())
-        to = next((name for name in roles if classes_of(name, roles=roles, lead=tx.config.lead) == {SM}), None)
+        to = next((name for name in roles if classes_of(name, roles, tx.config.lead) == {SM}), None)
         if to is None:
             text = f"team {tx.config.name} has no scrum master"
             raise TeamError(Code.AGENT_NOT_FOUND, text, "A course correction goes to the resident scrum-master.")

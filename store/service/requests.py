@@ -199,7 +199,7 @@ def _refuse_forbidden(state: TeamState, question: Message) -> None:
     if broken is not None:
         raise _forbidden(question, broken[0])
     if parse_message(question).opens in (RequestKind.CREATE, RequestKind.DESTROY):
-        for problem in direction_problems(question, roles=known(config, state.everything()), lead=config.lead):
+        for problem in direction_problems(question, known(config, state.everything()), config.lead):
             raise _forbidden(question, problem.message)
 
 

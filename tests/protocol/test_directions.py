@@ -20,7 +20,7 @@ ROLES = {
 
 
 def codes(stored: Message) -> list[str]:
-    return [problem.code for problem in direction_problems(stored, roles=ROLES, lead="master")]
+    return [problem.code for problem in direction_problems(stored, ROLES, "master")]
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_plain_messages_have_no_direction() -> None:
 
 
 def test_a_configured_role_is_stronger_than_a_telling_name() -> None:
-    assert classes_of("debugger", roles={"debugger": "temp"}, lead="master") == {"Temp"}
-    assert classes_of("debugger", roles={}, lead="debugger") == {"Master"}
+    assert classes_of("debugger", {"debugger": "temp"}, "master") == {"Temp"}
+    assert classes_of("debugger", {}, "debugger") == {"Master"}
 
 
 @pytest.mark.parametrize(

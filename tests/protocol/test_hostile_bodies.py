@@ -53,7 +53,7 @@ def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> 
     assert all(problem.place and problem.message for problem in problems_of(read))
     assert read.approve in (True, False, None)
     assert read.request_id is None or read.request_id
-    direction_problems(stored, roles={}, lead="a")
+    direction_problems(stored, {}, "a")
     assert read.subject is None or isinstance(read.subject, str)
     assert seal_of(stored, b"key") is Seal.UNSIGNED
 
