@@ -173,8 +173,8 @@ def _sprint() -> Iterator[dict[str, Any]]:
 
 def _huge() -> Iterator[dict[str, Any]]:
     turn = Turning(7)
-    yield _envelope(900, turn, payload={"summary": "M" * 1_000_000, "content": "N" * 200_000})
-    yield _envelope(901, turn, payload={f"field {number:05}": turn()[:40] for number in range(10_000)})
+    yield _envelope(900, turn, payload={"summary": "M" * 200_000, "content": "N" * 100_000})
+    yield _envelope(901, turn, payload={f"field {number:05}": turn()[:40] for number in range(2_000)})
 
 
 def queue_bytes() -> bytes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from team_console.store.model.safe import safe_line
@@ -146,55 +146,41 @@ def _frame(tour: Tour) -> None:
     tour.escape()
 
 
-@pytest.fixture(scope="module")
-def tour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tour]:
+@pytest.fixture
+def tour(tmp_path: Path) -> Tour:
     """A session through everything, ended with q."""
-    folder = tmp_path_factory.mktemp("hostile") / "team\x1b]0;PWNED\x07\u202e"
-    state = tmp_path_factory.mktemp("state")
+    folder = tmp_path / "hostile" / "team\x1b]0;PWNED\x07\u202e"
     corpus.build(folder)
-    with console(folder, env={"XDG_STATE_HOME": str(state)}) as terminal:
+    with console(folder, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
         made = Tour(terminal)
         terminal.wait_for("hostile · ceo", "Needs you · ")
-        parts: tuple[Callable[[Tour], None], ...] = (_frame, _lists, _inbox_rows, _letters, _remedies, _verdicts)
-        for part in parts:
+        for part in (_frame, _lists, _inbox_rows, _letters, _remedies, _verdicts):
             part(made)
         leave(terminal)
-        yield made
+    return made
 
 
-def test_not_one_control_byte_of_the_store_reaches_the_terminal(tour: Tour) -> None:
-    assert strict.of_screen(bytes(tour.terminal.output)).faults == []
-
-
-@pytest.mark.parametrize("mode", list(LISTS))
-def test_hostile_text_is_shown_as_what_it_is_in_every_mode(tour: Tour, mode: str) -> None:
-    pictures = "\n".join(tour.seen[mode])
-    assert "␛" in pictures
-    assert any(item in pictures for item in corpus.PLAINLY_SHOWN)
-
-
-def test_markup_and_escapes_stand_on_the_screen_letter_by_letter(tour: Tour) -> None:
-    pictures = "\n".join(picture for pictures in tour.seen.values() for picture in pictures)
-    assert [item for item in corpus.PLAINLY_SHOWN if item not in pictures] == []
-
-
-def test_no_text_moves_the_frame(tour: Tour) -> None:
-    assert all(picture.startswith(" ◆ hostile · ceo") for pictures in tour.seen.values() for picture in pictures)
+def test_nothing_of_the_store_reaches_the_terminal_as_anything_but_text(tour: Tour) -> None:
+    output = bytes(tour.terminal.output)
+    judged = strict.of_screen(output)
+    assert judged.faults == []
+    # Markup and escapes stand on the screen letter by letter, in every mode.
+    pictures = {mode: "\n".join(seen) for mode, seen in tour.seen.items()}
+    for mode in LISTS:
+        assert "␛" in pictures[mode], mode
+        assert any(item in pictures[mode] for item in corpus.PLAINLY_SHOWN), mode
+    assert [item for item in corpus.PLAINLY_SHOWN if not any(item in seen for seen in pictures.values())] == []
+    # No text moves the frame.
+    assert all(picture.startswith(" ◆ hostile · ceo") for seen in tour.seen.values() for picture in seen)
     assert tour.edges == {"▏"}
-
-
-def test_the_clipboard_gets_only_what_was_asked_for_and_encoded(tour: Tour) -> None:
-    copied = strict.of_screen(bytes(tour.terminal.output)).copied
+    # The clipboard gets only what was asked for.
     stored = {record["message_id"] for record in corpus.records()} | {
         record["payload"].get("request_id") for record in corpus.records()
     }
-    assert "PWNED" not in copied
-    assert {safe_line(one) for one in stored} & set(copied)
-    assert not [text for text in copied if any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in text)]
-
-
-def test_the_terminal_gets_its_title_back(tour: Tour) -> None:
-    output = bytes(tour.terminal.output)
+    assert "PWNED" not in judged.copied
+    assert {safe_line(one) for one in stored} & set(judged.copied)
+    assert not [text for text in judged.copied if any(ord(sign) < 32 or 0x7F <= ord(sign) < 0xA0 for sign in text)]
+    # The terminal gets its title back.
     assert b"\x1b]0;" not in output
     assert set(re.findall(rb"\x1b\]2;(.*?)\x1b\\", output)) <= {b"(%d) hostile" % number for number in range(100)}
     assert output.rindex(b"\x1b[23;2t") > output.rindex(b"\x1b]2;") > output.index(b"\x1b[22;2t")
