@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 
 from msgspec import Struct
@@ -60,13 +59,12 @@ def read_signature(armoured: str) -> SshSignature:
     Raises:
         ValueError: What stands there is none.
     """
-    words = armoured.split("\n")
-    body = "".join(armoured.strip().removeprefix(_BEGIN).removesuffix(_END).split())
-    if len(armoured) > _LARGEST or words[0].strip() != _BEGIN or not armoured.rstrip().endswith(_END):
+    is_one = armoured.partition("\n")[0].strip() == _BEGIN and armoured.rstrip().endswith(_END)
+    if len(armoured) > _LARGEST or not is_one:
         raise ValueError("it is no SSH signature")
     try:
-        parts = Parts(base64.b64decode(body, validate=True))
-    except (binascii.Error, ValueError) as error:
+        parts = Parts(base64.b64decode(_body(armoured), validate=True))
+    except ValueError as error:
         raise ValueError("it is no SSH signature: its base64 is broken") from error
     if parts.take(10) != _MAGIC + b"\0\0\0\1":
         raise ValueError("it is no SSH signature of version 1")
@@ -85,9 +83,13 @@ def armoured(signature: object) -> str:
         read_signature(signature)
     except ValueError:
         return ""
-    body = "".join(signature.strip().removeprefix(_BEGIN).removesuffix(_END).split())
+    body = _body(signature)
     lines = [body[start : start + _COLUMNS] for start in range(0, len(body), _COLUMNS)]
     return "\n".join([_BEGIN, *lines, _END, ""])
+
+
+def _body(armoured: str) -> str:
+    return "".join(armoured.strip().removeprefix(_BEGIN).removesuffix(_END).split())
 
 
 class Parts:

@@ -116,28 +116,20 @@ def _public_half(human: Human) -> Iterator[Path]:
     Raises:
         TeamError: `SIGNATURE_FAILED`: the agent has none of them.
     """
-    key = human.keys[0]
-    if len(human.keys) > 1 or not os.environ.get("SSH_AUTH_SOCK"):  # else ssh-keygen asks the agent anyway
-        held = _in_agent()
-        key = next((key for key in human.keys if key.split()[1] in held), "")
+    held = _in_agent()
+    key = next((key for key in human.keys if key.split()[1] in held), "")
     if not key:
         text = f"no key of {human.name} is here: none of humans.{human.name}.keys is in ~/.ssh or in the agent"
         hint = f"Load it with ssh-add, or name its file in humans.{human.name}.sign_with. {_NEXT}"
         raise TeamError(Code.SIGNATURE_FAILED, text, hint)
-
-    number, name = tempfile.mkstemp(prefix="team-console-", suffix=".pub")
-    try:
-        with open(number, "wb", buffering=0) as file:
-            file.write(f"{key}\n".encode())
-        yield Path(name)
-    finally:
-        os.unlink(name)
+    with tempfile.NamedTemporaryFile("w", prefix="team-console-", suffix=".pub") as file:
+        file.write(f"{key}\n")
+        file.flush()
+        yield Path(file.name)
 
 
 def _in_agent() -> set[str]:
     """The words of the keys that the agent of this session holds; none without an agent."""
-    if not os.environ.get("SSH_AUTH_SOCK"):
-        return set()
     try:
         done = subprocess.run(["ssh-add", "-L"], capture_output=True, timeout=_SHORT, check=False)
     except (OSError, subprocess.TimeoutExpired):
