@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from team_console.store.model.message import Message, per_message
 from team_console.store.model.names import ALL, USER, as_name, is_name
 from team_console.store.protocol.kinds import CARRIERS, carried_name
@@ -69,6 +70,11 @@ class AgentSession(Struct, frozen=True):
     sponsor: str | None = None
     mode: str = ""
 
+    @property
+    def is_of_teammate(self) -> bool:
+        """Whether it goes on, and is that of a teammate."""
+        return self.sponsor is not None and self.doing is not Doing.ENDED
+
 
 def session_note(message: Message) -> SessionNote | None:
     """What a message says of a session; None for any other message, and for one that makes no sense."""
@@ -99,7 +105,13 @@ class Sessions(Struct):
             return []
         if note.teammate is not None:
             return [note.teammate]
-        return self._end_teammates(note, order)
+        gone = []
+        for name, sessions in self.by_agent.items():
+            session = sessions.get(note.session)
+            if session is not None and session.is_of_teammate and session.sponsor == note.member:
+                sessions[note.session] = replace(session, doing=Doing.ENDED, since=order)
+                gone.append(name)
+        return gone
 
     def current(self, name: str) -> AgentSession | None:
         """How the agent stands: the latest word of its sessions that go on, else the latest of all."""
@@ -110,15 +122,6 @@ class Sessions(Struct):
         """Agents all of whose sessions have ended -> when the last one did."""
         latest = {name: self.current(name) for name in self.by_agent}
         return {name: last.since for name, last in latest.items() if last is not None and last.doing is Doing.ENDED}
-
-    def _end_teammates(self, note: SessionNote, order: Order) -> list[str]:
-        gone = []
-        for name, sessions in self.by_agent.items():
-            session = sessions.get(note.session)
-            if session is not None and session.sponsor == note.member and session.doing is not Doing.ENDED:
-                sessions[note.session] = AgentSession(note.session, Doing.ENDED, order, session.client, session.sponsor)
-                gone.append(name)
-        return gone
 
 
 def lasting_notes(messages: Iterable[Message]) -> Iterable[str]:
@@ -338,7 +341,7 @@ def _in_session(found: Membership, entry: PlacedMessage, config: TeamConfig, con
 def _is_in_session(found: Membership, name: str) -> bool:
     """Whether it is there as a teammate in a session that goes on."""
     session = found.sessions.current(name)
-    return session is not None and session.sponsor is not None and session.doing is not Doing.ENDED
+    return session is not None and session.is_of_teammate
 
 
 def _one(found: Membership, entry: PlacedMessage, *, arrives: bool) -> None:
