@@ -15,9 +15,7 @@ pytestmark = pytest.mark.slow
 
 LOSSES = [
     ("archive", "gone", "ARCHIVE_LOST"),
-    ("archive", "emptied", "ARCHIVE_LOST"),
     ("archive", "cut near the end", "DAMAGED_ARCHIVE"),
-    ("audit", "gone", "AUDIT_LOST"),
     ("audit", "emptied", "AUDIT_LOST"),
 ]
 
