@@ -310,26 +310,26 @@ def judge_entries(
             matters whether one fell silent.
     """
     evidence = _Evidence(config, recorded, entries)
-    chains: dict[Chain | None, list[RequestRow]] = {}
+    rows: list[RequestRow] = []
+    chains: dict[Chain, list[RequestRow]] = {}
     late: dict[Thread, tuple[PlacedMessage, ...]] = {}
     late_rows: list[RequestRow] = []
     for thread in evidence.threads:
         opening, twin_entries = _first_of_each(sorted(evidence.questions.get(thread, ()), key=evidence.rank))
         for row in evidence.judged(thread, opening):
-            chains.setdefault(_chain(row.kind, row.question), []).append(row)
+            chain = _chain(row.kind, row.question)
+            (chains.setdefault(chain, []) if chain is not None else rows).append(row)
         if twin_entries:
             late[thread] = tuple(twin_entries)
             named = [(_key(entry, entry.message.message_id), entry) for entry in twin_entries[:_MOST_TWINS]]
             late_rows += evidence.judged(thread, named)
-        kinds = {question.read.opens for _, question in opening}
-        evidence.orphans += _orphans(evidence.others.get(thread, ()), kinds)
-    rows = chains.pop(None, [])
-    for chain, members in chains.items():
+        evidence.orphans += _orphans(evidence.others.get(thread, ()), {question.read.opens for _, question in opening})
+    for (link, agent), members in chains.items():
         members.sort(key=lambda row: row.order)
-        if chain is not None and chain[0] == _STOP:
-            rows += evidence.stopped(members, spoken.get(chain[1]), arrived.get(chain[1]))
-        elif chain is not None and chain[0] == _DISPATCH:
-            rows += evidence.dispatched(members, chain[1])
+        if link == _STOP:
+            rows += evidence.stopped(members, spoken.get(agent), arrived.get(agent))
+        elif link == _DISPATCH:
+            rows += evidence.dispatched(members, agent)
         else:
             rows += _succession(members)
     stops = [row for row in rows if row.kind is RequestKind.SHUTDOWN]
@@ -338,9 +338,8 @@ def judge_entries(
 
 def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]]) -> Sequence[Message]:
     """A thread, with the live messages where some may bear on its requests though they do not quote its id."""
-    entries = [PlacedMessage.of(message, 0) for message in thread]
-    asked = ((entry.read.opens, entry) for entry in entries)
-    if not any(kind is not None and (_chain(kind, entry.message) or _pool(entry)) for kind, entry in asked):
+    asked = [message for message in thread if parse_message(message).opens is not None]
+    if not any(succession_of(message) or _pool(PlacedMessage.of(message, 0)) for message in asked):
         return thread
     everything = live()
     here = set(map(id, everything))
