@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from msgspec import to_builtins
 from team_console.console.cli.call import Call, content, file_text
 from team_console.console.cli.main import REQUEST
 from team_console.console.cli.printing import describe, print_list, whole_content
@@ -507,7 +506,7 @@ def do_grant(call: Call) -> int:
     It never starts where it contradicts a rejection of yours. List and recall: team-console grants"""
     options = call.options
     trial = trial_of(call.decider, options.requests)
-    facts = {"scope": to_builtins(trial.scope), "would_have_answered": trial.would, "differed": list(trial.rejected)}
+    facts = {"scope": trial.scope.as_recorded, "would_have_answered": trial.would, "differed": list(trial.rejected)}
     if options.yes:
         receipt = start_grant(call.decider, trial, lasts=_age(options.lasts), uses=options.uses)
         given = receipt.request_id
@@ -552,7 +551,7 @@ def do_grants(call: Call) -> int:
     for one in grants_among(snapshot.messages, call.team.clock()):
         grant, scope = one.grant, scope_in(one.grant)
         ends, uses = grant.payload.get("ends"), grant.payload.get("uses")
-        row = {"id": grant.message_id, "by": grant.sender, "scope": to_builtins(scope), "ends": ends, "uses": uses}
+        row = {"id": grant.message_id, "by": grant.sender, "scope": scope.as_recorded, "ends": ends, "uses": uses}
         listed.append({**row, "used": one.used, "over": one.over or None})
         state = one.over or f"until {ends or f'{uses} uses'}"
         lines.append(f"{grant.message_id}  {state}, used {one.used}: {scope.words}")

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.client_requests import denial_of, origin_of, permission_of
@@ -39,6 +40,11 @@ class GrantScope(Struct, frozen=True):
     def place(self) -> tuple[str, str, str, str]:
         """All but the inputs."""
         return self.agent, self.tool, self.directory, self.client
+
+    @property
+    def as_recorded(self) -> dict[str, Any]:
+        """The fields that the payload keeps."""
+        return {**asdict(self), "inputs": list(self.inputs)}
 
     @property
     def words(self) -> str:

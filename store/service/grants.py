@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import Team, TeamState
 from team_console.store.contract.transaction import Transaction
@@ -136,7 +136,7 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
     payload = {
         "request_id": parse_message(trial.question).request_id,
         "summary": f"Grant: {trial.scope.words}"[:120],
-        **to_builtins(trial.scope),
+        **trial.scope.as_recorded,
         **({"ends": to_text(team.clock() + lasts)} if lasts is not None else {}),
         **({"uses": uses} if uses is not None else {}),
         "of": list(trial.of),
@@ -155,7 +155,7 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
         made = put(tx)
         message = put_signed(tx, made, signed) if signed is not None else made.message
         tx.archive(caller.actor, message)
-        tx.record("grant", ids=[message.message_id], request_id=payload["request_id"], **to_builtins(trial.scope))
+        tx.record("grant", ids=[message.message_id], request_id=payload["request_id"], **trial.scope.as_recorded)
         tidy(tx)
     return Receipt("grant", (message,), (), message.message_id, notices=tuple(tx.notices), notes=(trial.words,))
 

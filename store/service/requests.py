@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NoReturn
 
-from msgspec import Struct, to_builtins
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
@@ -300,7 +300,7 @@ _IN_ITS_HOOK = frozenset({"claude-code", "codex"})
 def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Answer) -> _Answered:
     """A question about the request goes to its asker; the request stays as open as it was."""
     request_id, language = parse_message(question).request_id, tx.config.language
-    remarks = {REMARKS: to_builtins(verdict.remarks)} if verdict.remarks else {}
+    remarks = {REMARKS: [asdict(remark) for remark in verdict.remarks]} if verdict.remarks else {}
     words = verdict.content(language)
     title = phrase(language, "{}: {}", phrase(language, "Asked back about {}", request_id), words.partition("\n")[0])
     shown = {**verdict.shown, REQUEST_DIGEST: digest_of(question)}
@@ -363,7 +363,7 @@ def _answer_body(question: Message, kind: RequestKind, verdict: Answer, language
         "request_id": request_id,
         "approve": verdict.approve,
         "content": verdict.content(language) or None,
-        REMARKS: to_builtins(verdict.remarks) or None,
+        REMARKS: [asdict(remark) for remark in verdict.remarks] or None,
         "suggestion": verdict.suggestion or None,
     }
     if verdict.approve and kind is RequestKind.PERMISSION:
