@@ -184,11 +184,6 @@ class RecordedFacts:
         own = moment if fact.in_time else fact.created
         return min(own or order[0], moment or order[0]), 0, place, order[1]
 
-    @property
-    def has_signed(self) -> bool:
-        """Whether team-console ever wrote a verdict with a signature here."""
-        return bool(self._signed)
-
     def first_signed(self, sender: str) -> Message | None:
         """The first verdict with a signature that team-console wrote for `sender`."""
         written = (self.message(fact.message_id) for fact in self._signed)
@@ -203,14 +198,16 @@ class RecordedFacts:
         """Take the facts of the next line of the trail, where it takes keys on record, confirms settings, is the first
         after a loss, found messages changed, or keeps what was found on the trail of another team.
         """
-        self.reworded.update(reworded_in(facts))
+        known = facts if isinstance(facts, dict) else {}
+        if isinstance(changed := known.get(REWORDED), dict):
+            self.reworded.update({str(key): str(what) for key, what in changed.items()})
         if action == ACCEPT_KEYS and (acceptance := _taken(line, facts, Acceptance)):
             self.acceptances.append(acceptance)
         if action == ACCEPT_SETTINGS and facts is not None:
             self.confirmations.append(_taken(line, facts, Confirmation) or Confirmation(line=line))
-        if isinstance(facts, dict) and TRAIL_LOST in facts:
+        if TRAIL_LOST in known:
             self.losses.append(line)
-        for found in facts.get(CARRIED) or () if action == MIGRATE and isinstance(facts, dict) else ():
+        for found in known.get(CARRIED) or () if action == MIGRATE else ():
             match found:
                 case [str(code), str(text)]:
                     self.carried.append((line, code, text))
@@ -270,12 +267,6 @@ def changed_problem(message_id: str, what: str) -> Problem:
 def is_same(message: Message, recorded: Message) -> bool:
     """Whether a message says what is on record of it."""
     return not difference(message, recorded)
-
-
-def reworded_in(facts: object) -> dict[str, str]:
-    """Messages that a line of the trail found changed, with what of each is another."""
-    found = facts.get(REWORDED) if isinstance(facts, dict) else None
-    return {str(key): str(what) for key, what in found.items()} if isinstance(found, dict) else {}
 
 
 def vouched_for(action: str, facts: object) -> tuple[str, ...]:

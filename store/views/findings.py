@@ -219,7 +219,7 @@ def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator
     asked less or were lost, and were confirmed by no key on record. `AUDIT_LOST` where the trail began anew. What the
     trail of the team said for good that this one was copied from, under the same codes.
     """
-    if config.verdicts != "signed" and recorded is not None and recorded.has_signed:
+    if config.verdicts != "signed" and recorded is not None and recorded.signed_from is not None:
         text = "verdicts of humans were signed here, and the settings do not ask for that any more"
         hint = "If none of you wanted that, put humans and verdicts: signed back, and look at the decisions since."
         yield Problem("SIGNING_GIVEN_UP", "warning", "verdicts", text, hint)
