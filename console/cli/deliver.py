@@ -36,7 +36,7 @@ def do_failures(call: Call) -> int:
     words = _TROUBLED[:2] if call.options.failed else _TROUBLED
     messages = [message for message in snapshot.messages if message.status in words or _is_put_off(message)]
     messages = [message for message in messages if not (call.options.failed and _is_put_off(message))]
-    messages.sort(key=lambda entry: (entry.status not in _TROUBLED[:2], entry.order[1]))
+    messages.sort(key=lambda entry: (entry.status not in _TROUBLED[:2], entry.order_by()[1]))
     listed = {"failures": [as_json(message) for message in messages], "count": len(messages)}
     heads = "STATE  TRIES  NEXT TRY  TO  FROM  TYPE  AGE  MESSAGE  LAST ERROR"
     rows = [_cells(message, snapshot.taken_at) for message in messages]

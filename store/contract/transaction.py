@@ -216,7 +216,7 @@ class Transaction(ABC):
         ids = {message.message_id for message in live}
         unique = {message.message_id: message for message in self.archived_thread(request_id)}
         archived = [message for message in unique.values() if message.message_id not in ids]
-        return sorted([*archived, *live], key=lambda message: message.order[1])  # others write times in other ways
+        return sorted([*archived, *live], key=lambda message: message.order_by()[1])  # others write times in other ways
 
     def add(self, message: Message) -> None:
         """Append a message.

@@ -45,7 +45,7 @@ PRIORITIES: Mapping[str, str] = {"": str(Priority.MEDIUM), **{str(word): str(wor
 STATUSES: Mapping[str, str] = {"": str(Status.PENDING), **{str(word): str(word) for word in Status}}
 """What a status as written means, likewise."""
 _OTHER_PRIORITIES = {**PRIORITIES, **{str(number): str(word) for number, word in enumerate(Priority, start=1)}}
-"""Numbers count from 1, the most urgent, as `Message.rank` does."""
+"""Numbers count from 1, the most urgent, as `Message.rank_by` does."""
 _OTHER_STATUSES = {**STATUSES, "unread": str(Status.PENDING)}
 _RANKS: dict[str, int] = {str(priority): rank for rank, priority in enumerate(Priority, start=1)}
 
@@ -123,28 +123,22 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         return self.record.get("payload") if self.record.keys() <= ENVELOPE_KEYS else dict(self.payload)
 
     @property
-    def rank(self) -> int:
-        """1 (critical) to 4 (low); 5 for a word we do not know."""
-        return _RANKS.get(self.priority, 5)
-
-    @property
     def created_at(self) -> datetime | None:
         """When it was created, or None when the timestamp is missing or unreadable."""
         return from_text(self.created)
 
-    @property
-    def order(self) -> tuple[int, str]:
-        """Sort key of requirement 19 and 20: priority, then age (stable, so stored order breaks ties)."""
-        return self.order_by(_EMPTY)
+    def order_by(self, ranks: Mapping[str, int] = _EMPTY) -> tuple[int, str]:
+        """Sort key of requirement 19 and 20: priority, then age (stable, so stored order breaks ties).
 
-    def order_by(self, ranks: Mapping[str, int]) -> tuple[int, str]:
-        """As `order`, with the places of the team's settings for those priorities that they name."""
+        Args:
+            ranks: The places of the team's settings for those priorities that they name.
+        """
         moment = self.created_at
         return self.rank_by(ranks), moment.isoformat() if moment else ""
 
-    def rank_by(self, ranks: Mapping[str, int]) -> int:
-        """As `rank`, with the places of the team's settings for those priorities that they name."""
-        return ranks.get(self.priority, self.rank)
+    def rank_by(self, ranks: Mapping[str, int] = _EMPTY) -> int:
+        """1 (critical) to 4 (low); 5 for a word we do not know; `ranks` as in `order_by`."""
+        return ranks.get(self.priority, _RANKS.get(self.priority, 5))
 
     @property
     def is_group(self) -> bool:

@@ -172,7 +172,7 @@ class InboxQuery(Struct, frozen=True):
     def pushed(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Those of them that the router delivered and the agent did not acknowledge, urgent ones first."""
         pushed = [message for message in messages if message.is_delivered_to(self.agent) and self._fits(message)]
-        return tuple(sorted(pushed, key=lambda message: message.order))
+        return tuple(sorted(pushed, key=lambda message: message.order_by()))
 
     def _fits(self, message: Message) -> bool:
         return self.type is None or self.type in (message.type, parse_message(message).name)

@@ -178,7 +178,7 @@ def _on_their_way(messages: Any, recipient: str) -> list[Message]:
         and recipient not in message.read_by
         and recipient not in message.delivered_to
     ]
-    return sorted(found, key=lambda message: message.order[1])
+    return sorted(found, key=lambda message: message.order_by()[1])
 
 
 def _deliver(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:

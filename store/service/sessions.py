@@ -111,7 +111,7 @@ _URGENT = (Priority.CRITICAL, Priority.HIGH)
 def is_urgent(message: Message, config: TeamConfig) -> bool:
     """Whether a message is for the middle of the work: high or critical, by the team's own order if it has one."""
     least = max((config.ranks.get(word, number) for number, word in enumerate(_URGENT, start=1)), default=0)
-    return config.ranks.get(message.priority, message.rank) <= least
+    return message.rank_by(config.ranks) <= least
 
 
 def mail_waiting(caller: Caller) -> tuple[Message, ...] | None:

@@ -68,7 +68,7 @@ def in_order(entries: Iterable[RowEntry]) -> list[Message]:
 
 
 def _age(message: Message) -> str:
-    return message.order[1]
+    return message.order_by()[1]
 
 
 class RowReader:
