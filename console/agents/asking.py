@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
@@ -43,7 +42,7 @@ from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import is_granted
 from team_console.store.service.inbox import trust_in
 from team_console.store.service.requests import submit_plan
-from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests
+from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests, use_once
 from team_console.store.service.waiting import human_present, is_human_awaited
 from team_console.store.views.proposals import excerpt_of
 from team_console.store.views.rows import RequestRow
@@ -108,7 +107,13 @@ def allow_once(session: ClientSession) -> bool:
             session.files.remove(name)
             reply = allow_reply(event, instead)
             # guard: allowed-once
-            if reply is not None and session.use_once(request_id):
+            if reply is not None and use_once(
+                session.caller(session.me),
+                request_id,
+                session=event.session,
+                client=event.client,
+                teammate=session.teammate,
+            ):
                 return session.say(reply)
     return False
 
@@ -145,8 +150,8 @@ def _allowed(session: ClientSession, request_id: str) -> tuple[str, Mapping[str,
 
 
 def _name_of(tool: str, given: Mapping[str, Any], directory: str) -> str:
-    """Tells one call from every other: here a yes rests on it, so nobody may be able to make another call with it."""
-    return hashlib.sha256(json.dumps([tool, dict(given), directory], sort_keys=True).encode()).hexdigest()
+    """Tells one call from every other, also where Python holds two for equal, as 1 and true: a yes rests on it."""
+    return json.dumps([tool, dict(given), directory], sort_keys=True)
 
 
 # Dialog of Claude Code beside a hook that waits: whether it was answered there, of which no hook is told.
@@ -279,12 +284,9 @@ def listening(descriptor: int = OUT) -> Iterator[None]:
         descriptor: The output that the client reads.
     """
 
-    def pass_on(number: int, frame: object) -> None:
-        signal.raise_signal(signal.SIGINT)
-
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
     for number in _ENDING:
-        signal.signal(number, pass_on)
+        signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
     # Before the signals are let in: the thread must not take them.
     threading.Thread(target=_end_with_client, args=(descriptor,), name="client", daemon=True).start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
@@ -322,7 +324,7 @@ def ask_before(session: ClientSession) -> None:
     if not (rule or event.tool == CODEX_QUESTION) or not is_human_awaited(session.team):
         return
     # guard: no-by-a-dialog-nobody-sees
-    if session.event.client == CLAUDE and session.call.is_attended:
+    if event.client == CLAUDE and session.call.attended == "1":
         reason = f"{session.config.lead} wants to be asked for: {rule}"
         session.say(specific_reply(event, permissionDecision="ask", permissionDecisionReason=reason))
     else:

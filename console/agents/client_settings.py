@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.agents.clients import CLAUDE, CODEX, EventName
 from team_console.console.agents.instructions import PROGRAM
-from team_console.console.agents.named import EACH
+from team_console.console.agents.session_files import EACH
 from team_console.store.model.errors import Code, TeamError
 
 Settings = dict[str, Any]
@@ -44,8 +44,6 @@ def read(text: str) -> Settings:
     """
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_float=_float, parse_constant=_float)
-    except json.JSONDecodeError as error:
-        raise NotEditable(f"{error.msg} in line {error.lineno}") from error
     except (ValueError, RecursionError) as error:
         raise NotEditable(str(error)) from error
     if not isinstance(value, dict):
@@ -159,25 +157,18 @@ def _number(body: str) -> str:
 
 
 def with_block(text: str, block: str) -> str:
-    """The text with the block at its end.
-
-    Behind a last line without a line end the block has none either: so that end is not made up when it is taken out.
-    """
-    if not text:
-        return f"{block}\n"
-    return f"{text}\n{block}\n" if text.endswith("\n") else f"{text}\n\n{block}"
+    """The text with the block at its end, behind a line end that goes with it."""
+    return f"{text}\n{block}\n" if text else f"{block}\n"
 
 
 def without_block(text: str, name: str) -> str:
-    """The text without the block of the member `name`, and without the blank line that was put before it.
+    """The text without the block of the member `name`, and without the line end that was put before it.
 
     Raises:
         NotEditable: Somebody changed the block.
     """
-    block = _BLOCK.format(re.escape(name))
-    found = re.search(rf"\n\n{block}\Z|\n?{block}\n?", text, re.DOTALL)
-    groups = [group for group in found.groups() if group is not None] if found else []
-    if found is None or groups[0] != _number(groups[1]):
+    found = re.search(rf"\n?{_BLOCK.format(re.escape(name))}\n?", text, re.DOTALL)
+    if found is None or found[1] != _number(found[2]):
         if name in names_in(text):
             raise NotEditable("what a join wrote was changed there; take it out by hand")
         return text
@@ -355,9 +346,9 @@ def hook_entries(
         words += ["--has-rules"] if has_rules and event == EventName.BEFORE_TOOL else []
         words += ["--client", client] if client == CODEX else []
         shown = {"statusMessage": _ASKING} if event in _WAITING and client == CLAUDE else {}
-        entries[event] = [_entry(condition + _line(words), seconds, **shown)]
+        entries[event] = [_entry(condition + shell_line(words), seconds, **shown)]
     if client == CLAUDE:  # the only one whose idle session a hook can wake
-        entries["Stop"].append(_entry(condition + _line([*command, "--wake"]), 7 * A_DAY, asyncRewake=True))
+        entries["Stop"].append(_entry(condition + shell_line([*command, "--wake"]), 7 * A_DAY, asyncRewake=True))
     return entries
 
 
@@ -372,11 +363,6 @@ def hold_entries(script: Path, rules: Sequence[str]) -> list[dict[str, Any]]:
 
 def _entry(line: str, seconds: int, **more: object) -> dict[str, Any]:
     return {"hooks": [{"type": "command", "command": line, "timeout": seconds, **more}]}
-
-
-def hold_script(command: Sequence[str]) -> str:
-    """The script that they name."""
-    return f"exec env {_line([*command, '--hold', '--timeout', str(A_DAY)])}\n"
 
 
 def hook_command(program: Sequence[str], *, name: str = "", location: str = "") -> list[str]:
@@ -400,7 +386,7 @@ def member_of(command: object) -> str | None:
     return names[0] if names and is_ours else None
 
 
-def _line(words: Sequence[str]) -> str:
+def shell_line(words: Sequence[str]) -> str:
     """A line for a shell; assignments before the command keep their equals sign outside of quotes."""
     parts = []
     for word in words:
@@ -425,7 +411,10 @@ def settings_edit(name: str, ours: Settings) -> Edit:
         settings, made = read(text), Notes()
         others = members_in(settings) - {name} if joins else set()
         if others:
-            raise _taken(min(others))
+            other = min(others)
+            text = f"sessions with these settings act as {'members of their own' if other == EACH else other} already"
+            leave = f"team-console leave {'--all' if other == EACH else other}"
+            raise TeamError(Code.NOT_PERMITTED, text, f"First: {leave}. Or join in another project.")
         if notes is None:  # nobody knows, so what nobody else would write
             notes = [way for way in added({}, ours) if _at(ours, way) is not None or SERVER in way[-1]]
         take_out(settings, name, notes)
@@ -472,9 +461,3 @@ def _members(entry: object) -> set[str | None]:
     hooks = entry.get("hooks") if isinstance(entry, dict) else None
     commands = [item.get("command") for item in hooks if isinstance(item, dict)] if isinstance(hooks, list) else [None]
     return {member_of(command) for command in commands}
-
-
-def _taken(other: str) -> TeamError:
-    text = f"sessions with these settings act as {'members of their own' if other == EACH else other} already"
-    leave = f"team-console leave {'--all' if other == EACH else other}"
-    return TeamError(Code.NOT_PERMITTED, text, f"First: {leave}. Or join in another project.")

@@ -17,33 +17,14 @@ from team_console.console.agents.asking import (
 from team_console.console.agents.clients import CLAUDE, CODEX, MOST_BLOCKS, EventName, Reply, specific_reply
 from team_console.console.agents.instructions import command_of, instructions_for
 from team_console.console.agents.mail import acknowledge_handed, hand_mail, is_nudge, wait_beside, wait_for_mail
-from team_console.console.agents.named import forget_name
 from team_console.console.agents.quick import Invocation
 from team_console.console.agents.session import ClientSession
-from team_console.console.agents.session_files import TURN, SessionFiles, digest, sweep
+from team_console.console.agents.session_files import RUNNING, TURN, SessionFiles, digest, names, sweep
 from team_console.store.model.safe import counted
 from team_console.store.protocol.membership import Doing
 from team_console.store.protocol.parsing import text_in
 from team_console.store.service.sending import send
 from team_console.store.service.sessions import handed_elsewhere, mail_waiting
-
-
-def welcome(session: ClientSession) -> str:
-    """What a session is told when it starts: the instructions, and what waits already."""
-    lines = [instructions_for(session.team, session.me, by_itself=True)]
-    waiting = mail_waiting(session.caller(session.me))
-    if waiting:
-        lines.append(
-            f"{counted(len(waiting), 'message')} for you: you get them when you end your turn, urgent ones before."
-        )
-    earlier = handed_elsewhere(session.caller(session.me), session=session.event.session)
-    if earlier:
-        take = command_of(session.team.location, session.me, "receive", "--agent", session.me, "--delivered")
-        lines.append(
-            f"{counted(len(earlier), 'message')} went to an earlier session of yours that ended before it showed that "
-            f"it had read them; take them with: {take}"
-        )
-    return "\n\n".join(lines)
 
 
 def answer_event(call: Invocation, files: SessionFiles) -> int:
@@ -73,7 +54,17 @@ def _started(session: ClientSession) -> None:
     _settle(session)
     if session.call.data.get("source") != "compact":
         session.note(Doing.STARTED)
-    session.say(_titled(session, specific_reply(session.event, additionalContext=welcome(session))))
+    lines = [instructions_for(session.team, session.me, by_itself=True)]
+    if waiting := mail_waiting(session.caller(session.me)):
+        words = "for you: you get them when you end your turn, urgent ones before."
+        lines.append(f"{counted(len(waiting), 'message')} {words}")
+    if earlier := handed_elsewhere(session.caller(session.me), session=session.event.session):
+        take = command_of(session.team.location, session.me, "receive", "--agent", session.me, "--delivered")
+        lines.append(
+            f"{counted(len(earlier), 'message')} went to an earlier session of yours that ended before it showed that "
+            f"it had read them; take them with: {take}"
+        )
+    session.say(_titled(session, specific_reply(session.event, additionalContext="\n\n".join(lines))))
     session.remember()
 
 
@@ -149,7 +140,8 @@ def _ended(session: ClientSession) -> None:
     session.note(Doing.ENDED, wait=HURRY)
     session.files.forget()
     if session.call.has_own_name:
-        forget_name(session.event.session)
+        for name in (session.event.session, RUNNING + session.event.session):  # another may have the name
+            names().remove(name)
 
 
 def _config_changed(session: ClientSession) -> None:
@@ -163,10 +155,9 @@ def _config_changed(session: ClientSession) -> None:
     if not what:
         return
     words = f"{path} was changed: {what} is gone, by which {session.me} asks {session.config.lead}"
-    more = "This session goes on with what was there; others may not. Join again, or leave."
     session.say(_go_on(f"{words}. Only 'team-console leave' takes it out."))
     lead, once = session.config.lead, f"unhooked-{digest([path, what, session.event.session]):08x}"
-    content = f"{words}. {more}"
+    content = f"{words}. This session goes on with what was there; others may not. Join again, or leave."
     send(session.caller(), to=lead, summary=words, content=content, priority="critical", message_id=once)
 
 

@@ -13,7 +13,6 @@ import time
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from enum import StrEnum
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -24,6 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.agents.ask_rules import native_rules
 from team_console.console.agents.client_settings import (
+    A_DAY,
     HOLD,
     SERVER,
     SERVERS,
@@ -33,7 +33,6 @@ from team_console.console.agents.client_settings import (
     Notes,
     block_of,
     hold_entries,
-    hold_script,
     hook_command,
     hook_entries,
     members_in,
@@ -42,21 +41,22 @@ from team_console.console.agents.client_settings import (
     read_file,
     server_member,
     settings_edit,
+    shell_line,
     with_block,
     without_block,
     write_change,
 )
 from team_console.console.agents.clients import CLAUDE, CODEX
 from team_console.console.agents.instructions import instructions_for, program
-from team_console.console.agents.named import (
+from team_console.console.agents.quick import Invocation
+from team_console.console.agents.running import claude_home, claude_sessions, codex_home, facts_of_session, is_alive
+from team_console.console.agents.session_files import (
     EACH,
     RUNNING,
+    SessionFiles,
     name_of,
     names,
 )
-from team_console.console.agents.quick import Invocation
-from team_console.console.agents.running import claude_home, claude_sessions, codex_home, facts_of_session, is_alive
-from team_console.console.agents.session_files import SessionFiles
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -77,9 +77,7 @@ class Receipt(Struct, omit_defaults=True):
         member, team: Who joined which team.
         file: Where; empty for the member itself in the team's settings.
         notes: What was put there that was not there before.
-        was: The blanks that were all of the file before; None for no file.
-        has_text: Whether there was more in it.
-        folders: How many folders were made for it.
+        is_new: Whether there was no such file before.
         each: Whether `join --all` made it.
     """
 
@@ -87,9 +85,7 @@ class Receipt(Struct, omit_defaults=True):
     team: str
     file: str = ""
     notes: Notes = []
-    was: str | None = None
-    has_text: bool = False
-    folders: int = 0
+    is_new: bool = False
     each: bool = False
 
 
@@ -140,31 +136,8 @@ _SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
 """One of them stands in every file that has something of a join: hooks and servers name who acts, blocks are marked."""
 
 
-class Client(StrEnum):
-    """What an agent runs in, as `join --for` names it."""
-
-    CLAUDE = "claude"
-    CODEX = "codex"
-    MCP = "mcp"
-    SHELL = "shell"
-
-
-class Scope(StrEnum):
-    """Whose settings change."""
-
-    PROJECT = "project"
-    LOCAL = "local"
-    """Of the project, for this machine alone."""
-    USER = "user"
-
-
-_SCOPES: Mapping[Client, Sequence[Scope]] = {
-    Client.CLAUDE: tuple(Scope),
-    Client.CODEX: (Scope.PROJECT, Scope.USER),
-    Client.MCP: (),
-    Client.SHELL: (),
-}
-"""The scopes whose settings a client reads together; none where it has no hooks."""
+_SCOPES: Mapping[str, Sequence[str]] = {"claude": ("project", "local", "user"), "codex": ("project", "user")}
+"""The scopes whose settings a client reads together: of the project, of it for this machine alone, the user's."""
 
 
 class Joining(Struct, frozen=True):
@@ -218,10 +191,7 @@ class Place(Struct, frozen=True):
         """
         before, known = read_file(self.path, self.home), receipt_of(str(self.path))
         after, notes = self._edited(before, known, joins=True)
-        if known is None:
-            folders = sum(not folder.exists() for folder in self.path.parents)
-            was = None if before is None or before.strip() else before
-            known = Receipt("", "", str(self.path), was=was, has_text=bool(before and before.strip()), folders=folders)
+        known = known or Receipt("", "", str(self.path), is_new=before is None)
         each = joining.name == EACH
         receipt = replace(known, member=joining.name, team=joining.location, notes=notes, each=each)
         return FileChange(self.path, self.home, before, after), receipt
@@ -234,7 +204,7 @@ class Place(Struct, frozen=True):
             return FileChange(self.path, self.home, before, before)
         after: str | None = self._edited(before, known, joins=False)[0]
         if after is not None and after != before and after.strip() == self.empty.strip():
-            after = known.was if known is not None and not known.has_text else None if known is None else after
+            after = None if known is None or known.is_new else after
         return FileChange(self.path, self.home, before, after)
 
     def _edited(self, before: str | None, known: Receipt | None, *, joins: bool) -> tuple[str, Notes]:
@@ -246,45 +216,48 @@ class Place(Struct, frozen=True):
             raise TeamError(Code.NOT_PERMITTED, f"{self.path} cannot be edited: {error}", hint) from error
 
 
-def places_of(client: Client, scope: Scope, joining: Joining) -> list[Place]:
+def places_of(client: str, scope: str, joining: Joining) -> list[Place]:
     """The files that change when a member joins from this client.
 
     Raises:
         TeamError: `USAGE` for a scope that the client does not have.
     """
-    if client is Client.CLAUDE:
+    if client == "claude":
         return _claude(scope, joining)
-    if client is Client.CODEX:
+    if client == "codex":
         return _codex(scope, joining)
-    if scope is not Scope.PROJECT:
-        text = f"--{scope}: there is no such file for every {'shell' if client is Client.SHELL else 'MCP client'}"
+    if scope != "project":
+        text = f"--{scope}: there is no such file for every {'shell' if client == 'shell' else 'MCP client'}"
         raise TeamError(Code.USAGE, text, "Join in a project, or copy what --print shows.")
-    return [_agents_file(joining)] if client is Client.SHELL else [_server_file(joining.project, ".mcp.json", joining)]
+    return [_agents_file(joining)] if client == "shell" else [_server_file(joining.project, ".mcp.json", joining)]
 
 
 def every_place(joining: Joining) -> list[Place]:
     """All files in which a member may have joined, each once."""
-    scopes = [(client, scope) for client, scopes in _SCOPES.items() for scope in scopes]
-    wanted = [*scopes, (Client.SHELL, Scope.PROJECT)]
-    places = [place for client, scope in wanted for place in places_of(client, scope, joining)]
+    wanted = [*_SCOPES.items(), ("shell", ("project",))]
+    places = [place for client, some in wanted for scope in some for place in places_of(client, scope, joining)]
     places.append(_held(joining))
     return list({place.path: place for place in places}.values())
 
 
 def _held(joining: Joining) -> Place:
-    return _own_file(state_folder(), f"joined/{HOLD}{joining.name}", hold_script(joining.command))
+    return _own_file(
+        state_folder(),
+        f"joined/{HOLD}{joining.name}",
+        f"exec env {shell_line([*joining.command, '--hold', '--timeout', str(A_DAY)])}\n",
+    )
 
 
-def refuse_other_scopes(client: Client, scope: Scope, joining: Joining) -> None:
+def refuse_other_scopes(client: str, scope: str, joining: Joining) -> None:
     """Refuse to join where settings of another scope have another member: a client runs the hooks of all scopes, so
     each session would act as both, and ask everything twice.
 
     Raises:
         TeamError: `NOT_PERMITTED`.
     """
-    for other in _SCOPES[client]:
+    for other in _SCOPES.get(client, ()):
         settings = places_of(client, other, joining)[0]
-        taken = _members_at(settings.path, settings.home) - {joining.name, EACH} if other is not scope else ()
+        taken = _members_at(settings.path, settings.home) - {joining.name, EACH} if other != scope else ()
         if taken:
             text = f"sessions here act as {min(taken)} already, by {settings.path}"
             raise TeamError(Code.NOT_PERMITTED, text, f"First: team-console leave {min(taken)}")
@@ -296,27 +269,27 @@ def _members_at(path: Path, home: Path) -> set[str]:
     return set()
 
 
-def _claude(scope: Scope, joining: Joining) -> list[Place]:
-    folder = claude_home() if scope is Scope.USER else joining.project
+def _claude(scope: str, joining: Joining) -> list[Place]:
+    folder = claude_home() if scope == "user" else joining.project
     # The other file of the user stands beside the folder, unless that is configured.
-    is_beside = scope is Scope.USER and not os.environ.get("CLAUDE_CONFIG_DIR")
+    is_beside = scope == "user" and not os.environ.get("CLAUDE_CONFIG_DIR")
     hooks = {
-        Scope.PROJECT: ".claude/settings.json",
-        Scope.LOCAL: ".claude/settings.local.json",
-        Scope.USER: "settings.json",
+        "project": ".claude/settings.json",
+        "local": ".claude/settings.local.json",
+        "user": "settings.json",
     }
-    servers = ".claude.json" if scope is Scope.USER else ".mcp.json"
+    servers = ".claude.json" if scope == "user" else ".mcp.json"
     return [
         _settings_file(folder, hooks[scope], joining, CLAUDE),
         _server_file(home() if is_beside else folder, servers, joining),
     ]
 
 
-def _codex(scope: Scope, joining: Joining) -> list[Place]:
-    if scope is Scope.LOCAL:
+def _codex(scope: str, joining: Joining) -> list[Place]:
+    if scope == "local":
         raise TeamError(Code.USAGE, "--local: Codex has no such settings", "Use --project or --user.")
-    folder = codex_home() if scope is Scope.USER else joining.project / ".codex"
-    base = folder if scope is Scope.USER else joining.project
+    folder = codex_home() if scope == "user" else joining.project / ".codex"
+    base = folder if scope == "user" else joining.project
     return [
         _settings_file(base, os.path.relpath(folder / "hooks.json", base), joining, CODEX),
         _toml_file(folder / "config.toml", base, joining),
@@ -447,8 +420,8 @@ class Joined(Struct, frozen=True):
 def join(
     caller: Caller,
     agent: Agent,
-    client: Client,
-    scope: Scope,
+    client: str,
+    scope: str,
     *,
     project: Path,
     write: bool,
@@ -473,7 +446,7 @@ def join(
         raise TeamError(Code.NOT_PERMITTED, text, "Choose a name for the agent: team-console join NAME --for ...")
     rules = config.asked_for(name) if agent.ask_for is None else agent.ask_for
     joining = _joining(caller.team, name, project, [rule for rule in rules if rule not in hold])
-    if hold and (client is not Client.CLAUDE or not native_rules(hold)):
+    if hold and (client != "claude" or not native_rules(hold)):
         text = "--hold is for claude, and for what a rule of its own can say"
         raise TeamError(Code.USAGE, text, "For example: --hold push --hold delete")
     joining = replace(joining, hold=tuple(native_rules(hold)))
@@ -490,7 +463,7 @@ def join(
         _write(steps)
     changes = tuple(change for change, _ in steps)
     notes = [*_kept(config, agent), *_notes(client, scope, name, changes)]
-    if client in (Client.CLAUDE, Client.CODEX):
+    if client in ("claude", "codex"):
         asked = ", ".join(rules) or "nothing"
         if hold:
             held = ", ".join(hold)
@@ -546,13 +519,13 @@ _PLUGINS = "CLAUDE_CODE_PLUGIN_DIRS"
 def gate_problems(team: Team) -> list[Problem]:
     """Findings on the joins of a team on this machine."""
     mine = [known for known in receipts() if known.team == _location(team)]
-    hint = "Join again, or leave: team-console help join"
-    found = []
-    for known in filter(lambda one: one.file, mine):
-        if what := missing_part(known):
+    found = _mods() if mine else []
+    for known in mine:
+        if known.file and (what := missing_part(known)):
             text = f"{known.member} joined by this file, from which {what} is gone"
+            hint = "Join again, or leave: team-console help join"
             found.append(Problem("UNHOOKED", "warning", known.file, text, hint))
-    return found + (_mods() if mine else [])
+    return found
 
 
 def missing_part(known: Receipt) -> str:
@@ -663,8 +636,7 @@ def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str
             elif one.client == CLAUDE:  # its hooks in the user's settings answer
                 names().write(RUNNING + one.session, {})
         _write(steps)
-    what = {True: "joins", False: "is left out"}
-    notes = [f"{one.told}: {what[one.session in chosen]}" for one in sessions]
+    notes = [f"{one.told}: {'joins' if one.session in chosen else 'is left out'}" for one in sessions]
     notes.append("Claude Code has joined in about 3 seconds, each session by a name of its own that its title shows")
     notes += _CODEX_NOTES if any(one.client == CODEX for one in sessions) else ()
     notes.append("every session that starts from now on joins, too; 'team-console leave --all' takes this out")
@@ -775,16 +747,11 @@ def _location(team: Team) -> str:
 
 def _kept(config: TeamConfig, agent: Agent) -> list[str]:
     """What was asked of a new member that this one is not, because it was there before: a join changes no member."""
-    known = config.agents.get(agent.name)
-    if known is None:
-        return []
-    asked = [f"--role {agent.role}"] if agent.role not in ("member", known.role) else []
-    asked += ["--plan"] if agent.plan_mode_required and not known.plan_mode_required else []
-    if not asked:
-        return []
-    words = " ".join(asked)
-    text = f"{agent.name} was a member before and stays as it was, without {words}"
-    return [f"{text}; to change it: team-console member set {agent.name} {words}"]
+    known = config.agents.get(agent.name, agent)
+    words = f" --role {agent.role}" if agent.role not in ("member", known.role) else ""
+    words += " --plan" if agent.plan_mode_required and not known.plan_mode_required else ""
+    text = f"{agent.name} was a member before and stays as it was, without{words}"
+    return [f"{text}; to change it: team-console member set {agent.name}{words}"] if words else []
 
 
 def _write(steps: Sequence[tuple[FileChange, Receipt]]) -> None:
@@ -815,28 +782,32 @@ def _leaving(places: Sequence[Place]) -> tuple[list[FileChange], list[str]]:
 
 
 def _take_out(change: FileChange) -> None:
-    known = receipt_of(str(change.path))
     write_change(change)
-    for folder in change.path.parents[: known.folders] if known is not None and change.after is None else ():
-        with suppress(OSError):  # somebody put something else there
+    with suppress(OSError):  # the first folder that has something else in it
+        for folder in change.path.parents if change.after is None else ():
+            if folder == change.home:
+                break
             folder.rmdir()
     forget_receipt(str(change.path))
 
 
-def _notes(client: Client, scope: Scope, name: str, changes: Sequence[FileChange]) -> list[str]:
+_PATHS = {
+    "project": ["these files name this machine's paths; --local keeps the hooks out of a shared repository"],
+    "local": [".mcp.json names this machine's paths and is the project's: keep it out of a shared repository"],
+}
+
+
+def _notes(client: str, scope: str, name: str, changes: Sequence[FileChange]) -> list[str]:
     """What has to be done besides."""
     if all(change.word == "unchanged" for change in changes):
         return [f"{name} has joined from here before; nothing changes"]
     notes = []
-    if client is Client.CLAUDE:
+    if client == "claude":
         running = "sessions that run act as this member in about 3 seconds, and all that start from now on"
         notes.append(f"{running}; only the MCP server needs a new session")
-    if client is Client.CLAUDE and scope is Scope.PROJECT:
-        notes.append("these files name this machine's paths; --local keeps the hooks out of a shared repository")
-    if client is Client.CLAUDE and scope is Scope.LOCAL:
-        notes.append(".mcp.json names this machine's paths and is the project's: keep it out of a shared repository")
-    if client is Client.CODEX:
+        notes += _PATHS.get(scope, ())
+    if client == "codex":
         notes += _CODEX_NOTES
-    if client is not Client.SHELL and find_spec("mcp") is None:
+    if client != "shell" and find_spec("mcp") is None:
         notes.append("the MCP server needs one more package: pip install 'team-console[mcp]'")
     return notes

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -18,7 +19,7 @@ from team_console.console.agents.clients import CODEX, LONGEST_CONTEXT
 from team_console.console.agents.instructions import command_of, program
 from team_console.console.agents.quick import WAKE
 from team_console.console.agents.running import is_alive
-from team_console.console.agents.session import ERR, ClientSession, client_pid, is_read, print_words
+from team_console.console.agents.session import ERR, ClientSession, client_pid, is_read, write_line
 from team_console.console.agents.session_files import HANDED, TURN, WAITS
 from team_console.console.agents.transcript import is_headless
 from team_console.store.contract.team import new_name
@@ -39,8 +40,6 @@ _LONGEST = 6_000
 """Characters of one message that a model is given; the rest is in the store."""
 _SAYING = 30.0
 """Seconds after which a process that took mail and still did not say it will not: its number may be another's."""
-_TAKEN = (Code.INVALID_FIELD, Code.NOT_PERMITTED)
-"""Errors that say of one message that it cannot be acknowledged any more."""
 _HEAD_ROOM = 1_000
 """Characters kept for what stands around the messages."""
 
@@ -95,7 +94,7 @@ def _acknowledge(session: ClientSession, ids: list[str]) -> None:
     try:
         acknowledge(session.caller(), ids=ids)
     except TeamError as error:
-        if error.code not in _TAKEN:
+        if error.code not in (Code.INVALID_FIELD, Code.NOT_PERMITTED):  # it cannot be acknowledged any more
             raise
         for message_id in ids if len(ids) > 1 else ():
             _acknowledge(session, [message_id])
@@ -212,7 +211,7 @@ def wait_for_mail(session: ClientSession) -> int:
         if waiting is not None and not waiting:
             return None
         try:
-            return session.event.client == CODEX or hand_mail(session, print_words) or None
+            return session.event.client == CODEX or hand_mail(session, partial(write_line, ERR)) or None
         except TeamError as error:
             if error.code is not Code.STORE_LOCKED:
                 raise

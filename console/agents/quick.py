@@ -47,15 +47,6 @@ def has_changed(look: Look, now: float) -> bool:
     return not isinstance(places, dict) or _has_files(places.get("drop")) or look.get("marks") != marks_of(places)
 
 
-def are_settings_same(look: Look) -> bool:
-    """Whether the team's settings are those of the look."""
-    places, before = look.get("places"), look.get("marks")
-    if not isinstance(places, dict) or not places or not isinstance(before, dict):
-        return False
-    current = marks_of(places)
-    return before.get("settings") == current.get("settings") if "queue" in places else before == current
-
-
 def _has_files(folder: object) -> bool:
     """Whether messages lie there that somebody who cannot lock handed in."""
     try:
@@ -132,7 +123,11 @@ def _is_asked_for(call: Invocation, files: SessionFiles) -> bool:
 
 def _asks_nobody(look: Look) -> bool:
     """Whether a request would wait for nobody."""
-    if not are_settings_same(look) or look.get("granted"):
+    places, before = look.get("places"), look.get("marks")
+    if not isinstance(places, dict) or not places or not isinstance(before, dict) or look.get("granted"):
+        return False
+    current = marks_of(places)
+    if (before.get("settings") != current.get("settings")) if "queue" in places else before != current:
         return False
     is_away = look.get("wait") == "present" and _anybody(look, "console-", locked=True) is False
     return is_away or look.get("wait") == "never"
@@ -182,14 +177,10 @@ class Invocation:
         return session if isinstance(session, str) else ""
 
     @property
-    def is_unattended(self) -> bool:
-        """Whether the session is a run without a terminal (`claude -p`): it ends only when its hooks have."""
-        return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"
-
-    @property
-    def is_attended(self) -> bool:
-        """Whether the client says that somebody is at its terminal; where it says nothing, nobody may be."""
-        return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "1"
+    def attended(self) -> str:
+        """Whether somebody is at the client's terminal: `1`; `0` for a run without one, which ends only when its hooks
+        have; empty where it does not say."""
+        return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED", "")
 
     def rule_for(
         self, rules: Collection[str], given: Mapping[str, object] | None = None, *, is_native: bool | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,8 @@ def facts_of_session(session: str) -> dict[str, Any]:
 def claude_sessions() -> Iterator[dict[str, Any]]:
     """What Claude Code says of each session that runs, in a file of its own."""
     for path in sorted(claude_home().glob("sessions/*.json")):
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            with open(descriptor, "rb") as file:
+        with suppress(OSError, ValueError, RecursionError):
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
                 value = json.loads(file.read(_LARGEST))
-        except (OSError, ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            yield value
+            if isinstance(value, dict):
+                yield value

@@ -19,20 +19,21 @@ from team_console.store.model.names import ALL, USER, canonical, check_name, is_
 from team_console.store.protocol.membership import Doing, known
 from team_console.store.service.caller import Caller
 from team_console.store.service.grants import is_granted
-from team_console.store.service.sessions import is_urgent, mail_waiting, note_session, use_once
+from team_console.store.service.sessions import is_urgent, mail_waiting, note_session
 
 OUT, ERR = 1, 2
 """Descriptors of the two outputs."""
 
 
-def print_reply(reply: Reply) -> bool:
-    """Write the answer to standard output; False when its reader is gone."""
-    return _write(OUT, json.dumps(reply, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
-
-
-def print_words(words: str) -> bool:
-    """Write what wakes a session to standard error; False when its reader is gone."""
-    return _write(ERR, words.encode("utf-8", "backslashreplace") + b"\n")
+def write_line(descriptor: int, text: str) -> bool:
+    """Write an output at once and as a whole; False when its reader is gone."""
+    data = f"{text}\n".encode("utf-8", "backslashreplace")
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except OSError:
+        return False
+    return True
 
 
 def wait_until_unread(descriptor: int) -> None:
@@ -40,19 +41,17 @@ def wait_until_unread(descriptor: int) -> None:
 
     Waits for ever where that output is no pipe or terminal that could tell.
     """
-    poll = select.poll()
-    poll.register(descriptor, 0)  # nothing is asked for: that the reader is gone is told all the same
-    while not poll.poll():
+    while is_read(descriptor, None):
         pass
 
 
-def is_read(descriptor: int) -> bool:
-    """Whether somebody still holds the other end of an output, as far as that can be told."""
+def is_read(descriptor: int, milliseconds: int | None = 0) -> bool:
+    """Whether somebody still holds the other end of an output, as far as that can be told within this time."""
     poll = select.poll()
-    poll.register(descriptor, 0)
+    poll.register(descriptor, 0)  # nothing is asked for: that the reader is gone is told all the same
     try:
         # guard: no-mail-for-closed-output
-        return not poll.poll(0)
+        return not poll.poll(milliseconds)
     except OSError:
         return False
 
@@ -64,15 +63,6 @@ def client_pid() -> int:
         while Path(f"/proc/{pid}/comm").read_text().strip().endswith("sh"):
             pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     return pid
-
-
-def _write(descriptor: int, data: bytes) -> bool:
-    try:
-        while data:
-            data = data[os.write(descriptor, data) :]
-    except OSError:
-        return False
-    return True
 
 
 LOCK_WAIT = 10.0
@@ -119,23 +109,17 @@ class ClientSession:
 
     def note(self, doing: Doing, *, last_words: str = "", wait: float = LOCK_WAIT) -> None:
         """Note what this event's agent is doing now."""
-        teammate = self.teammate
         note_session(
             self.caller(self.me, wait=wait),
             session=self.event.session,
             doing=doing,
             client=self.event.client,
-            teammate=teammate,
+            teammate=self.teammate,
             last_words=last_words,
             mode=self.event.mode,
         )
         if self.event.teammate is not None:
             self.files.write(TEAMMATE + self.event.teammate, {"doing": str(doing), "name": self.name})
-
-    def use_once(self, request_id: str) -> bool:
-        """Use up what was allowed once under this id; False when another call did."""
-        event, caller = self.event, self.caller(self.me)
-        return use_once(caller, request_id, session=event.session, client=event.client, teammate=self.teammate)
 
     def meet_teammate(self) -> None:
         """Make sure that a teammate is known before it acts: its start may not have been told."""
@@ -170,8 +154,8 @@ class ClientSession:
             PresenceFolder(Path(folder)).sweep()
 
     def say(self, reply: Reply | None) -> bool:
-        """Print an answer at once and as a whole; False when nobody takes it any more."""
-        self.has_said = reply is not None and print_reply(reply)
+        """Print an answer; False when nobody takes it any more."""
+        self.has_said = reply is not None and write_line(OUT, json.dumps(reply, ensure_ascii=False))
         return self.has_said
 
     def _names(self) -> list[str]:

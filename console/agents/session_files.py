@@ -111,6 +111,28 @@ def own_folder(kind: str) -> str:
     return os.path.join(base if os.path.isabs(base) else os.devnull, "team-console", kind)
 
 
+# Names of sessions that joined by `join --all`: one file for each, so that every event knows whose it is at no cost.
+
+EACH = "*"
+"""Stands for the name in the command of a hook that is every session's: each acts under a name of its own."""
+RUNNING = "running-"
+"""Begins the marks of sessions that ran when they joined: they read the user's settings anew, and no plugin."""
+
+
+def names() -> SessionFiles:
+    """Where the files are: beside those of sessions."""
+    return SessionFiles(own_folder("named"))
+
+
+def name_of(session: str) -> str | None:
+    """The name of a session, empty for one that was left out; None for one that has none yet."""
+    is_in_plugin = "CLAUDE_PLUGIN_ROOT" in os.environ
+    if not is_session_id(session) or (is_in_plugin and names().names(RUNNING + session)):
+        return ""  # where it is marked, its hook in the user's settings answers
+    known = names().read(session)
+    return None if known is None else str(known["name"])
+
+
 def sweep() -> None:
     """Throw away what sessions left that were killed long ago, with their records and names."""
     oldest = time.time() - MOST_DAYS * 86_400
@@ -153,7 +175,6 @@ _LONGEST = 1_000
 SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
 """Keys of a tool's input that say what it was used on, the first that is there."""
 EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (-?\d{1,3})\b", re.IGNORECASE)
-_EXIT_KEYS = ("exit_code", "exitCode", "returncode", "returnCode")
 
 
 def note_run(data: dict[str, object], *, session: str, agent: str, location: str) -> None:
@@ -161,15 +182,13 @@ def note_run(data: dict[str, object], *, session: str, agent: str, location: str
     if data.get("hook_event_name") not in AFTER or not is_session_id(session):
         return
     path = record_path(session, agent, location)
-    line = json.dumps(_facts(data)).encode("ascii") + b"\n"
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        descriptor = _opened(path)
-        try:
-            if os.fstat(descriptor).st_size > LARGEST:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(os.open(path, flags, 0o600), "ab") as file:
+            if file.tell() > LARGEST:
                 os.replace(path, path + OLD)
-            os.write(descriptor, line)
-        finally:
-            os.close(descriptor)
+            file.write(json.dumps(_facts(data)).encode("ascii") + b"\n")
     except OSError:
         return
 
@@ -183,15 +202,6 @@ def whose(agent: str, location: str) -> str:
     """What the names of an agent's records begin with."""
     words = f"{agent}\0{os.path.abspath(location)}"
     return f"{zlib.crc32(words.encode('utf-8', 'replace')):08x}"
-
-
-def _opened(path: str) -> int:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-    try:
-        return os.open(path, flags, 0o600)
-    except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        return os.open(path, flags, 0o600)
 
 
 def _facts(data: dict[str, object]) -> dict[str, object]:
@@ -226,8 +236,7 @@ def _outcome(data: dict[str, object]) -> tuple[int | None, bool | None]:
 def _status(response: object) -> int | None:
     if isinstance(response, dict):
         more = response.get("metadata")
-        places = (response, more) if isinstance(more, dict) else (response,)
-        values = (place[key] for place in places for key in _EXIT_KEYS if type(place.get(key)) is int)
-        return next(values, None)
+        values = [place.get("exit_code") for place in (response, more) if isinstance(place, dict)]
+        return next((value for value in values if type(value) is int), None)
     match = EXIT.search(response[:400]) if isinstance(response, str) else None
     return int(match[1]) if match is not None else None

@@ -11,9 +11,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from team_console.console.agents.named import EACH, name_of
 from team_console.console.agents.quick import Invocation, needs_nothing
-from team_console.console.agents.session_files import files_of, note_run
+from team_console.console.agents.session_files import EACH, files_of, name_of, note_run
 
 _MOST_INPUT = 32 << 20
 _VALUES = {"-t": "team", "--team": "team", "--as": "actor", "--client": "client", "--timeout": "timeout"}
@@ -52,7 +51,7 @@ def _run(words: Sequence[str]) -> int:
     if not isinstance(data, dict):
         return 0
     call = Invocation(options, data)
-    if not call.session or (call.wake and call.is_unattended):
+    if not call.session or (call.wake and call.attended == "0"):
         return 0
     if call.actor == EACH:
         name = name_of(call.session)

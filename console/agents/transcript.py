@@ -35,8 +35,6 @@ _LATE = 0.06
 _NOT_TYPED = re.compile(r"<|\[Request interrupted|# AGENTS\.md instructions")
 """Begins what clients put into the user's mouth: environment, reminders, output of commands."""
 _EXIT_FIELD = re.compile(r'"exit_code":\s*(-?\d{1,3})')
-_SOURCES = ("typed", "sdk")
-"""Where a prompt of the user comes from: the keyboard, or a program that starts the client without a terminal."""
 _COMMAND = re.compile(r"<command-name>(/?[\w:.-]+)</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _TASK = re.compile(r'<teammate-message teammate_id="([^"]{1,64})"[^>]*>\s*(.*?)\s*</teammate-message>', re.DOTALL)
 
@@ -67,10 +65,6 @@ class _Said(Struct):
     results: dict[str, str] = {}
     calls: list[dict[str, str]] = []
     has_asked: bool = False
-
-    @property
-    def is_whole(self) -> bool:
-        return bool(self.user) and self.is_agent_whole and len(self.calls) >= _MOST_CALLS and self.has_asked
 
 
 def is_headless(path: str) -> bool:
@@ -119,7 +113,7 @@ def _read(event: Event) -> _Said:
         except (msgspec.MsgspecError, RecursionError, ValueError):
             continue  # a line that was cut, or is being written
         take(said, row)
-        if said.is_whole:
+        if said.user and said.is_agent_whole and said.has_asked and len(said.calls) >= _MOST_CALLS:
             break
     return said
 
@@ -160,7 +154,8 @@ def _take_claude(said: _Said, row: _Row) -> None:
         for item in _blocks(content, "tool_result"):
             said.results.setdefault(text_in(item, "tool_use_id"), _result(item))
         is_typed = isinstance(row.origin, Mapping) and row.origin.get("kind") == "human"
-        said.user = said.user or _typed("\n".join(filter(None, texts)), is_typed, row.promptSource in _SOURCES)
+        is_handed_in = row.promptSource in ("typed", "sdk")  # by the keyboard, or by a program
+        said.user = said.user or _typed("\n".join(filter(None, texts)), is_typed, is_handed_in)
     elif row.type == "assistant":
         if said.agent and message.get("id") != said.agent_id:
             said.is_agent_whole = True
@@ -194,8 +189,8 @@ def _take_codex(said: _Said, row: _Row) -> None:
     item = row.payload
     if row.type != "response_item" or not isinstance(item, Mapping):
         return
-    kind, call = item.get("type"), text_in(item, "call_id")
-    if kind in ("function_call_output", "custom_tool_call_output"):
+    kind, call = text_in(item, "type"), text_in(item, "call_id")
+    if kind.endswith("call_output"):
         said.results.setdefault(call, _output(item.get("output")))
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
         _take_call(said, text_in(item, "name") or "shell", _arguments(item), call)

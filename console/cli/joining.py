@@ -7,16 +7,14 @@ import shlex
 import sys
 
 from team_console.console.agents.join import (
-    Client,
     Joined,
-    Scope,
     join,
     join_all,
     leave,
     plugin_folder,
     running_sessions,
 )
-from team_console.console.agents.named import EACH
+from team_console.console.agents.session_files import EACH
 from team_console.console.cli.call import Call, is_terminal
 from team_console.console.cli.printing import ASK_HELP, parse_rules
 from team_console.console.cli.registry import arg, flag, verb
@@ -76,8 +74,8 @@ def do_join(call: Call) -> int:
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"
         raise TeamError(Code.USAGE, f"--in {folder}: {why}", "Name the project's folder.")
-    scope, hold = Scope(options.scope or "project"), parse_rules(options.hold or []) or ()
-    done = join(call.caller, agent, Client(options.client), scope, project=folder, write=write, hold=hold)
+    scope, hold = options.scope or "project", parse_rules(options.hold or []) or ()
+    done = join(call.caller, agent, options.client, scope, project=folder, write=write, hold=hold)
     return _finish(call, done)
 
 
