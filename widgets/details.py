@@ -23,7 +23,7 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.kinds import Family, RequestKind
+from team_console.store.protocol.kinds import UNKNOWN, Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import Placed, Remark, placed, remarks_in
 from team_console.store.protocol.titles import structure, title_of
@@ -262,7 +262,7 @@ def kind_words(read: ParsedMessage) -> str:
     name = words.get(read.name)
     if name:
         return name
-    return read.name.replace("_", " ").capitalize() if read.name.isupper() or read.kind else read.name
+    return read.name.replace("_", " ").capitalize() if read.name.isupper() or read.kind is not UNKNOWN else read.name
 
 
 def _head_facts(message: Message, now: datetime, seal: Seal | None) -> Iterator[Part]:

@@ -143,7 +143,7 @@ def _stated(read: ParsedMessage) -> str:
     if stated.replace(" ", "_").casefold() == read.name.casefold():
         return ""
     rest = stated.removeprefix(read.name)
-    if rest == stated or ("_" not in read.name and rest[0] != ":" and rest != " for you"):
+    if rest == stated or ("_" not in read.name and not rest.startswith(":") and rest != " for you"):
         return stated
     rest = rest.lstrip(" :")
     # What is left of such a summary may fit a creation and an end.

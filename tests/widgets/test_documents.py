@@ -101,6 +101,12 @@ def test_every_field_is_made_safe() -> None:
     assert "owned" in text
 
 
+def test_a_kind_of_a_strangers_stays_as_it_is_written() -> None:
+    kinds = ("task_assignment", "story_moved", "STORY_MOVED")
+    titles = [message_document(message(type=kind), now=NOW).title for kind in kinds]
+    assert titles == ["Task assignment · a", "story_moved · a", "Story moved · a"]
+
+
 def test_what_a_delivery_failed_with_is_told_to_its_end() -> None:
     error = "exit status 1: " + "Traceback of the notifier, " * 20 + "no route to host"
     text = shown(message_document(message(status="failed", error_message=error), now=NOW))
