@@ -34,7 +34,7 @@ from team_console.store.views.findings import findings, marked_damaged, withheld
 from team_console.store.views.needs import action_items
 from team_console.store.views.roster import roster
 from team_console.store.views.rows import DeliveryState, View
-from team_console.store.views.sprint import BATCH_FACTS, PERMANENT, Rosters, Surroundings, lifecycles, sprint
+from team_console.store.views.sprint import BATCH_FACTS, lifecycles, sprint
 
 _WHEN = attrgetter("when")
 _MOST_LETTERS = 5_000
@@ -142,13 +142,6 @@ class Projection:
         boxes = inboxes(by_age, everybody)
         delivered = deliveries(by_age, now)
         roles = {**team.gone, **team.roles}
-        around = Surroundings(
-            rosters=Rosters(known),
-            has_residents="resident" in roles.values(),
-            asked=requests.creations.get,
-            refused=requests.is_refused,
-            complete=self._complete,
-        )
         facts = Facts(
             config=config,
             now=now,
@@ -168,7 +161,7 @@ class Projection:
             requests=requests,
             sprint=sprint(batches),
             drift=tuple(drift(config, team, members)),
-            lifecycles=lifecycles(known, around, {name for name, role in roles.items() if role in PERMANENT}),
+            lifecycles=lifecycles(known, requests, roles, complete=self._complete),
             inboxes=boxes,
             unanswered=unanswered(by_age),
             failed=tuple([row for row in delivered if row.state is DeliveryState.FAILED]),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
-from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 from team_console.store.protocol.membership import DESTROYED, ROSTER
@@ -27,6 +26,9 @@ from team_console.store.protocol.parsing import (
     texts_of,
 )
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState
+
+if TYPE_CHECKING:
+    from team_console.store.views.facts import Requests
 
 TASK, REPORT = "TASK_ASSIGNMENT", "AGENT_COMPLETE"
 _GOOD = frozenset({"success", "passed", "done", "complete", "completed", "skipped"})
@@ -257,7 +259,7 @@ TITLES = (
     "off the roster",
 )
 """What happened at each step, from 1."""
-PERMANENT = frozenset({"master", "resident", "slave"})
+_PERMANENT = frozenset({"master", "resident", "slave"})
 """Roles of agents without a lifecycle."""
 _UNSEEN = frozenset({2, 6})
 """Steps that are no message; they are known by the message after them."""
@@ -274,53 +276,7 @@ _STEPS = {
 }
 
 
-class Rosters:
-    """The rosters that were sent, in order."""
-
-    def __init__(self, facts: Iterable[PlacedMessage]) -> None:
-        self._sent = [(entry, _temps(entry)) for entry in facts if entry.read.name == ROSTER]
-        self._orders = [entry.order for entry, _ in self._sent]
-
-    def first(self, agent: str, *, listed: bool, after: Order, before: Order | None = None) -> PlacedMessage | None:
-        """The first roster in that stretch that lists `agent` as a temporary one, or does not."""
-        for entry, temps in islice(self._sent, bisect_right(self._orders, after), None):
-            if before is not None and entry.order >= before:
-                return None
-            if (agent in temps) is listed:
-                return entry
-        return None
-
-    def latest(self, agent: str, *, before: Order) -> PlacedMessage | None:
-        """The latest roster before that moment, if it lists `agent` as a temporary one."""
-        place = bisect_left(self._orders, before)
-        return self._sent[place - 1][0] if place and agent in self._sent[place - 1][1] else None
-
-
-def _temps(roster: PlacedMessage) -> frozenset[str]:
-    """The temporary agents a roster lists."""
-    lists = roster.read.body.get("roster")
-    temps = lists.get("temps") if isinstance(lists, Mapping) else None
-    return frozenset(temp for temp in temps if isinstance(temp, str)) if isinstance(temps, list) else frozenset()
-
-
-class Surroundings(Struct, frozen=True):
-    """What a life rests on beside the messages of its agent.
-
-    Attributes:
-        has_residents: Whether there is anybody to send a roster to.
-        asked: The request that the AGENT_CREATED with this message id answers.
-        refused: Whether the shutdown with this request id was refused, so that asking again is no doubled step.
-        complete: Whether all messages are known; if not, steps before the first one seen are not called missing.
-    """
-
-    rosters: Rosters
-    has_residents: bool
-    asked: Callable[[str], PlacedMessage | None]
-    refused: Callable[[str], bool]
-    complete: bool
-
-
-class Life(Struct):
+class _Life(Struct):
     """One agent from its creation to its end; a name used again begins a new one."""
 
     agent: str
@@ -339,116 +295,128 @@ class Life(Struct):
 
     def first(self, step: int) -> PlacedMessage | None:
         """The message that first made this step."""
-        entries = self.seen.get(step)
-        return entries[0] if entries else None
+        return next(iter(self.seen.get(step, ())), None)
 
 
-def lifecycles(facts: Iterable[PlacedMessage], around: Surroundings, permanent: Set[str]) -> tuple[Lifecycle, ...]:
+_Rosters = Sequence[tuple[PlacedMessage, frozenset[str]]]
+"""The rosters that were sent, in order, each with the temporary agents it lists."""
+
+
+def lifecycles(
+    known: Sequence[PlacedMessage], requests: Requests, roles: Mapping[str, str], *, complete: bool
+) -> tuple[Lifecycle, ...]:
     """Build the lifecycles of all temporary agents, those still going on first, then by the time they began.
 
     Args:
-        facts: In order.
-        permanent: Agents that have none.
+        known: The facts, in order.
+        roles: Everybody there is or was.
+        complete: Whether all messages are known; if not, steps before the first one seen are not called missing.
     """
-    by_agent: dict[str, list[PlacedMessage]] = {}
-    for entry in facts:
-        if agent := _agent_of(entry):
-            by_agent.setdefault(agent, []).append(entry)
-    rows: list[tuple[tuple[bool, Order, int], Lifecycle]] = []
-    for agent, own in by_agent.items():
-        if agent not in permanent:
-            # A temporary agent was asked for, created, given a task, or is to be ended.
-            lives = [life for life in lives_of(agent, own) if life.seen.keys() & {1, 3, 5, 7, 8}]
-            for number, life in enumerate(lives, start=1):
-                row = lifecycle(life, number, around)
-                rows.append(((row.ended, own[0].order, number), row))
-    return tuple([row for _, row in sorted(rows, key=itemgetter(0))])
+    rosters = [(entry, _temps(entry)) for entry in known if entry.read.name == ROSTER]
+    lives: dict[str, list[_Life]] = {}
+    for entry in known:
+        step, agent = _STEPS.get(entry.read.name), _agent_of(entry)
+        if step is not None and agent and roles.get(agent) not in _PERMANENT:
+            own = lives.setdefault(agent, [])
+            if not own or (step in (1, 3, 5) and own[-1].is_over):
+                own.append(_Life(agent))
+            own[-1].seen.setdefault(step, []).append(entry)
+    rows: list[Lifecycle] = []
+    for agent, own in lives.items():
+        # A temporary agent was asked for, created, given a task, or is to be ended.
+        temporary = [life for life in own if life.seen.keys() & {1, 3, 5, 7, 8}]
+        for number, life in enumerate(temporary, start=1):
+            _complete(life, rosters, requests)
+            by_roster = frozenset[int]() if "resident" in roles.values() else _BY_ROSTER
+            silent = _UNSEEN | (_BY_DISPATCH | _BY_ROSTER if life.was_dispatched else by_roster)
+            first, last = 1 if complete else min(life.seen), max(life.seen)
+            row = Lifecycle(
+                key=agent if number == 1 else f"{agent}#{number}",
+                agent=agent,
+                slave=_slave(life),
+                steps=tuple(_step(life, item) for item in range(1, 12)),
+                missing=tuple(item for item in range(first, last) if item not in life.seen and item not in silent),
+                out_of_order=_out_of_order(life),
+                doubled=tuple(item for item in sorted(life.seen) if _is_doubled(life, item, requests)),
+                ended=life.is_over,
+            )
+            rows.append(row)
+    return tuple(sorted(rows, key=lambda row: row.ended))
 
 
 def _agent_of(entry: PlacedMessage) -> str:
-    """The temporary agent in whose life a fact is a step, empty when it is one in no life."""
+    """The temporary agent in whose life a step is."""
     match entry.read.name:
         case "TASK_ASSIGNMENT" | "shutdown_request":
             return next(iter(entry.message.recipients), "")
         case "AGENT_COMPLETE":
             return entry.message.sender
-        case name if name == DISPATCH:
+        case "AGENT_DISPATCH_REQUEST":
             return dispatched_name(entry.read)
-        case name:
-            return named_agent(entry.read) if name in _STEPS else ""
+    return named_agent(entry.read)
 
 
-def lives_of(agent: str, facts: Iterable[PlacedMessage]) -> list[Life]:
-    """Split the facts of one agent, in order, into its lives."""
-    lives: list[Life] = []
-    for entry in facts:
-        step = _STEPS[entry.read.name]
-        if not lives or (step in (1, 3, 5) and lives[-1].is_over):
-            lives.append(Life(agent))
-        lives[-1].seen.setdefault(step, []).append(entry)
-    return lives
+def _temps(roster: PlacedMessage) -> frozenset[str]:
+    """The temporary agents a roster lists."""
+    lists = roster.read.body.get("roster")
+    temps = lists.get("temps") if isinstance(lists, Mapping) else None
+    return frozenset(temp for temp in temps if isinstance(temp, str)) if isinstance(temps, list) else frozenset()
 
 
-def lifecycle(life: Life, number: int, around: Surroundings) -> Lifecycle:
-    """The eleven steps of one life; `number` says which life of this name it is, from 1."""
-    _complete(life, around)
-    steps = tuple(_step(life, item) for item in range(1, 12))
-    first, last = 1 if around.complete else min(life.seen, default=1), max(life.seen, default=0)
-    silent = _UNSEEN if around.has_residents and not life.was_dispatched else _UNSEEN | _BY_ROSTER
-    silent |= _BY_DISPATCH if life.was_dispatched else frozenset()
-    return Lifecycle(
-        key=life.agent if number == 1 else f"{life.agent}#{number}",
-        agent=life.agent,
-        slave=_slave(life),
-        steps=steps,
-        missing=tuple(item for item in range(first, last) if item not in life.seen and item not in silent),
-        out_of_order=_out_of_order(life),
-        doubled=tuple(item for item in sorted(life.seen) if _is_doubled(life, item, around.refused)),
-        ended=life.is_over,
+def _complete(life: _Life, rosters: _Rosters, requests: Requests) -> None:
+    """Add the steps that are not the agent's own messages: the request and the rosters."""
+    created, destroyed = life.first(3), life.first(10)
+    question = requests.creations.get(created.message.message_id) if created is not None else None
+    end = destroyed.order if destroyed is not None else None
+    begun, listed, left = created or life.first(5), None, None
+    if begun is not None and not life.was_dispatched:
+        listed = created and _first(rosters, life.agent, listed=True, after=created.order, before=end)
+        place = bisect_left(rosters, begun.order, key=_order)
+        if listed is None and place and life.agent in rosters[place - 1][1]:
+            listed = rosters[place - 1][0]
+    if end is not None:
+        left = _first(rosters, life.agent, listed=False, after=end)
+    for step, entry in ((1, question), (4, listed), (11, left)):
+        if entry is not None:
+            life.seen[step] = [entry]
+
+
+def _first(
+    rosters: _Rosters, agent: str, *, listed: bool, after: Order, before: Order | None = None
+) -> PlacedMessage | None:
+    """The first roster in that stretch that lists `agent`, or does not."""
+    for entry, temps in islice(rosters, bisect_right(rosters, after, key=_order), None):
+        if before is not None and entry.order >= before:
+            break
+        if (agent in temps) is listed:
+            return entry
+    return None
+
+
+def _order(sent: tuple[PlacedMessage, frozenset[str]]) -> Order:
+    return sent[0].order
+
+
+def _step(life: _Life, number: int) -> Step:
+    entry, title = life.first(number), TITLES[number - 1]
+    if entry is None:
+        after = life.first(number + 1) if number in _UNSEEN else None
+        return Step(number, title, after.moment if after is not None else None)
+    return Step(
+        number, "asked for, with its task" if entry.read.name == DISPATCH else title, entry.moment, entry.message
     )
 
 
-def _complete(life: Life, around: Surroundings) -> None:
-    """Add the steps that are not the agent's own messages: the request and the rosters."""
-    created, destroyed = life.first(3), life.first(10)
-    question = around.asked(created.message.message_id) if created is not None else None
-    if question is not None:
-        life.seen[1] = [question]
-    end = destroyed.order if destroyed is not None else None
-    begun = created or life.first(5)
-    if begun is not None and not life.was_dispatched:
-        rosters = around.rosters
-        listed = created and rosters.first(life.agent, listed=True, after=created.order, before=end)
-        listed = listed or rosters.latest(life.agent, before=begun.order)
-        if listed is not None:
-            life.seen[4] = [listed]
-    if end is not None:
-        left = around.rosters.first(life.agent, listed=False, after=end)
-        if left is not None:
-            life.seen[11] = [left]
-
-
-def _step(life: Life, number: int) -> Step:
-    entry = life.first(number)
-    if entry is not None:
-        title = "asked for, with its task" if entry.read.name == DISPATCH else TITLES[number - 1]
-        return Step(number, title, entry.moment, entry.message)
-    after = life.first(number + 1) if number in _UNSEEN else None
-    return Step(number, TITLES[number - 1], after.moment if after is not None else None)
-
-
-def _out_of_order(life: Life) -> tuple[int, ...]:
+def _out_of_order(life: _Life) -> tuple[int, ...]:
     """Steps that were made before an earlier one was."""
     found: list[int] = []
     latest: PlacedMessage | None = None
-    for number in sorted(life.seen):
-        entry = life.seen[number][0]
-        if entry.moment is None:
-            continue
-        if latest is not None and _came_before(entry, latest):
-            found.append(number)
-        else:
-            latest = entry
+    for number, (entry, *_) in sorted(life.seen.items()):
+        if entry.moment is not None:
+            if latest is not None and _came_before(entry, latest):
+                found.append(number)
+            else:
+                latest = entry
     return tuple(found)
 
 
@@ -460,14 +428,14 @@ def _came_before(entry: PlacedMessage, other: PlacedMessage) -> bool:
     return entry.when < other.when
 
 
-def _is_doubled(life: Life, step: int, refused: Callable[[str], bool]) -> bool:
+def _is_doubled(life: _Life, step: int, requests: Requests) -> bool:
+    """Whether it was made again; asking again to stop after a refusal is no doubled step."""
     ids = {entry.message.message_id: entry for entry in life.seen[step]}
-    if step != 9:
-        return len(ids) > 1
-    return any(not refused(entry.read.request_id or "") for entry in list(ids.values())[:-1])
+    earlier = list(ids.values())[:-1]
+    return any(step != 9 or not requests.is_refused(entry.read.request_id or "") for entry in earlier)
 
 
-def _slave(life: Life) -> str:
+def _slave(life: _Life) -> str:
     """The slave it works for: whoever gave the task, was told of the creation, or asked for the end."""
     gave = (entry.message.sender for step in (1, 5, 8) if (entry := life.first(step)))
     told = (entry.message.recipients[0] for step in (3, 10, 7) if (entry := life.first(step)))
