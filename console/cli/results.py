@@ -400,6 +400,11 @@ class AgentJson(TypedDict):
     plan_mode_required: bool
     unread: int
     oldest_unread_seconds: float | None
+    oldest_unread: Moment | None
+    total: int
+    """messages in its inbox"""
+    session: str | None
+    """its client's id of the session that tells"""
     last_seen: Moment | None
     reason: str
     """why it is in that state"""

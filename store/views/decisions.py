@@ -231,7 +231,8 @@ class _Trail:
 
     def __init__(self, snapshot: Snapshot, audit: Sequence[AuditLine], codes: Set[str], *, complete: bool) -> None:
         self._config, self._recorded, self._codes, self._complete = snapshot.config, snapshot.recorded, codes, complete
-        self._by_message: dict[str, AuditLine] = {}
+        self.by_message: dict[str, AuditLine] = {}
+        """Id of a message that decides -> the line that says so."""
         broken = [line.seq for line in audit if not line.intact]
         oldest = min((line.seq for line in audit), default=0)
         self.broken_at = min(broken, default=None)
@@ -240,11 +241,7 @@ class _Trail:
             self.broken_at = 0
         for line in audit:
             for message_id in texts_in(line.facts, "ids") if line.action in _VERDICTS else ():
-                self._by_message[message_id] = line
-
-    def line_of(self, message_id: str) -> AuditLine | None:
-        """The line that says who decided so."""
-        return self._by_message.get(message_id)
+                self.by_message[message_id] = line
 
     def proof(self, message_id: str) -> tuple[Proof, int | None, str]:
         """What the trail proves of a verdict, on which line, and what it does not prove."""
@@ -264,8 +261,7 @@ class _Trail:
 
     def without_messages(self, known: set[str]) -> Iterator[Decision]:
         """Decisions that the trail has, and no message tells of."""
-        lines = {line.seq: line for line in self._by_message.values()}
-        for line in lines.values():
+        for line in {line.seq: line for line in self.by_message.values()}.values():
             ids = list(texts_in(line.facts, "ids"))
             if known.isdisjoint(ids):
                 yield self._from_line(line, ids)
@@ -316,7 +312,7 @@ def _decided(row: RequestRow, config: TeamConfig, trail: _Trail) -> Decision:
     proof, number, gap = trail.proof(verdict.message_id)
     if is_signed(config, verdict, row.question):
         proof = Proof.SIGNED
-    line = trail.line_of(verdict.message_id)
+    line = trail.by_message.get(verdict.message_id)
     facts = line.facts if line is not None else {}
     digest = text_in(facts, REQUEST_DIGEST) or given_on(verdict)
     shown = shown_in(facts if REQUEST_DIGEST in facts else verdict.payload)

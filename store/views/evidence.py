@@ -167,45 +167,26 @@ _GOOD = r"(?:pass|succe|green|clean|\bok\b|fine|no (?:errors|issues|warnings|fai
 _MOST_QUOTED = 10
 
 
-class Check(Struct, frozen=True):
-    """A kind of check: the patterns of how a report claims it, and of the commands that are one.
-
-    They are compiled when the first report is read: the first picture of the console does not wait for that.
-    """
-
-    name: str
-    claim: str
-    run: str
-
-
-def _check(name: str, subject: str, run: str) -> Check:
-    said = rf"(?:{subject})[^.\n]{{0,60}}{_GOOD}|{_GOOD}\w{{0,12}}[^.\n]{{0,20}}(?:{subject})"
-    return Check(name, rf"{said}|\bran (?:the |all )?(?:{subject})", run)
-
-
-CHECKS = (
-    _check(
-        "tests",
+CHECKS = {
+    "tests": (
         r"\btests?\b|\bpytest\b|\bsuite\b",
         r"\b(?:pytest|unittest|tox|nox|jest|vitest|mocha|ctest|phpunit|rspec|make (?:test|check)\S*"
         r"|(?:npm|yarn|pnpm|bun)(?: run)? test\S*|(?:go|cargo|dotnet|mix|mvn|gradle\w*|bazel|swift) (?:\S+ )?test)\b",
     ),
-    _check(
-        "linter",
+    "linter": (
         r"\blint\w{0,10}|\bruff\b|\beslint\b|\bflake8\b|\bclippy\b",
         r"\b(?:ruff|eslint|flake8|pylint|golangci-lint|clippy|rubocop|(?:run|make) lint)\b",
     ),
-    _check(
-        "type check",
+    "type check": (
         r"\btype[ -]?check\w{0,10}|\bmypy\b|\bpyright\b|\btsc\b",
         r"\b(?:mypy|pyright|tsc|(?:run|make) (?:typecheck|type-check|types))\b",
     ),
-    _check(
-        "build",
+    "build": (
         r"\bbuilds?\b|\bcompil\w{1,10}",
         r"\b(?:make|(?:npm|yarn|pnpm|bun) run build|(?:cargo|go|dotnet|swift|docker) build|tsc|mvn|gradle\w*|cmake)\b",
     ),
-)
+}
+"""Kind of check -> how a report names it, and the commands that are one."""
 _COMMAND = re.compile(r"`((?:[\w./-]+)(?: [^`\n]{1,200})?)`")
 _RUNNING = re.compile(r"\b(?:ran|run|running|executed|checked with|verified with|using)\b[^.\n`]{0,40}$", re.IGNORECASE)
 
@@ -214,9 +195,14 @@ _RUNNING = re.compile(r"\b(?:ran|run|running|executed|checked with|verified with
 def claimed_checks(text: str) -> tuple[str, ...]:
     """What a report says was checked: kinds of checks, and commands it says were run."""
     shown = text[:_LOOKED_AT]
-    kinds = [check.name for check in CHECKS if re.search(check.claim, shown, re.IGNORECASE)]
+    kinds = [name for name, (subject, _) in CHECKS.items() if re.search(_claim(subject), shown, re.IGNORECASE)]
     quoted = [match[1] for match in _COMMAND.finditer(shown) if _RUNNING.search(shown[: match.start()][-60:])]
     return (*kinds, *list(dict.fromkeys(quoted))[:_MOST_QUOTED])
+
+
+def _claim(subject: str) -> str:
+    said = rf"(?:{subject})[^.\n]{{0,60}}{_GOOD}|{_GOOD}\w{{0,12}}[^.\n]{{0,20}}(?:{subject})"
+    return rf"{said}|\bran (?:the |all )?(?:{subject})"
 
 
 def run_words(run: Run) -> str:
@@ -344,8 +330,7 @@ def report_evidence(text: str, looked: Looked) -> Evidence:
             piece = Piece(Mark.NOT_KNOWN, f"{claim}: whether it ran", "no record: it is not connected with `join`")
             pieces.append(piece)
             continue
-        pattern = next((check.run for check in CHECKS if check.name == claim), re.escape(claim))
-        flags = re.IGNORECASE if pattern != re.escape(claim) else 0
+        pattern, flags = (CHECKS[claim][1], re.IGNORECASE) if claim in CHECKS else (re.escape(claim), 0)
         fits = [run for run in runs.runs if re.search(pattern, run.subject, flags)]
         since = f"{datetime.fromtimestamp(runs.since, UTC).astimezone():%Y-%m-%d %H:%M}"
         none = Piece(Mark.NOT_RUN, f"{claim}: no such command since {since}", HOOKS)

@@ -129,9 +129,7 @@ def inboxes(live: Iterable[PlacedMessage], everybody: Set[str]) -> dict[str, Age
         if ALL in names:
             names = {name for name in names if name != ALL} | (everybody - {message.sender})
         for name in names:
-            inbox = found.get(name)
-            if inbox is None:
-                inbox = found[name] = AgentInbox()
+            inbox = found.setdefault(name, AgentInbox())
             (inbox.unread if message.is_unread_by(name) else inbox.read).append(entry)
     return found
 
@@ -244,27 +242,22 @@ def last_seen(entries: Iterable[PlacedMessage]) -> LastSeen:
     Args:
         entries: All of them, in order.
     """
-    written: dict[str, PlacedMessage] = {}
-    spoken: dict[str, PlacedMessage] = {}
+    written: dict[str, Order] = {}
+    spoken: dict[str, Order] = {}
     read: dict[str, datetime] = {}
     reports: dict[str, PlacedMessage] = {}
     for entry in entries:
         message = entry.message
-        written[message.sender] = entry
+        written[message.sender] = entry.order
         if is_speech(entry):
-            spoken[message.sender] = entry
+            spoken[message.sender] = entry.order
         if report_of(message) is not None:
             reports[reporter_of(message)] = entry
         for name, text in message.reading_times():
             moment = from_text(text)
             if moment is not None:
                 read[name] = max(moment, read.get(name, moment))
-    return LastSeen(
-        {name: entry.order for name, entry in written.items()},
-        {name: entry.order for name, entry in spoken.items()},
-        read,
-        reports,
-    )
+    return LastSeen(written, spoken, read, reports)
 
 
 # Where the latest roster and what is known of creations, destructions and settings do not agree.

@@ -61,18 +61,15 @@ def past(team: Team, *, limit: int, page: int = _PAGE) -> HistoryPage:
     """About `limit` archived messages; archives that cannot be read are a problem, not an error."""
     messages: list[Message] = []
     problems: dict[Problem, None] = {}
-    cursor: str | None = None
-    is_last = False
-    while len(messages) < limit and not is_last:
-        try:
-            read = team.history(cursor=cursor, limit=page)
-        except TeamError as error:
-            problems[Problem(UNREADABLE, "error", "archive", error.message, error.hint)] = None
-            break
-        messages += read.messages
-        problems.update(dict.fromkeys(read.problems))
-        cursor = read.cursor
-        is_last = cursor is None
+    is_last, pages = False, search(team, (), lambda message: True, page=page)
+    try:
+        while len(messages) < limit and not is_last:
+            read = next(pages)
+            messages += read.messages
+            problems.update(dict.fromkeys(read.problems))
+            is_last = read.is_last
+    except TeamError as error:
+        problems[Problem(UNREADABLE, "error", "archive", error.message, error.hint)] = None
     more = not is_last and len(messages) >= limit
     return HistoryPage(tuple(messages), tuple(problems), is_last and not problems, more)
 

@@ -64,10 +64,9 @@ def _names(facts: Facts) -> set[str]:
 
 def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str) -> RosterRow:
     inbox, seen = facts.inboxes.get(name, _NO_INBOX), facts.seen.last_seen(name)
-    state, reason = _state(facts, name, seen, waiting)
-    role = facts.team.role(name)
-    session = facts.team.sessions.current(name)
-    is_told = session is not None and _tells(session, facts.seen.spoken.get(name))
+    role, session = facts.team.role(name), facts.team.sessions.current(name)
+    told = session if session is not None and _tells(session, facts.seen.spoken.get(name)) else None
+    state, reason = _state(facts, name, seen, waiting, told)
     last = facts.seen.reports.get(name)
     report = report_of(last.message) if last is not None else None
     return RosterRow(
@@ -83,8 +82,8 @@ def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str
         dropped=sum(message.is_addressed_to(name) for message in facts.dropped),
         last_seen=seen,
         reason=reason,
-        source="hook" if is_told else "queue" if seen is not None else "",
-        heard_at=session.since[0] if is_told and session is not None else seen,
+        source="hook" if told is not None else "queue" if seen is not None else "",
+        heard_at=told.since[0] if told is not None else seen,
         session=session.session if session is not None else "",
         mode=session.mode if session is not None else "",
         reported=report.text if report is not None else "",
@@ -93,7 +92,9 @@ def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str
     )
 
 
-def _state(facts: Facts, name: str, seen: datetime | None, waiting: Sequence[RequestRow]) -> tuple[AgentState, str]:
+def _state(
+    facts: Facts, name: str, seen: datetime | None, waiting: Sequence[RequestRow], told: AgentSession | None
+) -> tuple[AgentState, str]:
     spoke = facts.seen.spoken.get(name)
     stop = facts.stops.get(name)
     if stop is not None and not stop.is_over:
@@ -101,10 +102,9 @@ def _state(facts: Facts, name: str, seen: datetime | None, waiting: Sequence[Req
     held = _held(facts, name, waiting, has_been_seen=seen is not None)
     if held is not None:
         return held
-    session = facts.team.sessions.current(name)
-    if session is not None and _tells(session, spoke):
+    if told is not None:
         denied = sum(bool(denial_of(row.question.payload)) for row in waiting)
-        return _in_session(facts, session, max(session.since, spoke or session.since), denied)
+        return _in_session(facts, told, max(told.since, spoke or told.since), denied)
     if seen is None:
         return AgentState.UNKNOWN, "has not written yet"
     if stop is not None:

@@ -288,19 +288,12 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
     }
 
 
-_AGENT = (
-    *("name", "role", "plan_mode_required", "unread", "dropped", "reason", "stranger", "unanswered", "state"),
-    *("last_seen", "looks_like", "reported", "reported_at", "source", "heard_at", "mode"),
-)
-
-
 def roster_json(view: View) -> dict[str, Any]:
     """`roster`; what is not known of an agent is null."""
     agents = [
-        {name: said[name] for name in _AGENT}
+        as_json(row, "name", "role", "reason")
         | {"oldest_unread_seconds": _seconds(row.oldest_unread, view.now), "addressable": row.is_addressable}
         for row in view.roster
-        if (said := as_json(row, "name", "role", "reason"))
     ]
     return {"agents": agents}
 
