@@ -27,8 +27,7 @@ from team_console.store.protocol.membership import SESSION, Membership, report_o
 from team_console.store.protocol.parsing import EARLIEST, Order, PlacedMessage
 from team_console.store.protocol.relations import Stop, is_speech
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.rows import DeliveryRow, DeliveryState, Lifecycle
-from team_console.store.views.sprint import Sprint
+from team_console.store.views.rows import DeliveryRow, DeliveryState, Lifecycle, Sprint
 
 _LISTED = ("failed", "expired", "retry", "pending", "claimed", "delivered", "recalled")
 _STATES = {status: DeliveryState(status) for status in _LISTED}

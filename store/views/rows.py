@@ -5,6 +5,7 @@ Rows carry moments, not ages, so that a clock tick needs no new view: ask `waiti
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -218,6 +219,32 @@ class Batch(Struct, frozen=True):
     def count(self, state: StoryState) -> int:
         """How many stories are in `state`."""
         return sum(story.state is state for story in self.stories)
+
+
+class Sprint(Struct, frozen=True):
+    """What is planned, done and under way.
+
+    Attributes:
+        work: Agent -> the story it was given and has not reported.
+        unfinished: Slave -> stories of its batches that are not done.
+    """
+
+    batches: tuple[Batch, ...] = ()
+    work: Mapping[str, str] = field(default_factory=dict)
+    unfinished: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    _next: Mapping[str, list[str]] = field(default_factory=dict)
+    _done: frozenset[str] = frozenset()
+
+    def waiting_for(self, story: str) -> tuple[str, ...]:
+        """Stories not done that wait for `story`, directly or through others; a circle ends where it began."""
+        found: dict[str, None] = {}
+        ahead = deque(self._next.get(story, ()))
+        while ahead:
+            each = ahead.popleft()
+            if each not in found:
+                found[each] = None
+                ahead.extend(self._next.get(each, ()))
+        return tuple(item for item in found if item not in self._done)
 
 
 class Step(Struct, frozen=True):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, field
 from team_console.store.protocol.membership import DESTROYED, ROSTER
@@ -25,10 +24,8 @@ from team_console.store.protocol.parsing import (
     text_of,
     texts_of,
 )
-from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState
-
-if TYPE_CHECKING:
-    from team_console.store.views.facts import Requests
+from team_console.store.views.facts import Requests
+from team_console.store.views.rows import Batch, Lifecycle, Sprint, Step, Story, StoryState
 
 TASK, REPORT = "TASK_ASSIGNMENT", "AGENT_COMPLETE"
 _GOOD = frozenset({"success", "passed", "done", "complete", "completed", "skipped"})
@@ -69,32 +66,6 @@ class _Session(Struct):
     def batch_of(self, story: str) -> _Batch | None:
         """The batch that holds a story."""
         return next((batch for batch in self.batches.values() if story in batch.stories), None)
-
-
-class Sprint(Struct, frozen=True):
-    """What is planned, done and under way.
-
-    Attributes:
-        work: Agent -> the story it was given and has not reported.
-        unfinished: Slave -> stories of its batches that are not done.
-    """
-
-    batches: tuple[Batch, ...] = ()
-    work: Mapping[str, str] = field(default_factory=dict)
-    unfinished: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    _next: Mapping[str, list[str]] = field(default_factory=dict)
-    _done: frozenset[str] = frozenset()
-
-    def waiting_for(self, story: str) -> tuple[str, ...]:
-        """Stories not done that wait for `story`, directly or through others; a circle ends where it began."""
-        found: dict[str, None] = {}
-        ahead = deque(self._next.get(story, ()))
-        while ahead:
-            each = ahead.popleft()
-            if each not in found:
-                found[each] = None
-                ahead.extend(self._next.get(each, ()))
-        return tuple(item for item in found if item not in self._done)
 
 
 class _Fold:
