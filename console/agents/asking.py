@@ -224,7 +224,7 @@ def wait_for_verdict(
         needs_human: Whether to give up when the last console is closed.
         dialog: The client's own that stands beside it, where it says when it is answered.
     """
-    human = Human(session.team)
+    human = HumanWatch(session.team)
     looks = [*([human.is_gone] if needs_human else []), *([dialog.is_closed] if dialog else [])]
     try:
         with listening():
@@ -250,7 +250,7 @@ def wait_for_verdict(
     return NOBODY_THERE if human.gone else TIMED_OUT
 
 
-class Human:
+class HumanWatch:
     """The human at a console; `gone` when nobody was there often enough, or nobody could say for long."""
 
     gone = False

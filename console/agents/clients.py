@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.agents.ask_rules import CODEX_QUESTION
 from team_console.console.agents.quick import teammate_of
-from team_console.store.protocol.client_requests import answers_text
+from team_console.store.protocol.client_requests import answers_of, answers_text
 from team_console.store.protocol.parsing import mapping, mappings, text_in
 
 CLAUDE, CODEX = "claude-code", "codex"
@@ -167,7 +167,8 @@ def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
         # The words of a refusal are all that reaches the model, as the result of its question.
         return _refusal(event, f"The human answered in the console: {answers_text(verdict)}")
     if event.wish is Wish.QUESTION:
-        answers = _answers(verdict)
+        # Several labels are joined, as the client's own dialog does.
+        answers = {question: ", ".join(words) for question, words in answers_of(verdict).items()}
         return _yes(event, {**event.input, "answers": answers}) if answers else None
     if event.wish is Wish.PLAN:
         return _approved_plan(event, verdict)
@@ -223,10 +224,3 @@ def _approved_plan(event: Event, verdict: Mapping[str, Any]) -> Reply:
         plan = f"{plan or text_in(event.input, 'plan')}\n\n## The human's words with the approval\n\n{words}\n"
     modes = [{"type": "setMode", "mode": mode, "destination": "session"}] if mode else []
     return _yes(event, {**event.input, **({"plan": plan} if plan else {})}, modes)
-
-
-def _answers(verdict: Mapping[str, Any]) -> dict[str, str]:
-    """Question text -> answer; several labels are joined, as the client's own dialog does."""
-    given = mapping(verdict, "answers")
-    joined = {question: ", ".join(words) if isinstance(words, list) else words for question, words in given.items()}
-    return {question: words for question, words in joined.items() if isinstance(words, str)}
