@@ -322,17 +322,23 @@ def test_the_last_line_of_a_text_comes_back_as_it_was(text: str, desk: Desk) -> 
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("name", "client", "text"),
     [
-        *("", "\n", " \r\n", "{}", "{\n}", "{ }\n", '{"hooks": { }}\n', '{"hooks": {"Stop": [ ]}, "model": "opus"}'),
-        *('{"permissions": {\n  "allow": [\n  ]\n}}\n', '{"mcpServers": {\n}}\n', '{"hooks": [\n], "x": { }}'),
+        *(
+            (".claude/settings.json", "claude", text)
+            for text in ("", " \r\n", '{"permissions": {\n  "allow": [\n  ]\n}}\n')
+        ),
+        *(
+            (".claude/settings.json", "claude", text)
+            for text in ("{\n}", '{"hooks": { }}\n', '{"hooks": [\n], "x": { }}')
+        ),
+        *((".codex/hooks.json", "codex", text) for text in ("", '{"hooks": {"Stop": [ ]}, "model": "opus"}')),
+        *((".mcp.json", "mcp", text) for text in ("{}", '{"mcpServers": {\n}}\n')),
+        *(("AGENTS.md", "shell", text) for text in ("", "\n")),
     ],
 )
-@pytest.mark.parametrize("client", ["claude", "codex", "mcp", "shell"])
-def test_what_was_empty_comes_back_as_it_was(text: str, client: str, desk: Desk) -> None:
-    names = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "mcp": ".mcp.json", "shell": "AGENTS.md"}
-    path = desk.project / names[client]
-    path.parent.mkdir(exist_ok=True)
+def test_what_was_empty_comes_back_as_it_was(name: str, client: str, text: str, desk: Desk) -> None:
+    path = put(desk.project / name, "")
     path.write_bytes(text.encode())
     if desk("join", "alice", "--for", client).status:
         assert '"hooks": [' in text  # nothing can be put there, and nothing was written
