@@ -57,7 +57,7 @@ def test_routers_in_several_processes_deliver_each_message_once(place: Place) ->
 
 
 def test_a_router_killed_between_two_deliveries_loses_none_and_repeats_none(place: Place) -> None:
-    messages = [_message(number, "architect") for number in range(1, 601)]
+    messages = [_message(number, "architect") for number in range(1, 301)]
     put(place.open(), *messages)
     router = place.router()
     try:

@@ -24,7 +24,7 @@ from tests.store.contract import make_message, put
 
 pytestmark = pytest.mark.slow
 
-MESSAGES = 1200
+MESSAGES = 600
 
 
 @pytest.fixture

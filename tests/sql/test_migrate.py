@@ -29,7 +29,8 @@ CONFIG = parse(
     b"team: sprint-42\nlead: ceo\nagents: [{name: ceo, role: master}, architect, 'no']\nattachment_bytes: 2000\n",
     Path("x.yaml"),
 )
-PAIRS = [("yaml", "sqlite"), ("yaml", "postgresql"), ("sqlite", "yaml"), ("postgresql", "sqlite")]
+PAIRS = [("yaml", "sqlite"), ("sqlite", "yaml")]
+"""The third store is gone through by the team that goes round all of them."""
 
 
 @pytest.fixture
@@ -168,7 +169,7 @@ def test_a_team_that_goes_round_all_stores_comes_back_as_it_left(
         team.close()
 
 
-@pytest.mark.parametrize("kind", ["yaml", "sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", ["yaml", "postgresql"])
 def test_a_run_that_was_killed_is_simply_run_again(
     kind: str, make_place: Callable[[str, str], str], clock: FakeClock, tmp_path: Path
 ) -> None:
@@ -225,14 +226,14 @@ def test_a_team_is_not_copied_onto_itself_under_another_name_of_its_server(postg
     assert [line.action for line in team.audit()] == ["send"]
 
 
-def test_thousands_of_messages_move_in_order(tmp_path: Path, clock: FakeClock) -> None:
+def test_more_than_a_page_of_messages_moves_in_order(tmp_path: Path, clock: FakeClock) -> None:
     source = open_target(str(tmp_path / "a.db"), CONFIG, clock=clock)
     target = open_target(str(tmp_path / "b.db"), CONFIG, clock=clock)
-    put(source, *[make_message(number, to="architect") for number in range(2500)])
+    put(source, *[make_message(number, to="architect") for number in range(1100)])
     inbox.receive(Caller(source, "architect"), agent="architect")
-    put(source, *[make_message(number, to="architect") for number in range(2500, 4000)])
+    put(source, *[make_message(number, to="architect") for number in range(1100, 1700)])
     done = _run(source, target)
-    assert (done.live, done.archived) == (len(_live(source)), 2500)
+    assert (done.live, done.archived) == (len(_live(source)), 1100)
     assert _live(target) == _live(source)
     assert _archives(target) == _archives(source)
     for team in (source, target):

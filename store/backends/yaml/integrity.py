@@ -7,7 +7,7 @@ from pathlib import Path
 
 from team_console.store.backends.yaml.archives import Archives, closed_ids, is_usable
 from team_console.store.backends.yaml.audit_log import AuditLog, Line
-from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk
 from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed
 from team_console.store.backends.yaml.lock import parse_released, read_text
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
@@ -123,7 +123,9 @@ def was_written(disk: Disk, layout: Layout) -> bool:
     if disk.stat(layout.prev) is not None:
         return True
     queue = disk.stat(layout.queue)
-    if queue is not None and queue.kind == "file" and disk.find(layout.queue, REQUEST_DIGEST.encode()) >= 0:
+    # A queue beyond the limit is told of as such; looking through it would take the console's time at each reading.
+    is_looked_at = queue is not None and queue.kind == "file" and queue.size <= LARGEST_FILE
+    if is_looked_at and disk.find(layout.queue, REQUEST_DIGEST.encode()) >= 0:
         return True
     return any(_ends_closed(disk, layout.archives / name) for name in disk.names(layout.archives) if archive_part(name))
 

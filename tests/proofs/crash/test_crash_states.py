@@ -33,13 +33,13 @@ def test_a_killed_process_leaves_the_state_before_or_after(name: str, can_exchan
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_power_cut_leaves_the_state_before_or_after_and_all_that_was_acknowledged(name: str) -> None:
-    # Each 120th of some 26,000 disks; `python -m tests.proofs.crash` judges them all.
-    _check(*(judge_story(STORIES[name], model, every=1 if EXHAUSTIVE else 120) for model in _LOSSY))
+    # Each 240th of some 26,000 disks; `python -m tests.proofs.crash` judges them all.
+    _check(*(judge_story(STORIES[name], model, every=1 if EXHAUSTIVE else 240) for model in _LOSSY))
 
 
 @pytest.mark.parametrize("name", _DEEP)
 def test_a_crash_of_the_recovery_is_recovered_from(name: str) -> None:
-    _check(judge_story(STORIES[name], "process", again="process", every=4))
+    _check(judge_story(STORIES[name], "process", again="process", every=1 if EXHAUSTIVE else 10))
 
 
 @pytest.mark.parametrize(("name", "error"), rotated(STORIES, _ERRORS))
