@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -246,325 +247,290 @@ def every_setting() -> Iterator[tuple[str, Setting]]:
             yield f"{setting.key}{between}.{inner.key}", inner
 
 
+_CLIENT_RULE = re.compile(r"(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)", re.ASCII)
+"""A permission rule of Claude Code, such as `Bash(make deploy:*)`."""
 Values = dict[str, Any]
 MAX_BYTES = 1_048_576
 _DEPTH = 16
 _NODES = 100_000
 """Values read at most, shared ones each time they are used: aliases of aliases end here."""
+_TOP = {word: setting for setting in (*HOISTED, *TABLE) for word in setting.keys}
 _TOP_KEY = re.compile(r"^(?=[^\s#\-\]}])", re.MULTILINE)
 """Where a line begins in the first column with something other than a comment, a list entry or a closing bracket."""
+_MERGE = "tag:yaml.org,2002:merge"
 _FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
+_LISTS = (ValueForm.TEXTS, ValueForm.RULES, ValueForm.KEYS, ValueForm.COMMAND)
+_MAPPINGS = (ValueForm.SECTION, ValueForm.ENTRIES, ValueForm.VALUES, ValueForm.MEMBERS)
 
 
 class SettingsReader:
     """Turns settings into checked values by key; a wrong value is left out, so that its default counts.
 
     Attributes:
+        values: What was read.
         problems: What is wrong, in the order it was met.
         misread: Keys at the top that are there and could not be understood; in settings that are not YAML as a whole
             also lead and members that were not found, because they may be in the part that is not.
-        lines: Key at the top, and each name in a mapping of values (`priorities.review`), with its line.
+        lines: The path of each value that was met (`lead`, `priorities.review`), with its first line.
     """
 
     def __init__(self) -> None:
+        self.values: Values = {}
         self.problems: list[ConfigProblem] = []
         self.misread: set[str] = set()
         self.lines: dict[str, int] = {}
         self._nodes = 0
         self._shift = 0
-        self._is_broken = False
 
-    def read(self, text: str) -> Values:
-        """The values in the text of a settings file."""
-        values: Values = {}
-        for node, lines in self._documents(text):
+    def read(self, text: str) -> None:
+        """Read the values in the text of a settings file."""
+        whole, problem = _compose(text)
+        if problem is not None:
+            hint = "Correct the YAML. Settings that can be told apart count all the same."
+            self.note(problem[0] + 1, f"this is not YAML: {problem[1]}", hint)
+        for lines, node in self._parts(text) if problem is not None else [(0, whole)]:
             self._shift = lines
-            if getattr(node, "id", "") != "mapping":
-                self.wrong(node, "the settings must be a mapping of keys to values")
+            if node is not None and node.id != "mapping":
+                self._wrong(node, "the settings must be a mapping of keys to values")
                 continue
-            for key, value in self.section(node, TABLE, "", more=HOISTED).items():
-                if self._is_broken and key in values:  # two versions of one setting, as between the marks of a conflict
+            for key, value in self._section(node, _TOP, "").items() if node is not None else ():
+                if problem is not None and key in self.values:  # two versions of it, as between the marks of a conflict
                     self.misread.add(key)
-                values.setdefault(key, value)
-        if self._is_broken:
-            self.misread |= {"lead", "agents"} - values.keys()
-        return values
+                self.values.setdefault(key, value)
+        if problem is not None:
+            self.misread |= {"lead", "agents"} - self.values.keys()
 
-    def _documents(self, text: str) -> Iterator[tuple[Any, int]]:
-        """The whole as one node; when it is not YAML, each top-level setting that is, with its lines before."""
-        node, problem = self._compose(text)
-        if problem is None:
-            if node is not None:
-                yield node, 0
-            return
-        line, words = problem
-        self._is_broken = True
-        hint = "Correct the YAML. Settings that can be told apart count all the same."
-        self.problems.append(ConfigProblem("BAD_CONFIG", "error", line + 1, f"this is not YAML: {words}", hint))
-        starts = [match.start() for match in _TOP_KEY.finditer(text)]
-        for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-            part, lines = text[start:end], text.count("\n", 0, start)
-            node, problem = self._compose(part)
+    def _parts(self, text: str) -> Iterator[tuple[int, Any]]:
+        """Each setting at the top of a text that is not YAML as a whole, with its lines before."""
+        for start, end in pairwise([*(match.start() for match in _TOP_KEY.finditer(text)), len(text)]):
+            part = text[start:end]
+            node, problem = _compose(part)
             if problem is not None:  # lines that belong to nothing may follow a setting of one line
-                node, problem = self._compose(part.partition("\n")[0])
-                node = (
-                    node
-                    if (getattr(node, "id", "") == "mapping" and bool(node.value) and not _is_empty(node.value[0][1]))
-                    else None
-                )
-            if problem is not None or node is None:
+                node, _ = _compose(part.partition("\n")[0])
+                if getattr(node, "id", "") != "mapping" or not node.value or _is_empty(node.value[0][1]):
+                    node = None
+            if node is None:
                 word = part.partition(":")[0].strip().strip("'\"")
-                known = next((setting.key for setting in TABLE if word in setting.keys), None)
-                self.misread.add(known or word)
-            elif getattr(node, "id", "") == "mapping":
-                yield node, lines
+                self.misread.add(_TOP[word].key if word in _TOP else word)
+            elif node.id == "mapping":
+                yield text.count("\n", 0, start), node
 
-    def _compose(self, text: str) -> tuple[Any, tuple[int, str] | None]:
-        """The text as a node, or the line and words of what is wrong with it."""
-        import yaml  # 14 ms, and a team without settings needs none of it
-
-        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        try:
-            depth = 0
-            for event in yaml.parse(text, loader):
-                depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-                if depth > _DEPTH:
-                    return None, (_parsing_line(event.start_mark), f"nesting deeper than {_DEPTH}")
-            return yaml.compose(text, loader), None
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            words = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
-            return None, (_parsing_line(mark), str(words))
-
-    def wrong(self, node: Any, text: str, hint: str = "Correct the line.") -> None:
+    def note(self, line: int, text: str, hint: str = "Correct the line.", code: str = "BAD_CONFIG") -> None:
         """Note a wrong value; its default counts."""
-        self.problems.append(ConfigProblem("BAD_CONFIG", "error", self.line(node), text, hint))
+        self.problems.append(ConfigProblem(code, "error", line, text, hint))
 
-    def line(self, node: Any) -> int:
-        """The line of a node, from 1."""
+    def _wrong(self, node: Any, text: str, *more: str) -> None:
+        self.note(self._line(node), text, *more)
+
+    def _line(self, node: Any) -> int:
         return int(node.start_mark.line) + 1 + self._shift
 
-    def section(self, node: Any, settings: Sequence[Setting], place: str, more: Sequence[Setting] = ()) -> Values:
-        """The values of a mapping whose keys are `settings`; each of `more` may stand there as well."""
-        known = {word: setting for setting in (*more, *settings) for word in setting.keys}
-        values: Values = {}
+    def _section(self, node: Any, known: Mapping[str, Setting], place: str, **values: Any) -> Values:
+        """The values of a mapping with these settings, beside those that are known already."""
+        given: set[str] = set()
         for word, key, value in self._pairs(node, place):
             setting = known.get(word)
             if setting is None:
                 self._unknown(key, f"{place}{word}", word, known)
                 self._look_for_places(value, f"{place}{word}")
-            elif not _is_empty(value):
-                self._put(values, setting, value, place)
+                continue
+            given.add(setting.key)
+            if _is_empty(value):
+                continue
+            before = len(self.problems)
+            if (read := self._value(value, setting, f"{place}{setting.key}")) is not None:
+                values.setdefault(setting.key, read)
+            if not place and any(problem.severity == "error" for problem in self.problems[before:]):
+                self.misread.add(setting.key)
+        there = given | values.keys()
+        missing = [setting.key for setting in known.values() if setting.needed and setting.key not in there]
+        if missing:
+            self._wrong(node, f"{place.rstrip('.')} has no {' and no '.join(missing)}", f"Add {', '.join(missing)}.")
         return values
-
-    def _put(self, values: Values, setting: Setting, node: Any, place: str) -> None:
-        before = len(self.problems)
-        if not place:
-            self.lines.setdefault(setting.key, self.line(node))
-        value = self.value(node, setting, f"{place}{setting.key}")
-        if value is not None and setting.key not in values:
-            values[setting.key] = value
-        if (
-            not place
-            and len(self.problems) > before
-            and any(problem.severity == "error" for problem in self.problems[before:])
-        ):
-            self.misread.add(setting.key)
-
-    def value(self, node: Any, setting: Setting, place: str) -> Any:
-        """The value of one setting, None when it is wrong."""
-        self._nodes += 1
-        if self._nodes > _NODES:
-            return None
-        read: Callable[[Any, Setting, str], Any] = getattr(self, f"_{setting.form.name.lower()}", self._told)
-        value = read(node, setting, place)
-        return frozenset() if value is None and setting.closed else value
 
     def _pairs(self, node: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
         """The entries of a mapping, merged ones last; a key that stands twice counts the first time."""
-        seen: set[str] = set()
+        own: list[Any] = []
         merged: list[Any] = []
-        for key, value in node.value:
-            if key.tag == "tag:yaml.org,2002:merge":
-                merged += value.value if value.id == "sequence" else [value]
+        seen: set[str] = set()
+        for key, value in node.value if node.id == "mapping" else ():
+            if key.tag != _MERGE:
+                own.append((key, value))
                 continue
+            sources = value.value if value.id == "sequence" else [value]
+            merged += [pair for source in sources[:_DEPTH] if source.id == "mapping" for pair in source.value]
+        for number, (key, value) in enumerate([*own, *merged]):
             word = key.value if isinstance(key.value, str) else ""
-            if word in seen:
-                self.wrong(key, f"{place}{word} is given twice; the first one counts", "Keep one of the two.")
-                continue
-            seen.add(word)
-            yield word, key, value
-        for source in merged[:_DEPTH]:
-            for key, value in source.value if source.id == "mapping" else ():
-                if isinstance(key.value, str) and key.value not in seen:
-                    seen.add(key.value)
-                    yield key.value, key, value
+            if word not in seen:
+                seen.add(word)
+                yield word, key, value
+            elif number < len(own):
+                self._wrong(key, f"{place}{word} is given twice; the first one counts", "Keep one of the two.")
 
-    def _unknown(self, key: Any, path: str, word: str, known: Mapping[str, Any]) -> None:
+    def _unknown(self, key: Any, path: str, word: str, known: Iterable[str]) -> None:
         hint = "Correct or remove it; 'team-console help settings' lists them all."
         text = f"unknown setting {path!r}{did_you_mean(word, known)}"
-        self.problems.append(ConfigProblem("CONFIG_WARNING", "warning", self.line(key), text, hint))
+        self.problems.append(ConfigProblem("CONFIG_WARNING", "warning", self._line(key), text, hint))
 
     def _look_for_places(self, node: Any, path: str) -> None:
         """Name a place of the queue below a key that is unknown: it is not used, and messages may wait there."""
-        if path.rpartition(".")[2] in QUEUE_PLACES:
-            self.misread.add(path.rpartition(".")[2])
+        if (word := path.rpartition(".")[2]) in QUEUE_PLACES:
+            self.misread.add(word)
             hint = "Put it at the top of the settings, outside of any section; until then the usual place is used."
-            self.wrong(node, f"{path} stands where it is not read", hint)
+            self._wrong(node, f"{path} stands where it is not read", hint)
         elif node.id == "mapping":
             self._nodes += len(node.value)  # aliases could make few lines a tree without an end
             for key, value in node.value if self._nodes <= _NODES else ():
                 self._look_for_places(value, f"{path}.{key.value}")
 
-    def _mapping(self, node: Any, place: str) -> bool:
-        if node.id == "mapping":
-            return True
-        self.wrong(node, f"{place} must be a mapping of keys to values")
-        return False
-
-    def _section(self, node: Any, setting: Setting, place: str) -> Values | None:
-        return self.section(node, setting.fields, f"{place}.") if self._mapping(node, place) else None
-
-    def _entries(self, node: Any, setting: Setting, place: str) -> dict[str, Values] | None:
-        if not self._mapping(node, place):
+    def _value(self, node: Any, setting: Setting, place: str) -> Any:
+        """The value of one setting, None when it is wrong."""
+        self._nodes += 1
+        if self._nodes > _NODES:
             return None
-        entries: dict[str, Values] = {}
-        for word, key, value in self._pairs(node, f"{place}."):
-            if not word:
-                self.wrong(key, f"{place}: a name is missing")
-            elif _is_empty(value):
-                entries[word] = {}
-            elif self._mapping(value, f"{place}.{word}"):
-                fields = self.section(value, setting.fields, f"{place}.{word}.")
-                if self._complete(value, setting.fields, fields, f"{place}.{word}"):
-                    entries[word] = fields
-        return entries
+        self.lines.setdefault(place, self._line(node))
+        known = {word: field for field in setting.fields for word in field.keys}
+        value: Any = None
+        if setting.form is ValueForm.MEMBERS and node.id == "sequence":
+            value = self._listed(node, known, place)
+        elif setting.form in _MAPPINGS and node.id != "mapping":
+            self._wrong(node, f"{place} must be a mapping of keys to values")
+        elif setting.form is ValueForm.SECTION:
+            value = self._section(node, known, f"{place}.")
+        elif setting.form is ValueForm.VALUES:
+            value = self._values(node, setting, place)
+        elif setting.form in _MAPPINGS:
+            value = self._entries(node, known, place)
+        elif setting.form not in _LISTS or node.id == "mapping":
+            value = self._single(node, setting, place)
+        elif setting.form is ValueForm.COMMAND and node.id == "scalar":
+            try:
+                value = tuple(shlex.split(str(node.value))) or None
+            except ValueError as error:
+                self._wrong(node, f"{place}: {str(error).lower()}", "Write the command and its arguments as a list.")
+        else:
+            read = [self._single(item, setting, place) for item in ([node] if node.id == "scalar" else node.value)]
+            value = tuple(item for item in read if item is not None)
+        return frozenset() if value is None and setting.closed else value
 
-    def _complete(self, node: Any, settings: Sequence[Setting], values: Values, place: str) -> bool:
-        """Whether everything needed is there; what is there and wrong was told before."""
-        missing = [setting for setting in settings if setting.needed and setting.key not in values]
-        given = {key.value for key, _ in node.value if isinstance(key.value, str)}
-        for setting in missing:
-            if given.isdisjoint(setting.keys):
-                self.wrong(node, f"{place} has no {setting.key!r}", f"Add {setting.key}.")
-        return not missing
-
-    def _values(self, node: Any, setting: Setting, place: str) -> Values | None:
-        if not self._mapping(node, place):
-            return None
+    def _values(self, node: Any, setting: Setting, place: str) -> Values:
+        """The value of each name in a mapping."""
         values: Values = {}
         for word, key, value in self._pairs(node, f"{place}."):
+            path = f"{place}.{word}"
             if setting.choices and word not in setting.choices:
-                self._unknown(key, f"{place}.{word}", word, dict.fromkeys(setting.choices))
-            elif not _is_empty(value) and (read := self.value(value, setting.fields[0], f"{place}.{word}")) is not None:
+                self._unknown(key, path, word, setting.choices)
+            elif not _is_empty(value) and (read := self._value(value, setting.fields[0], path)) is not None:
                 values[word] = read
-                self.lines[f"{place}.{word}"] = self.line(value)
         return values
 
-    def _members(self, node: Any, setting: Setting, place: str) -> dict[str, Values] | None:
-        if node.id == "scalar":
-            self.wrong(node, f"{place} must be a list of members")
-            return None
-        members: dict[str, Values] = {}
-        for at, fields in self._each_member(node, setting.fields):
+    def _entries(self, node: Any, known: Mapping[str, Setting], place: str) -> Values:
+        """The section of each name in a mapping; of a member the name is a part of it."""
+        entries: Values = {}
+        for word, key, value in self._pairs(node, f"{place}."):
+            name = self._single(key, known.get("name", _ENTRY_NAME), place)
+            if not (value.id == "mapping" or _is_empty(value)):
+                self._wrong(value, f"{place}.{word} must be a mapping of keys to values")
+            elif name is not None:
+                given = {"name": name} if "name" in known else {}
+                fields = self._section(value, known, f"{place}.{word}.", **given)
+                if all(setting.key in fields for setting in known.values() if setting.needed):
+                    entries.setdefault(name, fields)
+        return entries
+
+    def _listed(self, node: Any, known: Mapping[str, Setting], place: str) -> Values:
+        """The members in a list, by name: each a name or a section."""
+        members: Values = {}
+        for item in node.value:
+            if item.id == "mapping":
+                fields = self._section(item, known, f"{place}[].")
+            else:
+                fields = {"name": self._single(item, known["name"], place)}
             name = fields.get("name")
             if name in members:
-                self.wrong(at, f"{place}: {name!r} is listed twice; the first one counts", "Keep one of the two.")
+                self._wrong(item, f"{place}: {name!r} is listed twice; the first one counts", "Keep one of the two.")
             elif name is not None:
                 members[name] = fields
         return members
 
-    def _each_member(self, node: Any, settings: Sequence[Setting]) -> Iterator[tuple[Any, Values]]:
-        name = settings[0]
-        if node.id == "mapping":
-            for word, key, value in self._pairs(node, "agents."):
-                known = self.value(key, name, "agents")
-                if known is not None and (_is_empty(value) or self._mapping(value, f"agents.{word}")):
-                    fields = {} if _is_empty(value) else self.section(value, settings, f"agents.{word}.")
-                    yield key, {**fields, "name": known}
-            return
-        for item in node.value:
-            if item.id == "scalar":
-                yield item, {"name": self.value(item, name, "agents")}
-            elif self._mapping(item, "a member"):
-                fields = self.section(item, settings, "agents[].")
-                if self._complete(item, settings, fields, "a member"):
-                    yield item, fields
-
-    def _name(self, node: Any, setting: Setting, place: str) -> str | None:
-        text = self._text(node, setting, place)
-        name = as_name(text)
-        if text is None or (name is not None and name != ALL):
-            return name
-        self.wrong(node, f"{place}: {text!r} is not a usable name", RULE)
-        return None
-
-    def _text(self, node: Any, setting: Setting, place: str) -> str | None:
-        if node.id == "scalar" and node.value:
-            return str(node.value)
-        self.wrong(node, f"{place} must be {setting.form}")
-        return None
-
-    def _word(self, node: Any, setting: Setting, place: str) -> str | None:
-        text = self._text(node, setting, place)
-        if text is None or text in setting.choices:
-            return text
-        ask = did_you_mean(text, setting.choices)
-        self.wrong(node, f"{place}: {text!r} is none of {', '.join(setting.choices)}{ask}")
-        return None
-
-    def _told(self, node: Any, setting: Setting, place: str) -> Any:
-        """What its form makes of the text; a text of which it makes nothing is wrong."""
-        text = self._text(node, setting, place)
-        value = _SINGLE[setting.form.name.lower()](text) if text is not None else None
-        if text is not None and value is None:
-            hint = "For example 2026-11-22T08:00:00Z." if setting.form is ValueForm.MOMENT else "Correct the line."
-            self.wrong(node, f"{place} must be {setting.form}, not {text!r}", hint)
-        return value
-
-    def _texts(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
-        if node.id == "mapping":
-            self.wrong(node, f"{place} must be {setting.form}")
+    def _single(self, node: Any, setting: Setting, place: str) -> Any:
+        """What a single text says for a setting, None when it is wrong."""
+        try:
+            return _meaning(setting, node.value if node.id == "scalar" else "")
+        except ValueError as error:
+            self._wrong(node, f"{place}{error.args[0]}", *error.args[1:])
             return None
-        items = [node] if node.id == "scalar" else node.value
-        texts = [self.value(item, _TEXT, place) for item in items]
-        return tuple(text for text in texts if text is not None)
 
-    def _rules(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
-        """Those of the actions that there are; what is none is told."""
-        texts = self._texts(node, setting, place)
-        for trouble in filter(None, map(rule_trouble, texts or ())):
-            self.wrong(node, f"{place}: {trouble}")
-        return None if texts is None else tuple(text for text in texts if not rule_trouble(text))
 
-    def _keys(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
-        """Those of the lines that are public keys; what is none is told, and permits nothing."""
-        texts = self._texts(node, setting, place)
-        lines = [node.start_mark] if node.id == "scalar" else [item.start_mark for item in node.value]
-        keys: list[str] = []
-        for text, mark in zip(texts or (), lines, strict=False):
+_ENTRY_NAME = Setting("", ValueForm.TEXT, "")
+
+
+def _compose(text: str) -> tuple[Any, tuple[int, str] | None]:
+    """The text as a node, or the line and words of what is wrong with it."""
+    import yaml  # 14 ms, and a team without settings needs none of it
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    depth = 0
+    try:
+        for event in yaml.parse(text, loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEPTH:
+                return None, (_line_of(event.start_mark), f"nesting deeper than {_DEPTH}")
+        return yaml.compose(text, loader), None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        words = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
+        return None, (_line_of(mark), str(words))
+
+
+def _line_of(mark: Any) -> int:
+    return 0 if mark is None else int(mark.line)
+
+
+def _meaning(setting: Setting, text: str) -> Any:
+    """The value that a text means for a setting.
+
+    Raises:
+        ValueError: What is wrong with it, the next step, and the code of the finding, where they are not the usual.
+    """
+    value: Any = text
+    match setting.form if text else None:
+        case None:
+            raise ValueError(f" must be {setting.form}")
+        case ValueForm.NAME:
+            value = as_name(text)
+            if value is None or value == ALL:
+                raise ValueError(f": {text!r} is not a usable name", RULE)
+        case ValueForm.WORD if text not in setting.choices:
+            ask = did_you_mean(text, setting.choices)
+            raise ValueError(f": {text!r} is none of {', '.join(setting.choices)}{ask}")
+        case ValueForm.RULES if trouble := rule_trouble(text):
+            raise ValueError(f": {trouble}")
+        case ValueForm.KEYS:
             try:
                 key_bytes(text)
-                keys.append(" ".join(text.split()))
             except ValueError as error:
-                line = int(mark.line) + 1 + self._shift
                 hint = "Copy the whole line of a file such as ~/.ssh/id_ed25519.pub."
-                self.problems.append(ConfigProblem("BAD_KEY", "error", line, f"{place}: {error}", hint))
-        return None if texts is None else tuple(keys)
+                raise ValueError(f": {error}", hint, "BAD_KEY") from error
+            value = " ".join(text.split())
+        case ValueForm.FLAG:
+            value = _FLAGS.get(text.lower())
+        case ValueForm.COUNT:
+            value = _number(int, text, 10**12)
+        case ValueForm.SECONDS:
+            value = _number(float, text, 10**9)
+        case ValueForm.MOMENT if (value := from_text(text)) is None:
+            raise ValueError(f" must be {setting.form}, not {text!r}", "For example 2026-11-22T08:00:00Z.")
+    if value is None:
+        raise ValueError(f" must be {setting.form}, not {text!r}")
+    return value
 
-    def _command(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
-        if node.id != "scalar":
-            return self._texts(node, setting, place)
-        try:
-            return tuple(shlex.split(str(node.value))) or None
-        except ValueError as error:
-            self.wrong(node, f"{place}: {str(error).lower()}", "Write the command and its arguments as a list.")
-            return None
 
-
-_TEXT = Setting("", ValueForm.TEXT, "")
-_CLIENT_RULE = re.compile(r"(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)", re.ASCII)
-"""A permission rule of Claude Code, such as `Bash(make deploy:*)`."""
+def _number(kind: Callable[[str], float], text: str, end: float) -> float | None:
+    try:
+        return number if 0 < (number := kind(text)) < end else None
+    except ValueError:
+        return None
 
 
 def rule_trouble(text: str) -> str:
@@ -575,32 +541,6 @@ def rule_trouble(text: str) -> str:
         return ""
     ask = did_you_mean(text, ASK_WORDS)
     return f"{text!r} is neither one of {', '.join(ASK_WORDS)} nor a rule such as 'Bash(make deploy:*)'{ask}"
-
-
-def _count(text: str) -> int | None:
-    digits = text.replace("_", "")
-    return int(digits) or None if digits.isascii() and digits.isdigit() and len(digits) <= 12 else None
-
-
-def _seconds(text: str) -> float | None:
-    try:
-        seconds = float(text)
-    except ValueError:
-        return None
-    return seconds if 0 < seconds < 1e9 else None
-
-
-_SINGLE: Mapping[str, Callable[[str], object]] = {
-    "flag": lambda text: _FLAGS.get(text.lower()),
-    "count": _count,
-    "seconds": _seconds,
-    "moment": from_text,
-}
-"""What the text of a single value means by the name of its form, None for nothing."""
-
-
-def _parsing_line(mark: Any) -> int:
-    return 0 if mark is None else int(mark.line)
 
 
 def _is_empty(node: Any) -> bool:

@@ -7,15 +7,13 @@ import grp
 import os
 import pwd
 import stat
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
+from msgspec import convert
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import canonical, did_you_mean
-from team_console.store.settings.parsing import LIMITS, MAX_BYTES, PRIORITIES, RETENTION, SettingsReader
+from team_console.store.model.names import USER, canonical, did_you_mean
+from team_console.store.settings.parsing import HOISTED, MAX_BYTES, PRIORITIES, SettingsReader, Values
 from team_console.store.settings.team_config import (
     OVERDUE_SECONDS,
     Agent,
@@ -28,7 +26,6 @@ from team_console.store.settings.team_config import (
 
 _KEY_BYTES = 65_536
 _SHORTEST_KEY = 16
-_NOT_PLAIN = "not a plain file"
 
 
 def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
@@ -42,7 +39,7 @@ def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
     with open(path, "rb", opener=open_quietly) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, _NOT_PLAIN, str(path))
+            raise OSError(errno.EINVAL, "not a plain file", str(path))
         return file.read(limit + 1), status
 
 
@@ -55,9 +52,12 @@ def open_quietly(path: str | Path, flags: int) -> int:
         return os.open(path, flags)
 
 
-def distrust(path: Path, status: os.stat_result, folders: Iterable[Path]) -> ConfigProblem | None:
+def _distrust(path: Path) -> ConfigProblem | None:
     """Why no command in these settings may be run: somebody else can write what they say. None: they may be run."""
-    for place, owned in ((path, status), *((folder, os.stat(folder)) for folder in folders)):
+    # Through these folders the settings are reached, within their project.
+    folders = path.parents[: len(PROJECT_FOLDER.parts) + 1] if _is_project(path) else [path.parent]
+    for place in (path, *folders):
+        owned = os.stat(place)
         if _others_write(owned):
             text = f"{place} can be written by other users, so no command in the settings is run"
             return ConfigProblem("CONFIG_UNTRUSTED", "error", 0, text, f"chmod go-w {place}")
@@ -138,9 +138,10 @@ PROJECT_FOLDER = Path("_bmad/core/messenger")
 """Where a project root keeps its settings (seed 000, requirement 1)."""
 _PROJECT_QUEUES = Path("_bmad-output/messenger")
 """Where it keeps its queue (seed 000, requirement 2)."""
-_NUMBERS = tuple(setting.key for setting in (*RETENTION, *LIMITS))
-_PLAIN = ("language", "wait_for_human", "ask_for", "spawn", "description", "version", "team_id", "signed_since")
-_PLACES = (b"queue_dir", b"queue_file", b"archive_dir")
+_PLAIN = (
+    *("language", "wait_for_human", "ask_for", "spawn", "description", "version", "team_id", "signed_since"),
+    *(setting.key for setting in HOISTED),
+)
 _SUFFIXES = (".yaml", ".yml")
 
 
@@ -161,13 +162,10 @@ def read_text(path: Path) -> bytes | None:
 def with_trust(config: TeamConfig, path: Path) -> TeamConfig:
     """Settings out of the file or database `path`, whose commands are run only when nobody else can write it."""
     try:
-        return _trusted(config, distrust(path, os.stat(path), _folders(path)))
+        trouble = _distrust(path)
     except OSError as error:
         text = f"{path} cannot be looked at ({error.strerror}), so no command in the settings is run"
-        return _trusted(config, ConfigProblem("CONFIG_UNTRUSTED", "warning", 0, text, "Put it back."))
-
-
-def _trusted(config: TeamConfig, trouble: ConfigProblem | None) -> TeamConfig:
+        trouble = ConfigProblem("CONFIG_UNTRUSTED", "warning", 0, text, "Put it back.")
     runs = bool(config.spawn) or any(agent.deliver for agent in config.agents.values())
     if trouble is None or not (runs or trouble.severity == "error"):
         return config
@@ -186,14 +184,8 @@ def stamp(path: Path) -> tuple[int, ...] | None:
 def places(path: Path) -> tuple[Path | None, Path | None]:
     """The queue and the folder of archives that the settings in `path` name, None where they name none."""
     try:
-        data, _ = read_plain(path, MAX_BYTES)
-    except OSError:
-        return None, None
-    if not any(word in data for word in _PLACES):
-        return None, None
-    try:
-        config = parse(data, path)
-    except TeamError:
+        config = parse(read_plain(path, MAX_BYTES)[0], path)
+    except (OSError, TeamError):
         return None, None
     return config.queue, config.archives
 
@@ -223,14 +215,7 @@ def parse(data: bytes, path: Path) -> TeamConfig:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise TeamError(Code.STORE_UNREADABLE, f"{path} line {line}: not UTF-8", "Save it as UTF-8.") from error
-    reader = SettingsReader()
-    return _Builder(reader, reader.read(text), path).build()
-
-
-def _folders(path: Path) -> list[Path]:
-    """The folders through which the settings are reached, within their project."""
-    inner = path.parent
-    return [inner, *inner.parents[: len(PROJECT_FOLDER.parts)]] if _is_project(path) else [inner]
+    return _Builder(path).build(text)
 
 
 def _is_project(path: Path) -> bool:
@@ -242,91 +227,70 @@ def root_of(path: Path) -> Path:
     return path.parents[len(PROJECT_FOLDER.parts)] if _is_project(path) else path.parent
 
 
-class _Builder:
-    """Makes the settings of the values that were read."""
+class _Builder(SettingsReader):
+    """Makes the settings of the text of one file."""
 
-    def __init__(self, reader: SettingsReader, values: Mapping[str, Any], path: Path) -> None:
-        self._reader = reader
-        self._values = values
+    def __init__(self, path: Path) -> None:
+        super().__init__()
         self._path = path
-        self._more: list[ConfigProblem] = []
 
-    def build(self) -> TeamConfig:
+    def build(self, text: str) -> TeamConfig:
         """The settings, with everything that is wrong in them."""
-        values = self._values
-        agents = {name: _agent(name, fields) for name, fields in values.get("agents", {}).items()}
-        lead = values.get("lead") or _default_lead(agents)
-        numbers = {**values.get("retention", {}), **values.get("limits", {}), **values}
-        plain = {key: numbers[key] for key in _NUMBERS if key in numbers}
-        plain |= {key: values[key] for key in _PLAIN if key in values}
-        overdue = values.get("overdue_seconds", {})
+        self.read(text)
+        values = self.values
+        named = {**values.get("retention", {}), **values.get("limits", {}), **values}
+        agents = {name: _agent(fields) for name, fields in values.get("agents", {}).items()}
+        lead = values.get("lead") or next((one.name for one in agents.values() if one.role == "master"), USER)
+        if agents and lead not in agents:
+            agents = {lead: Agent(lead, role="master"), **agents}
+        humans = {canonical(name): fields for name, fields in values.get("humans", {}).items()}
+        # Wherever keys may have been meant, nothing but what they sign decides.
+        has_keys = "humans" in self.misread or any("keys" in fields for fields in humans.values())
+        kinds = values.get("message_types", {})
         priorities, ranks = self._priorities()
         queue, archives = self._places()
         key_path, key, key_trouble = self._key()
         return TeamConfig(
+            **{key: named[key] for key in _PLAIN if key in named},
             name=values.get("team", "team"),
             lead=lead,
-            agents=MappingProxyType(
-                agents if not agents or lead in agents else {lead: Agent(lead, role="master"), **agents}
-            ),
+            agents=agents,
             declared=bool(agents),
-            overdue_seconds=MappingProxyType({**OVERDUE_SECONDS, **overdue}),
-            priorities=MappingProxyType(priorities),
-            ranks=MappingProxyType(ranks),
-            kinds=MappingProxyType(self._kinds()),
-            routes=tuple(_route(name, fields) for name, fields in values.get("routing", {}).items()),
-            humans=MappingProxyType(
-                {canonical(name): Human(canonical(name), **fields) for name, fields in values.get("humans", {}).items()}
+            overdue_seconds={**OVERDUE_SECONDS, **values.get("overdue_seconds", {})},
+            priorities={**{kind: said["priority"] for kind, said in kinds.items() if "priority" in said}, **priorities},
+            ranks=ranks,
+            kinds={kind: convert({"name": kind, **said}, KindRule) for kind, said in kinds.items()},
+            routes=tuple(
+                convert({"key": key, "trigger": "", **said}, Route) for key, said in values.get("routing", {}).items()
             ),
-            verdicts=self._verdicts(),
+            humans={name: Human(name, **fields) for name, fields in humans.items()},
+            verdicts=values.get("verdicts", "signed" if has_keys else "open") or "signed",
             queue=queue,
             archives=archives,
             key_path=key_path,
             key=key,
             key_trouble=key_trouble,
-            misread=frozenset(self._reader.misread),
-            problems=(*self._reader.problems, *self._more),
-            said=MappingProxyType(values),
-            **plain,
+            misread=frozenset(self.misread),
+            problems=tuple(self.problems),
+            said=values,
         )
-
-    def _wrong(self, line: int, text: str, hint: str, code: str = "BAD_CONFIG") -> None:
-        self._more.append(ConfigProblem(code, "error", line, text, hint))
-
-    def _verdicts(self) -> str:
-        """What decides; wherever keys may have been meant, nothing but what they sign."""
-        has_keys = any("keys" in fields for fields in self._values.get("humans", {}).values())
-        usual = "signed" if has_keys or "humans" in self._reader.misread else "open"
-        return self._values.get("verdicts", usual) or "signed"
-
-    def _kinds(self) -> dict[str, KindRule]:
-        return {
-            name: KindRule(name, fields.get("description", ""), fields.get("required_fields", ()))
-            for name, fields in self._values.get("message_types", {}).items()
-        }
 
     def _priorities(self) -> tuple[dict[str, str], dict[str, int]]:
         """Kind -> priority, and priority -> its place in the order; one mapping in the settings says either."""
-        kinds = self._values.get("message_types", {})
-        priorities = {kind: fields["priority"] for kind, fields in kinds.items() if "priority" in fields}
+        priorities: dict[str, str] = {}
         ranks: dict[str, int] = {}
-        for word, value in self._values.get("priorities", {}).items():
-            line = self._reader.lines[f"priorities.{word}"]
-            if value.isascii() and value.isdigit() and len(value) < 5:
-                self._rank(ranks, line, word, int(value))
-            elif word not in PRIORITIES and value in PRIORITIES:
+        for word, value in self.values.get("priorities", {}).items():
+            is_priority = word in PRIORITIES
+            if is_priority and value.isascii() and value.isdigit() and len(value) < 5:
+                ranks[word] = int(value)
+            elif not is_priority and value in PRIORITIES:
                 priorities[word] = value
             else:
-                wanted = "a whole number" if word in PRIORITIES else f"one of {', '.join(PRIORITIES)}"
-                self._wrong(line, f"priorities.{word}: {value!r} is not {wanted}", "Correct the line.")
+                wanted = "a whole number" if is_priority else f"one of {', '.join(PRIORITIES)}"
+                ask = "" if is_priority else did_you_mean(word, PRIORITIES)
+                path = f"priorities.{word}"
+                self.note(self.lines[path], f"{path}: {value!r} is not {wanted}{ask}")
         return priorities, ranks
-
-    def _rank(self, ranks: dict[str, int], line: int, word: str, rank: int) -> None:
-        if word in PRIORITIES:
-            ranks[word] = rank
-            return
-        text = f"priorities.{word} is not a priority{did_you_mean(word, PRIORITIES)}"
-        self._wrong(line, text, f"Priorities are {', '.join(PRIORITIES)}.")
 
     def _places(self) -> tuple[Path | None, Path | None]:
         root = root_of(self._path)
@@ -337,20 +301,18 @@ class _Builder:
         if queue is not None and (queue.suffix not in _SUFFIXES or queue == self._path):
             self._refuse_place("queue_file", f"{queue.name} is no name of a queue", "Name a .yaml file of its own.")
             queue = None
-        archives = self._place(
-            "archive_dir", root, folder or usual, None if queue is None else queue.parent / "archive"
-        )
-        beside = self._path.with_name("message-queue.yaml")
-        if queue is not None and not _is_project(self._path) and queue != beside and beside.exists():
-            self._refuse_place(
-                "queue_file", f"{beside} is there and is used instead of {queue}", "Move one of them away."
-            )
+        beside = None if queue is None else queue.parent / "archive"
+        archives = self._place("archive_dir", root, folder or usual, beside)
+        other = self._path.with_name("message-queue.yaml")
+        if queue is not None and not _is_project(self._path) and queue != other and other.exists():
+            text = f"{other} is there and is used instead of {queue}"
+            self._refuse_place("queue_file", text, "Move one of them away.")
             return None, None
         return queue, archives
 
     def _place(self, key: str, root: Path, folder: Path, default: Path | None) -> Path | None:
         """The path a setting names; None, with a finding, where it leads out of the project."""
-        text = self._values.get(key)
+        text = self.values.get(key)
         if text is None:
             return default
         filled = text.replace("{project-root}", str(root)).replace("{queue_dir}", str(folder))
@@ -366,40 +328,28 @@ class _Builder:
         return place
 
     def _refuse_place(self, key: str, text: str, hint: str) -> None:
-        self._reader.misread.add(key)
-        self._wrong(self._reader.lines.get(key, 0), f"{key}: {text}", hint)
+        self.misread.add(key)
+        self.note(self.lines.get(key, 0), f"{key}: {text}", hint)
 
     def _key(self) -> tuple[Path | None, bytes, str]:
         """The key's file, the key, and why it cannot be used."""
-        name = self._values.get("key_file")
+        name = self.values.get("key_file")
         if name is None:
             return None, b"", ""
         path = self._path.parent / name
         try:
             return path, read_key(path), ""
-        except (TeamError, ValueError) as error:
-            text = error.message if isinstance(error, TeamError) else "not the name of a file"
-            hint = error.hint if isinstance(error, TeamError) else "Correct the line."
-            line = self._reader.lines.get("key_file", 0)
-            self._wrong(line, f"key_file {text}; nothing is signed and no signature can be checked", hint, "BAD_KEY")
-            return path, b"", text
+        except TeamError as error:
+            text, hint = error.message, error.hint
+        except ValueError:
+            text, hint = "not the name of a file", "Correct the line."
+        told = f"key_file {text}; nothing is signed and no signature can be checked"
+        self.note(self.lines["key_file"], told, hint, "BAD_KEY")
+        return path, b"", text
 
 
-def _agent(name: str, fields: Mapping[str, Any]) -> Agent:
-    known = {key: fields[key] for key in _AGENT_KEYS if key in fields}
-    for key in ("may_message", "may_send"):
-        if key in known:
-            known[key] = frozenset(map(canonical, known[key]))
-    return Agent(name=name, **known)
-
-
-_AGENT_KEYS = ("role", "plan_mode_required", "deliver", "deliver_timeout", "may_message", "may_send", "ask_for")
-
-
-def _route(key: str, fields: Mapping[str, Any]) -> Route:
-    return Route(key, fields.get("trigger", ""), fields["from"], fields["to"], fields.get("payload", ()))
-
-
-def _default_lead(agents: Mapping[str, Agent]) -> str:
-    masters = [agent.name for agent in agents.values() if agent.role == "master"]
-    return masters[0] if masters else "user"
+def _agent(fields: Values) -> Agent:
+    spelt: Values = {
+        key: frozenset(map(canonical, fields[key])) for key in ("may_message", "may_send") if key in fields
+    }
+    return convert({**fields, **spelt}, Agent)

@@ -7,7 +7,6 @@ import binascii
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct, field
@@ -47,7 +46,7 @@ class Agent(Struct, frozen=True):
     ask_for: tuple[str, ...] | None = None
 
 
-class Route(Struct, frozen=True):
+class Route(Struct, frozen=True, rename={"sender": "from", "recipient": "to"}):
     """A standard handoff offered when composing, and checked when it is sent (`docs/requirements.md` B.2)."""
 
     key: str
@@ -148,7 +147,7 @@ class TeamConfig(Struct, frozen=True):
     description: str = ""
     version: str = ""
     lead: str = "user"
-    agents: Mapping[str, Agent] = field(default_factory=lambda: MappingProxyType({}))
+    agents: Mapping[str, Agent] = field(default_factory=dict)
     declared: bool = False
     language: str = "any"
     wait_for_human: str = "present"
@@ -159,12 +158,12 @@ class TeamConfig(Struct, frozen=True):
     active_messages_max: int = 100
     archive_after_days: int = 7
     delete_archived_after_days: int = 30
-    overdue_seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType(dict(OVERDUE_SECONDS)))
-    priorities: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    ranks: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    kinds: Mapping[str, KindRule] = field(default_factory=lambda: MappingProxyType({}))
+    overdue_seconds: Mapping[str, float] = field(default_factory=lambda: OVERDUE_SECONDS)
+    priorities: Mapping[str, str] = field(default_factory=dict)
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, KindRule] = field(default_factory=dict)
     routes: tuple[Route, ...] = ()
-    humans: Mapping[str, Human] = field(default_factory=lambda: MappingProxyType({}))
+    humans: Mapping[str, Human] = field(default_factory=dict)
     verdicts: str = "open"
     team_id: str = ""
     signed_since: datetime | None = None
@@ -176,7 +175,7 @@ class TeamConfig(Struct, frozen=True):
     key_trouble: str = ""
     distrust: str = ""
     misread: frozenset[str] = frozenset()
-    said: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    said: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[ConfigProblem, ...] = ()
     lost: str = ""
     unconfirmed: str = ""

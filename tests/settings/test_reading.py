@@ -51,6 +51,7 @@ def test_an_unknown_setting_is_told_with_its_line_and_the_nearest_name(line: str
         "overdue_seconds: {plan: soon}",
         "overdue_seconds: 900",
         "routing: {a_to_b: {from: a}}",
+        "routing: {a_to_b: ~}",
         "routing: {a_to_b: {from: a, to: all}}",
         "routing: [a, b]",
         "message_types: {handoff: {priority: hgih}}",
