@@ -74,7 +74,7 @@ class Play:
 
 @pytest.fixture
 def play(elsewhere: CommandLine) -> Iterator[Play]:
-    """A demo at twelve times the pace."""
+    """A demo at 24 times the pace."""
     with playing(elsewhere) as play:
         yield play
 
@@ -91,7 +91,7 @@ def playing(elsewhere: CommandLine) -> Iterator[Play]:
     """A demo that runs until the block ends."""
     if not Path("/proc/self/cmdline").exists():
         pytest.skip("needs /proc to see the agents' processes")
-    with elsewhere.running("demo", "--headless", "300", "--speed", "12", "--seed", "7") as process:
+    with elsewhere.running("demo", "--headless", "300", "--speed", "24", "--seed", "7") as process:
         folder = Path(next_line(process.stdout))
         try:
             yield Play(process, folder, CommandLine(folder))

@@ -125,20 +125,24 @@ def _ask(folder: Path, numbers: range, plan: Plan, hooks: Hooks, findings: Findi
         TEAM_CONSOLE_AS=f"agent-{numbers.start}",
         TEAM_CONSOLE_TEAM=str(folder),
         XDG_STATE_HOME=str(folder.parent / "state"),
+        TEAM_CONSOLE_DEBUG="1",
     )
     for number in numbers:
         if time.monotonic() > findings.until:
             return
         dies, waits = chance.random() < plan.killed, chance.random() < 0.5
         after = chance.uniform(0.05, 1.5)
-        out = _hook(environment, number, after if dies and not waits else None, hooks if dies and waits else None)
-        _compare(number, out, dies, findings)
+        said = _hook(environment, number, after if dies and not waits else None, hooks if dies and waits else None)
+        _compare(number, *said, dies, findings)
         findings.asked += 1
         if findings.asked % _TOLD == 0:
             print(f"{findings.asked} asked", flush=True)
 
 
-def _hook(environment: dict[str, str], number: int, dies_after: float | None, doomed: Hooks | None) -> bytes:
+def _hook(
+    environment: dict[str, str], number: int, dies_after: float | None, doomed: Hooks | None
+) -> tuple[bytes, bytes]:
+    """What it printed, and what it complained of."""
     event = {
         "hook_event_name": "PermissionRequest",
         "session_id": f"session-{number}",
@@ -150,10 +154,10 @@ def _hook(environment: dict[str, str], number: int, dies_after: float | None, do
         if doomed is not None:
             doomed.doomed[number] = process
         try:
-            return process.communicate(json.dumps(event).encode(), timeout=dies_after or PATIENCE * 5)[0]
+            return process.communicate(json.dumps(event).encode(), timeout=dies_after or PATIENCE * 5)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
-            return process.communicate()[0]
+            return process.communicate()
 
 
 def _started(environment: dict[str, str], number: int) -> subprocess.Popen[bytes]:
@@ -161,18 +165,18 @@ def _started(environment: dict[str, str], number: int) -> subprocess.Popen[bytes
 
     The start of an interpreter is half of what a hook costs, and is the same in each: it would be most of the run.
     """
-    options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     if number % _NEW_INTERPRETER == 0:
         return subprocess.Popen([*COMMAND, "hook"], env=environment, **options)
     return started("hook", folder=Path("/"), environment=environment, **options)
 
 
-def _compare(number: int, out: bytes, dies: bool, findings: Findings) -> None:
+def _compare(number: int, out: bytes, complaint: bytes, dies: bool, findings: Findings) -> None:
     """What the hook said must be what the human said to this very number."""
     if not out:
         findings.killed += dies
         if not dies:
-            findings.lost.append(f"run {number}")
+            findings.lost.append(f"run {number} {complaint.decode()[-300:]}")
         return
     decision = json.loads(out)["hookSpecificOutput"]["decision"]
     expected = {"behavior": "allow"} if number % 2 == 0 else {"behavior": "deny", "message": f"no {number}"}
@@ -271,6 +275,10 @@ def _left_open(folder: Path) -> list[str]:
 def _judge(office: CommandLine, findings: Findings) -> None:
     """The ledger tells the same: no request of a number twice, and none approved that was to be refused."""
     rows = office.ok("requests", "--json").json["requests"]
+    ends = {f"run {row['title'].split()[-1]} ": f"{row['state']}: {row['reason']}" for row in rows}
+    findings.lost = [
+        case + next((end for run, end in ends.items() if case.startswith(run)), "") for case in findings.lost
+    ]
     findings.open += [row["request_id"] for row in rows if row["state"] in ("open", "overdue")]
     titles = [row["title"] for row in rows]
     findings.wrong += [

@@ -19,7 +19,7 @@ def test_each_verdict_reaches_its_own_request_and_none_stays_open(tmp_path: Path
 
 def test_a_verdict_at_the_wrong_request_is_noticed() -> None:
     findings = Findings()
-    _compare(1, b'{"hookSpecificOutput": {"decision": {"behavior": "deny", "message": "no 3"}}}', False, findings)
-    _compare(2, b"", False, findings)
-    _compare(3, b"", True, findings)
-    assert (len(findings.wrong), findings.lost, findings.killed) == (1, ["run 2"], 1)
+    _compare(1, b'{"hookSpecificOutput": {"decision": {"behavior": "deny", "message": "no 3"}}}', b"", False, findings)
+    _compare(2, b"", b"LOCK_TIMEOUT", False, findings)
+    _compare(3, b"", b"", True, findings)
+    assert (len(findings.wrong), findings.lost, findings.killed) == (1, ["run 2 LOCK_TIMEOUT"], 1)

@@ -65,10 +65,10 @@ class Place:
             yield client
 
 
-@pytest.fixture(params=["yaml", "sqlite"])
+@pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
-    """A team of three under `ceo`."""
-    location = tmp_path / ("team.db" if request.param == "sqlite" else "team")
+    """A team of three under `ceo`, in a folder; in a database where a test asks for `sqlite`."""
+    location = tmp_path / ("team.db" if getattr(request, "param", "") == "sqlite" else "team")
     command_line = CommandLine(tmp_path)
     agents = [word for name in (AGENT, f"{OTHER}:plan", "knowledge-manager") for word in ("--agent", name)]
     command_line.ok("init", str(location), "--name", "sprint-42", "--lead", LEAD, *agents)

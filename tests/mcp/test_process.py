@@ -19,6 +19,7 @@ from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, told
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.parametrize("place", ["yaml", "sqlite"], indirect=True)
 def test_an_agent_works_a_day_in_the_team(place: Place) -> None:
     async def day() -> None:
         async with place.outside(OTHER) as client:
