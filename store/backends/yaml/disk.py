@@ -29,7 +29,12 @@ class KernelLock:
         self._owner = os.getpid()
         # A soft lock and an flock do not exclude each other, so there is no falling back.
         self._lock = UnixFileLock(path, fallback_to_soft=False, on_acquired=self._borrow, mode=mode)
-        self._lock.acquire(timeout=max(0.0, wait), poll_interval=0.005)
+        # A lock by looking again is nobody's turn: who has waited long looks more often, so that each gets it.
+        fresh = min(max(0.0, wait), _FRESH)
+        try:
+            self._lock.acquire(timeout=fresh, poll_interval=0.01)
+        except TimeoutError:
+            self._lock.acquire(timeout=max(0.0, wait - fresh), poll_interval=0.001)
         self.ino = os.fstat(self._fd).st_ino
 
     def _borrow(self, fd: int) -> None:
@@ -46,6 +51,8 @@ class KernelLock:
         self._lock.release()
 
 
+_FRESH = 1.0
+"""Seconds of waiting for a lock after which a writer looks for it ten times as often."""
 FileVersion = tuple[int, int, int]
 """What tells one generation of a file from another: inode number, size in bytes, modification time in ns."""
 
