@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -228,8 +229,6 @@ Check = Callable[[Any], Any]
 
 def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
     """The preferences that `text` says, and every mistake in it."""
-    import tomllib
-
     try:
         given = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -6,19 +6,15 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from threading import Thread
 from time import monotonic, process_time
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.agents.running import processes
 from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.errors import Problem
+from team_console.store.views.history import UNREADABLE, HistoryPage, past
+from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
-
-if TYPE_CHECKING:
-    from team_console.store.views.history import HistoryPage
-    from team_console.store.views.projection import Projection
-
 
 _AROUND = 15.0
 """Seconds between two looks at the sessions of agents on this machine."""
@@ -137,8 +133,6 @@ class Feed:
         """
         if not self._owed:
             return
-        from team_console.store.views.history import UNREADABLE, past
-
         self._past = past(self._team, limit=_PAST)
         # What each snapshot tells itself would be told here for good.
         self._harm = tuple(problem for problem in self._past.problems if problem.code not in (AUDIT_LOST, KEPT_PRIVATE))
@@ -150,8 +144,6 @@ class Feed:
         self._owed = True
 
     def _update(self, snapshot: Snapshot) -> View:
-        from team_console.store.views.projection import Projection
-
         if self._board is None:
             self._board = Projection(self._me)
         seen = replace(snapshot, problems=(*snapshot.problems, *self._harm)) if self._harm else snapshot

@@ -38,9 +38,7 @@ def run_hook(words: Sequence[str]) -> int:
         return _run(words)
     except BaseException as error:  # a refusal must never come of a defect, an interrupt or a lack of memory
         if os.environ.get("TEAM_CONSOLE_DEBUG"):
-            import traceback
-
-            traceback.print_exception(error)
+            sys.excepthook(type(error), error, error.__traceback__)
         # guard: hook-exits-zero
         return int("--hold" in words)  # where the user chose that a call is held, its client refuses it then
 

@@ -72,12 +72,10 @@ def do_mcp(call: Call) -> int:
     if call.options.read_only:
         raise TeamError(Code.USAGE, "the MCP server has no read-only mode", "Leave out --read-only.")
     try:
-        import mcp.server.mcpserver  # noqa: F401
+        from team_console.console.mcp.server import serve  # 500 ms: the SDK
     except ModuleNotFoundError as error:
         hint = "Install it with: pip install 'team-console[mcp]'"
         raise TeamError(Code.USAGE, f"the MCP server needs the package {error.name}", hint) from error
-    from team_console.console.mcp.server import serve  # 500 ms: the SDK
-
     return serve(name, call.options.team)
 
 

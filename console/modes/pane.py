@@ -48,6 +48,7 @@ from team_console.widgets.bars import OneLine
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.details import asked_blocks, diff_text, earlier_plans, message_document, remarks_on
 from team_console.widgets.document import Block, Document, Heading, Lines, NotShown, Text, said
+from team_console.widgets.fields import Completer, Field
 from team_console.widgets.row_list import Draw, Drawing, RowList
 from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line
@@ -59,7 +60,6 @@ from textual.message import Message as TextualMessage
 from textual.timer import Timer
 
 if TYPE_CHECKING:
-    from team_console.widgets.fields import Field
     from textual.widget import Widget
     from textual.widgets import Input
 
@@ -104,8 +104,6 @@ class FilterLine(Container):
 
     def open(self, words: str) -> None:
         """Ask for words, beginning with those that hold now."""
-        from team_console.widgets.fields import Completer, Field
-
         if self._field is None:
             wanted = 'words  from: to: kind: status: is: since: before:  -without  "exact"'
             self._field = Field(

@@ -18,6 +18,7 @@ from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of, safe_line
+from team_console.store.settings.settings_file import places as configured_places
 from team_console.store.settings.team_config import CONFIG_NAME
 
 if TYPE_CHECKING:
@@ -105,7 +106,6 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
             return other
         raise _not_found(folder, unseen(*_marks(folder)), f"holds no {QUEUE_NAME} and no {CONFIG_NAME}")
     from team_console.store.backends.yaml.team import YamlTeam
-    from team_console.store.settings.settings_file import places as configured_places
 
     flat = any(os.path.isfile(folder / name) for name in (QUEUE_NAME, CONFIG_NAME))
     if flat and not os.path.isfile(folder / CONFIG_NAME):  # a project may keep its queue in its root

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from team_console.store.backends.yaml.disk import Disk, FileVersion
-from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.layout import Layout, is_drop_file
 from team_console.store.backends.yaml.lock import parse_released, read_text
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
@@ -57,9 +57,4 @@ class Addressees:
         return True
 
     def _has_drops(self) -> bool:
-        names = self._disk.names(self._layout.drop)
-        if not names:
-            return False
-        from team_console.store.backends.yaml.drop import is_drop_file
-
-        return any(map(is_drop_file, names))
+        return any(map(is_drop_file, self._disk.names(self._layout.drop)))

@@ -368,6 +368,10 @@ class Archives:
         self._occurring: dict[Path, frozenset[bytes]] = {}
         self._searched: dict[int, _Searched] = {}
 
+    def pages(self, whole: Whole) -> ArchivePages:
+        """Pages through them, from files that `whole` knows as they are."""
+        return ArchivePages(self._disk, self, whole)
+
     def agents(self) -> list[str]:
         """Agents that have an archive."""
         return sorted({agent for agent, _ in self._files()})

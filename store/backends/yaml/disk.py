@@ -7,17 +7,14 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 from team_console.store.backends.locked_files import sync_folder
 from team_console.store.settings.settings_file import open_quietly
-
-if TYPE_CHECKING:
-    from ctypes import CDLL
 
 
 class KernelLock:
@@ -409,23 +406,18 @@ def exchange(path: Path, other: Path) -> bool:
 
     Unlike a rename it destroys nothing: whatever a foreign writer put at `path` a moment ago is at `other` then.
     """
-    libc = _libc()
-    if libc is None:
+    swap = _swap()
+    if swap is None:
         return False
-    import ctypes  # 5 ms, loaded by then
-
-    one, two = os.fsencode(path), os.fsencode(other)
-    if libc.renameat2(_AT_FDCWD, one, _AT_FDCWD, two, _EXCHANGE) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in _REFUSED:
-        return False
-    raise OSError(number, os.strerror(number), str(other))
+    number = swap(os.fsencode(path), os.fsencode(other))
+    if number and number not in _REFUSED:
+        raise OSError(number, os.strerror(number), str(other))
+    return not number
 
 
 @cache
-def _libc() -> CDLL | None:
-    """Load the C library; None where it has no such call."""
+def _swap() -> Callable[[bytes, bytes], int] | None:
+    """The call of the C library that swaps two names, as a function that gives its error number; None without one."""
     import ctypes  # 5 ms, which only a write needs
 
     libc = ctypes.CDLL(None, use_errno=True) if os.uname().sysname == "Linux" else None
@@ -433,4 +425,9 @@ def _libc() -> CDLL | None:
         return None
     kinds = ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint
     libc.renameat2.argtypes = kinds
-    return libc
+
+    def swap(one: bytes, two: bytes) -> int:
+        done: int = libc.renameat2(_AT_FDCWD, one, _AT_FDCWD, two, _EXCHANGE)
+        return ctypes.get_errno() if done else 0
+
+    return swap

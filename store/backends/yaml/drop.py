@@ -11,7 +11,7 @@ from team_console.store.backends.yaml.archives import HEADER
 from team_console.store.backends.yaml.audit_log import Line
 from team_console.store.backends.yaml.commit import LockedTeam, make_folder
 from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk
-from team_console.store.backends.yaml.layout import leads_out
+from team_console.store.backends.yaml.layout import is_drop_file, leads_out
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.team import DROP_UNREADABLE
@@ -145,11 +145,6 @@ class DropFolder:
 
     def _tell(self, code: str, place: str, text: str, hint: str) -> None:
         self._team.notices.append(Problem(code, "warning", place, text, hint))
-
-
-def is_drop_file(name: str) -> bool:
-    """Whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
-    return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
 
 
 def _stays(folder: Path) -> str:

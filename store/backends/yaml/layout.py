@@ -20,6 +20,11 @@ _INBOX = ".jsonl"
 _PART = re.compile(r"(?P<word>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
 
 
+def is_drop_file(name: str) -> bool:
+    """Whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
+    return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
+
+
 class Layout(Struct, frozen=True):
     """Every path of one team; all but the archives and the settings lie beside the queue itself.
 

@@ -29,7 +29,7 @@ from team_console.store.backends.yaml.healing import (
     reconcile,
 )
 from team_console.store.backends.yaml.integrity import audit_problem
-from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, leads_out
+from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, is_drop_file, leads_out
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import Progress, QueueFile, QueueText, load
@@ -590,8 +590,6 @@ class DroppedMessages:
             return NOTHING
         if not names:
             return NOTHING
-        from team_console.store.backends.yaml.drop import is_drop_file
-
         marks = [(name, mark) for name in names if is_drop_file(name) and (mark := self._mark(name)) is not None]
         self._seen = {key: self._seen[key] if key in self._seen else self._read(key[0]) for key in marks}
         found = [self._seen[key] for key in marks]
@@ -606,7 +604,7 @@ class DroppedMessages:
         return found.mark if found is not None else None
 
     def _read(self, name: str) -> tuple[Message, ...] | Problem:
-        from team_console.store.backends.yaml.drop import read_drop_file  # see above
+        from team_console.store.backends.yaml.drop import read_drop_file  # few files, and all that writing needs
 
         try:
             return tuple(read_drop_file(self._disk, self._layout.drop / name))

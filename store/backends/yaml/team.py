@@ -153,14 +153,11 @@ class YamlTeam(Team):
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
-        from team_console.store.backends.yaml.archives import ArchivePages
-
         if is_closed_path(self.layout.archives):
             page = Page((), None)
         else:
-            page = ArchivePages(self._disk, self._archives(), self._whole_archive).page(
-                agent=agent, cursor=cursor, limit=limit
-            )
+            pages = self._archives().pages(self._whole_archive)
+            page = pages.page(agent=agent, cursor=cursor, limit=limit)
         if cursor is not None:
             return page
         closed = closed_problem(self.layout)
@@ -211,16 +208,15 @@ class YamlTeam(Team):
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
         from team_console.store.backends.yaml.commit import plan_shortening, shorten
-        from team_console.store.backends.yaml.integrity import DELETED
 
-        with self._session(DELETED, wait) as session:
+        with self._session("delete_archived", wait) as session:
             live = {message.message_id for message in session.team.queue.text.messages()}
             found = plan_shortening(session.team, before=before, keep=live)
             ids = frozenset[str]().union(*(item.ids for item in found))
             if ids:
                 with session.transaction(actor=actor) as tx:
                     left = {item.path.name: len(item.data or b"") for item in found}
-                    tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
+                    tx.record("delete_archived", count=len(ids), before=to_text(before), left=left)
                 shorten(session.team, found)
         return len(ids)
 
