@@ -67,8 +67,8 @@ def test_connections_to_a_server_that_was_started_again_are_replaced(own_server:
 
 def test_one_left_in_a_transaction_keeps_nothing_from_the_next(place: str, opened: Open) -> None:
     team = opened(place)
-    with team._dialect.connect() as connection:
-        team._dialect.begin_writing(connection, wait=1.0, label="left")
+    with team.connect() as connection:
+        team.begin_writing(connection, wait=1.0, label="left")
     put(team, make_message(1))
     assert len(ids(team)) == 1
 
@@ -86,7 +86,7 @@ def test_what_is_read_is_closed_with_the_team(tmp_path: Path, opened: Open) -> N
 
 def test_a_connection_in_use_while_the_team_is_closed_is_closed_afterwards(place: str, opened: Open) -> None:
     team = opened(place)
-    with team._dialect.connect() as connection:
+    with team.connect() as connection:
         raw: Any = connection.driver
         team.close()
         assert raw.execute("SELECT 1").fetchone() == (1,)

@@ -169,7 +169,7 @@ def test_what_an_inbox_table_does_not_take_goes_into_a_file_once(
     execute(foreign, "CREATE TABLE code_developer_inbox (message_id TEXT CHECK (message_id = ''), payload TEXT)")
     caller = Caller(opened(foreign, clock=clock), "orchestrator")
     if is_link:
-        folder = caller.team._dialect.inbox_folder  # type: ignore[attr-defined]
+        folder = caller.team.inbox_folder  # type: ignore[attr-defined]
         folder.mkdir(parents=True)
         (folder / "code_developer.jsonl").symlink_to(tmp_path / "elsewhere")
     done = deliver(caller)

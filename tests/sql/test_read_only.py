@@ -80,7 +80,7 @@ def test_every_write_is_refused(place: str, opened: Open) -> None:
 def test_the_server_itself_refuses_writes_of_a_read_only_connection(postgres: str, opened: Open) -> None:
     create_database(postgres, SETTINGS)
     team = opened(postgres, read_only=True)
-    with pytest.raises(TeamError) as caught, team._dialect.connect() as connection:
+    with pytest.raises(TeamError) as caught, team.connect() as connection:
         connection.change("DELETE FROM agent_message")
     assert caught.value.code is Code.READ_ONLY
 

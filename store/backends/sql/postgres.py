@@ -23,7 +23,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
 from team_console.store.backends.sql.connection import Column, Connection, for_psycopg
-from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, CommitRecord, Dialect
+from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES
+from team_console.store.backends.sql.team import CommitRecord, SqlTeam
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     SERVER_READ_ONLY,
@@ -36,7 +37,7 @@ from team_console.store.contract.team import (
     is_presence_name,
     locked_error,
 )
-from team_console.store.model.clock import to_text
+from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of
 
@@ -161,13 +162,12 @@ _PAUSE = 0.1
 _NAMED = 5
 
 
-class Postgres(Dialect):
+class PostgresTeam(SqlTeam):
     """One database on a server."""
 
-    root = None
     error = psycopg.Error
 
-    def __init__(self, address: str, *, read_only: bool) -> None:
+    def __init__(self, address: str, *, read_only: bool, clock: Clock) -> None:
         """Take an address as libpq knows it. Raises `ValueError` for what is none."""
         try:
             options = conninfo_to_dict(address)
@@ -175,11 +175,11 @@ class Postgres(Dialect):
             raise ValueError("no address of a database") from None
         # A function, since nobody shows what one holds: the password belongs in no traceback.
         self._conninfo: Callable[..., str] = lambda **own: make_conninfo("", **{**_CONNECT, **own, **options})
-        self.location = redact(address)
+        location = redact(address)
         state = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser()
-        self.inbox_folder = state / "team-console" / "inbox" / f"{zlib.crc32(self.location.encode()):08x}"
+        inbox_folder = state / "team-console" / "inbox" / f"{zlib.crc32(location.encode()):08x}"
+        super().__init__(location, None, inbox_folder, read_only=read_only, looks_only=read_only, clock=clock)
         self._passwords = passwords_in(address)
-        self.read_only = read_only
         self._kept: list[PostgresConnection] = []
         self._pid = os.getpid()
 
@@ -216,7 +216,7 @@ class Postgres(Dialect):
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """As `Dialect.connect`; after a refusal to write a new one: a session keeps the default that it began with."""
+        """As `SqlTeam.connect`; after a refusal to write a new one: a session keeps the default that it began with."""
         with super().connect() as connection:
             try:
                 yield connection
@@ -227,7 +227,7 @@ class Postgres(Dialect):
                 raise
 
     def begin_reading(self, connection: Connection) -> None:
-        """See `Dialect.begin_reading`."""
+        """See `SqlTeam.begin_reading`."""
         connection.change(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}")
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
@@ -243,7 +243,7 @@ class Postgres(Dialect):
             if error.sqlstate != "55P03":
                 raise
             self.roll_back(connection)
-            raise locked_error(self.location, self._holder(connection), wait) from error
+            raise locked_error(self.location, self._holding(connection), wait) from error
 
     def commit(self, connection: Connection, written: CommitRecord | None = None, *, wait: float = 0.0) -> None:
         """Durable when this returns, as far as the server's `synchronous_commit` goes.
@@ -286,7 +286,7 @@ class Postgres(Dialect):
             # guard: missing-commit-not-done
             return bool(found == written.hash)
 
-    def announce(self, connection: Connection) -> None:
+    def notify(self, connection: Connection) -> None:
         """NOTIFY; watchers get it when the commit is done."""
         connection.change(f"SELECT pg_notify('{CHANNEL}', current_schema())")
 
@@ -294,7 +294,7 @@ class Postgres(Dialect):
         """From the server's list of locks."""
         try:
             with self.connect() as connection:
-                return self._holder(connection)
+                return self._holding(connection)
         except TeamError:
             return None
 
@@ -327,11 +327,11 @@ class Postgres(Dialect):
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
     @contextmanager
-    def present(self, presence: Presence, name: str) -> Iterator[bool]:
+    def announce(self, presence: Presence, name: str) -> Iterator[bool]:
         """A row with a heartbeat. A console does not wait for the server, so it counts as announced before it is."""
         row = {"presence": str(presence), "name": name}
         waits = presence is not Presence.CONSOLE
-        if waits and not self._arrive(row):
+        if self.read_only or (waits and not self._arrive(row)):
             yield False
             return
         over = threading.Event()
@@ -385,7 +385,7 @@ class Postgres(Dialect):
         """The words of the driver on one line, without a password."""
         return cover(" ".join(str(error).split()), self._passwords) or type(error).__name__
 
-    def _holder(self, connection: Connection) -> LockHolder | None:
+    def _holding(self, connection: Connection) -> LockHolder | None:
         found = connection.first(_HOLDER)
         if found is None:
             return None

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
 from team_console.store.backends.sql.connection import Connection, insert, quoted
 from team_console.store.backends.sql.rows import COLUMNS
-from team_console.store.contract.team import Attendance, LockHolder, Presence, WatchHint
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.names import spellings, word_for
 
@@ -359,138 +355,3 @@ def find_inbox(connection: Connection, agent: str) -> str | None:
         if {"message_id", "payload"} <= columns:
             return quoted(name)
     return None
-
-
-# What SQLite and PostgreSQL do differently; everything else in this package is one code path for both.
-
-
-class CommitRecord(Struct, frozen=True):
-    """What a transaction leaves on record when it is done.
-
-    Attributes:
-        seq, hash: Its last line on the audit trail, which no other transaction writes.
-        ids: The messages that it adds.
-    """
-
-    seq: int
-    hash: str
-    ids: Sequence[str] = ()
-
-
-class Dialect(ABC):
-    """One database and how to work with it."""
-
-    location: str
-    """Without a password."""
-    root: Path | None
-    inbox_folder: Path
-    """Where messages go whose agent's own inbox table takes none."""
-    read_only: bool
-    error: type[Exception]
-    """The class of all errors of the driver."""
-
-    @contextmanager
-    def connect(self) -> Iterator[Connection]:
-        """A connection for this thread alone, given back without an open transaction.
-
-        Raises:
-            TeamError: Whatever the database says, in the words of `translate`.
-        """
-        try:
-            connection = self.take()
-            try:
-                yield connection
-            finally:
-                self.roll_back(connection)
-                self.give_back(connection)
-        except self.error as error:
-            raise self.translate(error) from error
-
-    @abstractmethod
-    def take(self) -> Connection:
-        """A connection that begins no transactions by itself."""
-
-    @abstractmethod
-    def give_back(self, connection: Any) -> None:
-        """Close the connection, or keep it for the next who asks."""
-
-    def roll_back(self, connection: Connection) -> None:
-        """End whatever is open on the connection; one that is broken is not used again."""
-        if not connection.is_idle:
-            with suppress(self.error):
-                connection.change("ROLLBACK")
-
-    def close(self) -> None:
-        """Close what is kept; a connection that is in use closes when its user is done."""
-        return None
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection inside a read transaction: everything read on it is of one moment."""
-        with self.connect() as connection:
-            self.begin_reading(connection)
-            yield connection
-
-    def mark(self) -> object | None:
-        """A value that is the same as long as nothing in the database changed; None when there is no such thing."""
-        return None
-
-    def prepare(self, connection: Connection) -> None:
-        """Make a database that is known to be a team ready for writing; outside of a transaction."""
-        return None
-
-    @abstractmethod
-    def begin_reading(self, connection: Connection) -> None:
-        """Begin a transaction in which everything read is of one moment."""
-
-    @abstractmethod
-    def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
-        """Begin the only transaction that writes, waiting at most `wait` seconds; `label` says what it is for.
-
-        Raises:
-            TeamError: `STORE_LOCKED` with the holder.
-        """
-
-    @abstractmethod
-    def commit(self, connection: Connection, written: CommitRecord | None = None, *, wait: float = 0.0) -> None:
-        """Make the transaction durable.
-
-        Args:
-            written: What tells whether it was done, should the answer be lost.
-            wait: So many seconds at most a server is asked for that.
-
-        Raises:
-            TeamError: `STORE_FAILED`: nothing was changed, or nobody can tell (`OUTCOME_UNKNOWN`, with the `ids`).
-        """
-
-    def announce(self, connection: Connection) -> None:
-        """Tell watchers about the change being committed, where they do not see the commit itself."""
-        return None
-
-    @abstractmethod
-    def holder(self) -> LockHolder | None:
-        """Who holds the write lock now; never raises."""
-
-    @abstractmethod
-    def translate(self, error: Exception) -> TeamError:
-        """The user's error for what the database said."""
-
-    @abstractmethod
-    def watch(self) -> AsyncIterator[WatchHint]:
-        """As `Team.watch`."""
-
-    @abstractmethod
-    def present(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
-        """As `Team.announce`."""
-
-    @abstractmethod
-    def attendance(self, presence: Presence) -> Attendance:
-        """As `Team.attendance`."""
-
-    def places(self) -> Mapping[str, str]:
-        """As `Team.places`."""
-        return {}
-
-    def problems(self) -> tuple[Problem, ...]:
-        """What is odd about the place the database is at."""
-        return ()

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.connection import Column, Connection
-from team_console.store.backends.sql.schema import CommitRecord, Dialect
+from team_console.store.backends.sql.team import CommitRecord, SqlTeam
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     Attendance,
@@ -33,6 +33,7 @@ from team_console.store.contract.team import (
     WatchState,
     locked_error,
 )
+from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, Problem, TeamError
 
 _COLUMNS = """
@@ -98,17 +99,21 @@ Version = tuple[tuple[int, int, int] | None, ...]
 """Inode, size and time in ns of the database and of its log."""
 
 
-class Sqlite(Dialect):
+class SqliteTeam(SqlTeam):
     """One database file."""
 
     error = sqlite3.Error
 
-    def __init__(self, path: Path, *, read_only: bool) -> None:
-        self.read_only = read_only or not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK))
+    def __init__(self, path: Path, *, read_only: bool, clock: Clock) -> None:
+        super().__init__(
+            str(path),
+            path,
+            path.with_name("inbox"),
+            read_only=read_only,
+            looks_only=read_only or not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)),
+            clock=clock,
+        )
         self.path = path
-        self.location = str(path)
-        self.root = path
-        self.inbox_folder = path.with_name("inbox")
         self._presence = PresenceFolder(path.with_name(f"{path.name}-presence"))
         self._with_log: tuple[int, int] | None = None
         self._held: int | None = None
@@ -118,7 +123,7 @@ class Sqlite(Dialect):
         file = _identity(self.path)
         if file is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
-        return SqliteConnection(_open_to_look(self.path) if self.read_only else _open_to_write(self.path), file)
+        return SqliteConnection(_open_to_look(self.path) if self.looks_only else _open_to_write(self.path), file)
 
     def give_back(self, connection: Any) -> None:
         """Close it. Where its log was taken away, SQLite must not clear up after itself as the last user.
@@ -127,7 +132,7 @@ class Sqlite(Dialect):
         a lock on the bytes that SQLite locks to be alone keeps it from that, to the end of the process.
         """
         # guard: lost-log-not-of-others
-        if self._held is None and not self.read_only and self._lost():
+        if self._held is None and not self.looks_only and self._lost():
             self._held = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
             lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, *_SHARED_BYTES, 0)
             with suppress(OSError):
@@ -139,8 +144,10 @@ class Sqlite(Dialect):
         found = self._version()
         return found if _age(found) > _SETTLES[-1] else None
 
-    def present(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
+    def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
         """A locked file beside the database: a row that is renewed would wake everybody who watches the file."""
+        if self.read_only:
+            return nullcontext(False)
         try:
             mode = os.stat(self.path).st_mode & 0o777
         except OSError:
@@ -170,7 +177,7 @@ class Sqlite(Dialect):
         self._with_log = connection.file
 
     def begin_reading(self, connection: Connection) -> None:
-        """See `Dialect.begin_reading`."""
+        """See `SqlTeam.begin_reading`."""
         connection.change("BEGIN")
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:

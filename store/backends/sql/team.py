@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.sql.connection import Connection, containing
@@ -28,7 +30,6 @@ from team_console.store.backends.sql.schema import (
     MESSAGES,
     NO_RIGHT,
     OURS,
-    Dialect,
     Shape,
     create_ours,
     find_shape,
@@ -51,15 +52,12 @@ from team_console.store.backends.sql.transaction import (
 )
 from team_console.store.contract.team import (
     Addressed,
-    Attendance,
     AuditLine,
     Condition,
     LockHolder,
     Page,
-    Presence,
     Snapshot,
     Team,
-    WatchHint,
 )
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, from_text, to_text, utc_now
@@ -78,23 +76,127 @@ _WORDS_AT_ONCE = 50
 """So many words are looked for in one look through the archive."""
 
 
+class CommitRecord(Struct, frozen=True):
+    """What a transaction leaves on record when it is done.
+
+    Attributes:
+        seq, hash: Its last line on the audit trail, which no other transaction writes.
+        ids: The messages that it adds.
+    """
+
+    seq: int
+    hash: str
+    ids: Sequence[str] = ()
+
+
 class SqlTeam(Team):
-    """See `store.contract.team.Team`. Columns, rows and payloads of other programs are kept as they are."""
+    """See `store.contract.team.Team`. Columns, rows and payloads of other programs are kept as they are.
+
+    One code path for both databases, but for the methods that `SqliteTeam` and `PostgresTeam` have of their own.
+
+    Attributes:
+        looks_only: Whether this process may not write here, asked to or not.
+        inbox_folder: Where messages go whose agent's own inbox table takes none.
+        error: The class of all errors of the driver.
+    """
 
     kind = "sql"
+    error: ClassVar[type[Exception]]
 
-    def __init__(self, dialect: Dialect, *, read_only: bool, clock: Clock) -> None:
-        self.location = dialect.location
-        self.root = dialect.root
+    def __init__(
+        self, location: str, root: Path | None, inbox_folder: Path, *, read_only: bool, looks_only: bool, clock: Clock
+    ) -> None:
+        self.location = location  # without a password
+        self.root = root
         self.read_only = read_only
+        self.looks_only = looks_only
         self.clock = clock
-        self._dialect = dialect
-        self._settings = Settings(dialect.root, dialect.location)
-        self._reader = RowReader()
+        self.inbox_folder = inbox_folder
+        self.settings = Settings(root, location)
+        self.reader = RowReader()
         self._trail = Trail()
         self._seen: tuple[object, Snapshot] | None = None
         self._asked = -_ASK_SECONDS
         self._holder: LockHolder | None = None
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """A connection for this thread alone, given back without an open transaction.
+
+        Raises:
+            TeamError: Whatever the database says, in the words of `translate`.
+        """
+        try:
+            connection = self.take()
+            try:
+                yield connection
+            finally:
+                self.roll_back(connection)
+                self.give_back(connection)
+        except self.error as error:
+            raise self.translate(error) from error
+
+    @abstractmethod
+    def take(self) -> Connection:
+        """A connection that begins no transactions by itself."""
+
+    @abstractmethod
+    def give_back(self, connection: Any) -> None:
+        """Close the connection, or keep it for the next who asks."""
+
+    def roll_back(self, connection: Connection) -> None:
+        """End whatever is open on the connection; one that is broken is not used again."""
+        if not connection.is_idle:
+            with suppress(self.error):
+                connection.change("ROLLBACK")
+
+    def mark(self) -> object | None:
+        """A value that is the same as long as nothing in the database changed; None when there is no such thing."""
+        return None
+
+    def prepare(self, connection: Connection) -> None:
+        """Make a database that is known to be a team ready for writing; outside of a transaction."""
+        return None
+
+    @abstractmethod
+    def begin_reading(self, connection: Connection) -> None:
+        """Begin a transaction in which everything read is of one moment."""
+
+    @abstractmethod
+    def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
+        """Begin the only transaction that writes, waiting at most `wait` seconds; `label` says what it is for.
+
+        Raises:
+            TeamError: `STORE_LOCKED` with the holder.
+        """
+
+    @abstractmethod
+    def commit(self, connection: Connection, written: CommitRecord | None = None, *, wait: float = 0.0) -> None:
+        """Make the transaction durable.
+
+        Args:
+            written: What tells whether it was done, should the answer be lost.
+            wait: So many seconds at most a server is asked for that.
+
+        Raises:
+            TeamError: `STORE_FAILED`: nothing was changed, or nobody can tell (`OUTCOME_UNKNOWN`, with the `ids`).
+        """
+
+    def notify(self, connection: Connection) -> None:
+        """Tell watchers about the change being committed, where they do not see the commit itself."""
+        return None
+
+    @abstractmethod
+    def holder(self) -> LockHolder | None:
+        """Who holds the write lock now; never raises."""
+
+    @abstractmethod
+    def translate(self, error: Exception) -> TeamError:
+        """The user's error for what the database said."""
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What is odd about the place the database is at."""
+        return ()
 
     @property
     def has_trail(self) -> bool:
@@ -117,19 +219,18 @@ class SqlTeam(Team):
 
     def _look(self, progress: Progress | None) -> Snapshot:
         """What is there now; the same as before while nothing changed."""
-        with self._reader.guard:
-            mark, stamp = self._dialect.mark(), self._settings.stamp()
+        with self.reader.guard:
+            mark, stamp = self.mark(), self.settings.stamp()
             if self._seen is not None and mark is not None and self._seen[0] == (mark, stamp):
                 return self._seen[1]
-            with self._dialect.reading() as connection:
-                snapshot = self._read(connection, progress)
+            with self._reading() as (connection, shape):
+                snapshot = self._read(connection, shape, progress)
             self._seen = (mark, stamp), snapshot
             return snapshot
 
-    def _read(self, connection: Connection, progress: Progress | None) -> Snapshot:
-        shape = _tables(connection, self.location)
-        settings = self._settings.look(connection, shape)
-        state = self._reader.state(connection, shape, progress=progress)
+    def _read(self, connection: Connection, shape: Shape, progress: Progress | None) -> Snapshot:
+        settings = self.settings.look(connection, shape)
+        state = self.reader.state(connection, shape, progress=progress)
         found = numbers(connection) if shape.has_ours else None
         lost = numbers_lost(connection, found) if shape.has_ours else None
         hidden = Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT) if shape.hidden else None
@@ -138,14 +239,14 @@ class SqlTeam(Team):
         moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
         condition = Condition.OK if state.entries else Condition.EMPTY
         return Snapshot(
-            revision=f"{state.number}/{self._settings.number}/{condition}",
+            revision=f"{state.number}/{self.settings.number}/{condition}",
             taken_at=self.clock(),
             changed_at=max(moments, default=None),
             config=settings.config,
             messages=state.messages,
-            problems=(*settings.problems, *ours, *state.problems, *self._dialect.problems()),
+            problems=(*settings.problems, *ours, *state.problems, *self.problems()),
             condition=condition,
-            missing=self._reader.missing,
+            missing=self.reader.missing,
             recorded=self._recorded(connection, shape, settings.config.key),
         )
 
@@ -154,11 +255,11 @@ class SqlTeam(Team):
         condition = Condition.VANISHED if vanished else Condition.UNREADABLE
         problem = Problem("VANISHED" if vanished else "UNREADABLE", "error", self.location, error.message, error.hint)
         return Snapshot(
-            revision=f"-1/{self._settings.number}/{condition}",
+            revision=f"-1/{self.settings.number}/{condition}",
             taken_at=self.clock(),
             changed_at=None,
-            config=self._settings.last,
-            problems=(problem, *self._dialect.problems()),
+            config=self.settings.last,
+            problems=(problem, *self.problems()),
             condition=condition,
         )
 
@@ -174,7 +275,7 @@ class SqlTeam(Team):
         now, before = time.monotonic(), self._holder
         if before is None and now - self._asked < _ASK_SECONDS:
             return None
-        self._asked, holder = now, self._dialect.holder()
+        self._asked, holder = now, self.holder()
         if holder is not None and not holder.since:
             is_same = before is not None and before.pid == holder.pid
             holder = before if is_same else replace(holder, since=to_text(self.clock()))
@@ -183,20 +284,19 @@ class SqlTeam(Team):
 
     def obstacle(self) -> str:
         """See `Team.obstacle`: rights on a file are known beforehand, those on a server when they are refused."""
-        forbidden = self._dialect.read_only and not self.read_only
-        return f"no write permission on {self.location}" if forbidden else ""
+        return f"no write permission on {self.location}" if self.looks_only and not self.read_only else ""
 
     def config(self) -> TeamConfig:
         """See `Team.config`."""
         with self._reading() as (connection, shape):
-            return self._settings.read(connection, shape)
+            return self.settings.read(connection, shape)
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`; what has been read is left out."""
         with self._reading() as (connection, shape):
             unread = may_address("(status IS NULL OR status <> :read)")
             rows = connection.rows(shape.rows(unread), {**to_recipient(agent), "read": Status.READ})
-            entries = self._reader.alone(rows)
+            entries = self.reader.alone(rows)
             anything = connection.first(f"SELECT message_id FROM {MESSAGES} LIMIT 1") is not None
         messages = in_order(entries)
         mine = tuple(message for message in messages if message.is_addressed_to(agent))
@@ -210,8 +310,8 @@ class SqlTeam(Team):
 
     def reworded(self) -> frozenset[str]:
         """See `Team.reworded`; of the messages that were read."""
-        with self._reader.guard:
-            return frozenset(self._reader.reworded)
+        with self.reader.guard:
+            return frozenset(self.reader.reworded)
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
@@ -234,8 +334,8 @@ class SqlTeam(Team):
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
-        with self._reader.guard, self._reading() as (connection, shape):
-            key = self._settings.look(connection, shape).config.key
+        with self.reader.guard, self._reading() as (connection, shape):
+            key = self.settings.look(connection, shape).config.key
             return self._trail.lines(connection, limit=limit, key=key) if shape.has_ours else []
 
     def attachment(self, reference: str) -> bytes:
@@ -264,16 +364,16 @@ class SqlTeam(Team):
     def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
         """See `Team.restore_settings`."""
         with self._reading() as (connection, shape):
-            if not self._settings.look(connection, shape).config.lost:
+            if not self.settings.look(connection, shape).config.lost:
                 return None
         with self._writing(actor, "restore_settings", wait) as tx:
-            settings = self._settings.look(tx.connection, tx.shape)
+            settings = self.settings.look(tx.connection, tx.shape)
             if not settings.config.lost or settings.in_force is None:
                 return None
             kept = ""
-            if settings.place == FILE and self._settings.file is not None:
+            if settings.place == FILE and self.settings.file is not None:
                 stamp = to_text(self.clock()).replace(":", "").replace("-", "")
-                kept = put_back(self._settings.file, settings.in_force, stamp)
+                kept = put_back(self.settings.file, settings.in_force, stamp)
             else:
                 write_settings(tx.connection, settings.in_force.decode())
             tx.record("restore_settings", sha256=digest(settings.in_force), kept=kept)
@@ -287,68 +387,39 @@ class SqlTeam(Team):
     ) -> Problem | None:
         """See `Team.accept_settings`."""
         with self._writing(actor, "accept_settings", wait) as tx:
-            settings = self._settings.look(tx.connection, tx.shape)
+            settings = self.settings.look(tx.connection, tx.shape)
             if not settings.config.lost:
                 return None
             tx.to_record = settings.confirmed(Path(self.location), "settings", signed)
             tx.record("accept_settings", **{"sha256": digest(tx.to_record), **signed})
         return Problem("SETTINGS_ACCEPTED", "warning", "the settings", "the settings hold as they are now")
 
-    def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
-        """See `Team.announce`."""
-        return nullcontext(False) if self.read_only else self._dialect.present(presence, name)
-
-    def attendance(self, presence: Presence) -> Attendance:
-        """See `Team.attendance`."""
-        return self._dialect.attendance(presence)
-
-    def places(self) -> Mapping[str, str]:
-        """See `Team.places`."""
-        return self._dialect.places()
-
-    def watch(self) -> AsyncIterator[WatchHint]:
-        """See `Team.watch`."""
-        return self._dialect.watch()
-
-    def close(self) -> None:
-        """See `Team.close`."""
-        self._dialect.close()
-
     @contextmanager
     def _reading(self) -> Iterator[tuple[Connection, Shape]]:
         """A moment of the database with its tables."""
-        with self._dialect.reading() as connection:
+        with self.connect() as connection:
+            self.begin_reading(connection)
             yield connection, _tables(connection, self.location)
 
     @contextmanager
     def _writing(self, actor: str, action: str, wait: float) -> Iterator[SqlTransaction]:
-        if self.read_only or self._dialect.read_only:
+        if self.looks_only:
             why = "is open read-only" if self.read_only else "may not be written by this user"
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
-        with self._dialect.connect() as connection:
+        with self.connect() as connection:
             shape = _tables(connection, self.location)
-            self._dialect.roll_back(connection)
-            self._dialect.prepare(connection)
-            self._dialect.begin_writing(connection, wait=wait, label=f"{action} {actor}")
+            self.roll_back(connection)
+            self.prepare(connection)
+            self.begin_writing(connection, wait=wait, label=f"{action} {actor}")
             if not shape.has_ours:
                 shape = self._with_ours(connection, shape)
-            settings = self._settings.look(connection, shape)
+            settings = self.settings.look(connection, shape)
 
             def recorded() -> RecordedFacts:
-                with self._reader.guard:
+                with self.reader.guard:
                     return self._recorded(connection, shape, settings.config.key)
 
-            tx = SqlTransaction(
-                connection,
-                self._dialect,
-                self._reader,
-                shape,
-                now=self.clock(),
-                config=settings.checked(),
-                settings=self._settings,
-                recorded=recorded,
-            )
-            tx.to_record, tx.place = settings.to_record, settings.place
+            tx = SqlTransaction(self, connection, shape, settings, recorded)
             if action == "heal":
                 self._restore_numbers(tx)
                 restore(tx, recorded())
@@ -356,11 +427,11 @@ class SqlTeam(Team):
             # A transaction that wrote nothing is rolled back and leaves no trace.
             if (changes := tx.finish()) is not None:
                 try:
-                    written = tx.write(changes, actor=actor, at=to_text(self.clock()))
-                    self._dialect.announce(connection)
+                    line = tx.write(changes, actor=actor, at=to_text(self.clock()))
+                    self.notify(connection)
                 except connection.error as error:
                     raise self._failed(error) from error
-                self._dialect.commit(connection, written, wait=wait)
+                self.commit(connection, CommitRecord(*line, list(changes.added)), wait=wait)
 
     def _restore_numbers(self, tx: SqlTransaction) -> None:
         arrivals = (entry.arrival for entry in tx.state.entries.values() if entry.arrival is not None)
@@ -371,7 +442,7 @@ class SqlTeam(Team):
 
     def _failed(self, error: Exception) -> TeamError:
         """Whoever came so far may write messages: what is refused now is a right on tables of ours, or to make them."""
-        known = self._dialect.translate(error)
+        known = self.translate(error)
         if known.code is Code.READ_ONLY and getattr(error, "sqlstate", "") == NO_RIGHT:
             return TeamError(Code.NOT_PERMITTED, known.message, GRANT)
         if known.code in (Code.READ_ONLY, Code.STORE_LOCKED):
@@ -432,7 +503,7 @@ def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_
             else f"Make it with: team-console init {shlex.quote(str(place))}"
         )
         raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(place))}{f': {why}' if why else ' is not a file'}", hint)
-    return SqlTeam(_dialect(place, read_only=read_only), read_only=read_only, clock=clock)
+    return _opened(place, read_only=read_only, clock=clock)
 
 
 def create_database(location: str, settings: str) -> bool:
@@ -447,24 +518,24 @@ def create_database(location: str, settings: str) -> bool:
     place = _place(location)
     if isinstance(place, Path):
         _make_file(place)
-    dialect = _dialect(place, read_only=False)
+    team = _opened(place, read_only=False, clock=utc_now)
     try:
-        with dialect.connect() as connection:
+        with team.connect() as connection:
             if find_shape(connection) is None:
-                dialect.prepare(connection)
+                team.prepare(connection)
                 connection.change(CREATE_MESSAGES.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
-            dialect.begin_writing(connection, wait=10.0, label="create")
+            team.begin_writing(connection, wait=10.0, label="create")
             create_ours(connection)
             is_new = stored_settings(connection) is None
             if is_new:
                 write_settings(connection, settings)
-            dialect.commit(connection)
+            team.commit(connection)
             return is_new
     finally:
-        dialect.close()
+        team.close()
 
 
-def _dialect(place: Path | str, *, read_only: bool) -> Dialect:
+def _opened(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
     """With the driver of this kind of database, and no other.
 
     Raises:
@@ -472,12 +543,12 @@ def _dialect(place: Path | str, *, read_only: bool) -> Dialect:
     """
     try:
         if isinstance(place, Path):
-            from team_console.store.backends.sql.sqlite import Sqlite
+            from team_console.store.backends.sql.sqlite import SqliteTeam
 
-            return Sqlite(place, read_only=read_only)
-        from team_console.store.backends.sql.postgres import Postgres
+            return SqliteTeam(place, read_only=read_only, clock=clock)
+        from team_console.store.backends.sql.postgres import PostgresTeam
 
-        return Postgres(place, read_only=read_only)
+        return PostgresTeam(place, read_only=read_only, clock=clock)
     except ValueError as error:
         raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS) from error
     except ImportError as error:

@@ -6,13 +6,12 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from team_console.store.backends.sql.connection import Connection, Values, insert, listed
 from team_console.store.backends.sql.history import archived_messages, archived_row, as_text, audit_rows, with_recorded
-from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_order
+from team_console.store.backends.sql.row_reader import RowsState, in_order
 from team_console.store.backends.sql.rows import (
     RowEntry,
     changed_row,
@@ -32,13 +31,11 @@ from team_console.store.backends.sql.schema import (
     MESSAGES,
     NOTES,
     STATE,
-    CommitRecord,
-    Dialect,
     Shape,
     find_inbox,
     numbers,
 )
-from team_console.store.backends.sql.settings import TABLE, Settings, write_pointer, write_settings
+from team_console.store.backends.sql.settings import TABLE, SqlSettings, write_pointer, write_settings
 from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, Message
@@ -47,7 +44,9 @@ from team_console.store.model.recorded import RecordedFacts, reworded
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import is_answer
 from team_console.store.settings.in_force import on_record
-from team_console.store.settings.team_config import TeamConfig
+
+if TYPE_CHECKING:
+    from team_console.store.backends.sql.team import SqlTeam
 
 
 def may_address(condition: str) -> str:
@@ -81,25 +80,19 @@ class SqlTransaction(Transaction):
 
     def __init__(
         self,
+        team: SqlTeam,
         connection: Connection,
-        dialect: Dialect,
-        reader: RowReader,
         shape: Shape,
-        *,
-        now: datetime,
-        config: TeamConfig,
-        settings: Settings,
+        settings: SqlSettings,
         recorded: Callable[[], RecordedFacts],
     ) -> None:
-        super().__init__(now=now, config=config, recorded=recorded)
-        self._settings = settings
+        super().__init__(now=team.clock(), config=settings.checked(), recorded=recorded)
+        self._team = team
         self.connection = connection
-        self.dialect = dialect
-        self._reader = reader
         self.shape = shape
-        self.to_record: bytes | None = None
+        self.to_record = settings.to_record
         """Text of settings that this transaction is the first to put on the audit trail."""
-        self.place = TABLE
+        self.place = settings.place
         """Where that text stands."""
         self._state: RowsState | None = None
         self._entries: dict[str, RowEntry] = {}
@@ -126,7 +119,7 @@ class SqlTransaction(Transaction):
     def state(self) -> RowsState:
         """All rows, read when first asked for."""
         if self._state is None:
-            self._state = self._reader.state(self.connection, self.shape)
+            self._state = self._team.reader.state(self.connection, self.shape)
         return self._state
 
     def stored(self) -> Sequence[Message]:
@@ -178,12 +171,12 @@ class SqlTransaction(Transaction):
         return None if found is None else found.message
 
     def _read(self, condition: str, values: Values) -> list[RowEntry]:
-        entries = self._reader.alone(self.connection.rows(self.shape.rows(condition), values))
+        entries = self._team.reader.alone(self.connection.rows(self.shape.rows(condition), values))
         self._entries.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
         return entries
 
     def stored_settings(self) -> str:
-        return self._settings.text(self.connection, self.shape)
+        return self._team.settings.text(self.connection, self.shape)
 
     def archived_message(self, message_id: str) -> Message | None:
         if not self._owners(message_id):
@@ -225,8 +218,8 @@ class SqlTransaction(Transaction):
 
     # What follows turns the changes into rows, all in the database transaction they were made in.
 
-    def write(self, changes: Changes, *, actor: str, at: str) -> CommitRecord:
-        """Write everything; the caller commits.
+    def write(self, changes: Changes, *, actor: str, at: str) -> tuple[int, str]:
+        """Write everything; the caller commits. Returns the number and the hash of the last line on the trail.
 
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
@@ -258,7 +251,7 @@ class SqlTransaction(Transaction):
         end = {"arrivals": self._arrivals, "seq": lines[-1]["seq"], "hash": lines[-1]["hash"], "at": at}
         columns = "arrivals = :arrivals, audit_seq = :seq, audit_hash = :hash, changed_at = :at"
         self.connection.change(f"UPDATE {STATE} SET {columns}", end)
-        return CommitRecord(end["seq"], end["hash"], list(changes.added))
+        return end["seq"], end["hash"]
 
     def _number(self) -> int:
         self._arrivals += 1
@@ -337,7 +330,7 @@ class SqlTransaction(Transaction):
             self._insert_once(own, row, "message_id")
         except self.connection.error as error:
             self.connection.change("ROLLBACK TO SAVEPOINT inbox")
-            path = self.dialect.inbox_folder / f"{check_name(agent, field='agent')}.jsonl"
+            path = self._team.inbox_folder / f"{check_name(agent, field='agent')}.jsonl"
             try:
                 append_once(path, message)
             except OSError:
