@@ -18,7 +18,7 @@ from team_console.console.cli.results import MadeJson, PlayedJson
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME, open_team
-from team_console.store.backends.sql.team import create_database
+from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, guess, is_name, refuse_case_twin
 from team_console.store.model.safe import counted

@@ -51,7 +51,7 @@ def open_team(
     if given.startswith("claude:"):
         return open_claude(given.removeprefix("claude:"), clock)
     if "://" in given or given.endswith(DATABASE_SUFFIXES):
-        from team_console.store.backends.sql.team import open_database
+        from team_console.store.backends.sql.open import open_database
 
         return open_database(given, read_only=read_only, clock=clock)
     if given:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from team_console.store.backends.sql.team import create_database, open_database
+from team_console.store.backends.sql.open import create_database, open_database
 
 from tests.conftest import clean_environment
 from tests.sql.conftest import SETTINGS

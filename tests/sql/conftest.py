@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.team import SqlTeam, create_database, open_database
+from team_console.store.backends.sql.open import create_database, open_database
+from team_console.store.backends.sql.team import SqlTeam
 
 from tests.sql.empty_postgresql import empty_postgresql
 from tests.sql.server import Server, shared_server

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.team import SqlTeam, create_database
+from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import acknowledge, receive

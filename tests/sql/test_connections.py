@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.sql.team import SqlTeam, create_database
+from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.sql.team import SqlTeam
 
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.server import Server, fresh_database

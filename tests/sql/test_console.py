@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.team import create_database, open_database
+from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 

@@ -10,7 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.team import SqlTeam, create_database, open_database
+from team_console.store.backends.sql.open import create_database, open_database
+from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import sending

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.sql.team import open_database
+from team_console.store.backends.sql.open import open_database
 from team_console.store.contract.team import Condition
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import Code, TeamError

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.team import create_database, open_database
+from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 

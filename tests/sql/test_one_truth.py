@@ -55,7 +55,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         (tmp_path / CONFIG_NAME).write_text(SETTINGS)
         (tmp_path / QUEUE_NAME).write_text("messages: []\n")
         return str(tmp_path)
-    from team_console.store.backends.sql.team import create_database
+    from team_console.store.backends.sql.open import create_database
 
     at = str(request.getfixturevalue("postgres")) if request.param == "postgresql" else str(tmp_path / "team.db")
     create_database(at, SETTINGS)
@@ -219,7 +219,7 @@ def anyio_backend() -> str:
 
 
 def test_rows_that_left_a_database_unarchived_are_missing_on_every_face(tmp_path: Path) -> None:
-    from team_console.store.backends.sql.team import create_database
+    from team_console.store.backends.sql.open import create_database
 
     place = str(tmp_path / "team.db")
     create_database(place, SETTINGS)

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from team_console.console.agents import asking
 from team_console.console.cli.main import run
-from team_console.store.backends.sql.team import SqlTeam, create_database, open_database
+from team_console.store.backends.sql.open import create_database, open_database
+from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import OUTCOME_UNKNOWN, UNKNOWN
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts import TrustMark

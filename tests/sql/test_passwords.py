@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.locations import cover, passwords_in, redact
-from team_console.store.backends.sql.team import create_database, open_database
+from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.model.errors import Code, TeamError
 
 from tests.sql.conftest import SETTINGS, Open

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.team import create_database
+from team_console.store.backends.sql.open import create_database
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 LOOK = """
 import os, sys
-from team_console.store.backends.sql.team import open_database
+from team_console.store.backends.sql.open import open_database
 if sys.argv[3:]:
     open_database(sys.argv[1], read_only=True).snapshot()  # what is imported late, while it may still be read
     os.setgroups([]), os.setresgid(65534, 65534, 65534), os.setresuid(65534, 65534, 65534)
@@ -59,7 +59,7 @@ def _look(file: Path, *, how: str = "ro", as_nobody: bool = False) -> str:
 
 def _writer_that_dies(file: Path) -> None:
     script = (
-        "import os, sqlite3, sys; from team_console.store.backends.sql.team import open_database;"
+        "import os, sqlite3, sys; from team_console.store.backends.sql.open import open_database;"
         "from tests.store.contract import make_message, put;"
         "keeps = sqlite3.connect(sys.argv[1]); keeps.execute('SELECT count(*) FROM agent_message').fetchone();"
         "put(open_database(sys.argv[1]), make_message(1)); os._exit(0)"

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from team_console.store.backends.sql.team import create_database
+from team_console.store.backends.sql.open import create_database
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox, sending

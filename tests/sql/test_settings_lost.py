@@ -85,7 +85,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
         (tmp_path / "message-queue.yaml").write_text("messages: []\n")
         (tmp_path / CONFIG_NAME).write_text(SETTINGS)
     else:
-        from team_console.store.backends.sql.team import create_database
+        from team_console.store.backends.sql.open import create_database
 
         at = str(request.getfixturevalue("postgres")) if kind == "postgresql" else str(tmp_path / "team.db")
         create_database(at, SETTINGS)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.backends.sql.team import create_database
+from team_console.store.backends.sql.open import create_database
 from team_console.store.contract.team import Team
 from team_console.store.service.caller import Caller
 from team_console.store.service.router import deliver

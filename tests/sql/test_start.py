@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.team import create_database
+from team_console.store.backends.sql.open import create_database
 
 from tests.sql.conftest import SETTINGS
 from tests.test_architecture import HEAVY, RUNS, is_within, loaded_by

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from team_console.store.api import join_team
 from team_console.store.backends.open import QUEUE_NAME
-from team_console.store.backends.sql.team import create_database
+from team_console.store.backends.sql.open import create_database
 from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.sql.conftest import SETTINGS

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from team_console.store.backends.sql.team import open_database
+from team_console.store.backends.sql.open import open_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import acknowledge, receive

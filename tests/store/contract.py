@@ -108,7 +108,7 @@ def postgresql_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
 @contextmanager
 def _database(location: str, clock: FakeClock) -> Iterator[TeamFactory]:
     from team_console.store.backends.open import open_team
-    from team_console.store.backends.sql.team import create_database
+    from team_console.store.backends.sql.open import create_database
 
     members = "".join(f"- {{name: {name}, role: {'master' if name == 'ceo' else 'member'}}}\n" for name in NAMES)
     create_database(location, f"team: sprint-42\nlead: ceo\nagents:\n{members}")

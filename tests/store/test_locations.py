@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, open_team
-from team_console.store.backends.sql.team import create_database
+from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.migration import open_target
 

@@ -36,7 +36,7 @@ def made_in_folder(tmp_path: Path, clock: FakeClock) -> tuple[Team, Callable[[],
 
 
 def made_in_database(tmp_path: Path, clock: FakeClock) -> tuple[Team, Callable[[], None]]:
-    from team_console.store.backends.sql.team import create_database
+    from team_console.store.backends.sql.open import create_database
 
     place = tmp_path / "team.db"
     create_database(str(place), SETTINGS)

@@ -5,29 +5,26 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
+import msgspec
 from team_console.store.backends.audit_log import KEPT, NOT_BY_DESK, AuditReader, TrailLine
 from team_console.store.backends.sql.connection import Connection, Values, containing
-from team_console.store.backends.sql.rows import dump, is_storable, storable
-from team_console.store.backends.sql.schema import ARCHIVE, ATTACHMENTS, AUDIT
-from team_console.store.contract.team import AuditLine, LineSeal, Page, judged, key_name, seal
+from team_console.store.backends.sql.rows import dump, object_of, storable
+from team_console.store.backends.sql.schema import ARCHIVE, AUDIT
+from team_console.store.contract.team import LineSeal, Page, judged, key_name, seal
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, from_record
-from team_console.store.model.recorded import ACCEPT_SETTINGS, CARRIED, RecordedFacts
+from team_console.store.model.recorded import ACCEPT_SETTINGS, CARRIED
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
 
 _STEP = 2000
-_LINE = ("seq", "at", "actor", "action", "facts", "prev", "hash")
-LINES = f"SELECT {', '.join(_LINE)} FROM {AUDIT}"
-"""The select of audit rows, for `line_of`."""
-_SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
 RECORDED = "recorded"
 """Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
 _LAST = 2**63 - 1
@@ -52,8 +49,8 @@ def archived_row(agent: str, message: Message, *, n: int) -> dict[str, Any]:
 
 def archived_messages(connection: Connection, condition: str, values: Values) -> list[Message]:
     """Archived messages that fit, each id once, in the order they were archived."""
-    rows = connection.scalars(f"SELECT record FROM {ARCHIVE} WHERE {condition} ORDER BY n", values)
-    found = [message for text in rows if (message := message_of(text)) is not None]
+    rows = connection.rows(f"SELECT record FROM {ARCHIVE} WHERE {condition} ORDER BY n", values)
+    found = [message for (text,) in rows if (message := _message_of(text)) is not None]
     return list({message.message_id: message for message in found}.values())
 
 
@@ -68,59 +65,37 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
         conditions.append("agent = :agent")
     if cursor is not None:
         conditions.append("(created, message_id) < (:created, :message_id)")
-        values.update(zip(("created", "message_id"), _cursor(cursor), strict=True))
+        try:
+            values["created"], values["message_id"] = msgspec.json.decode(cursor, type=tuple[str, str])
+        except (msgspec.MsgspecError, ValueError) as error:
+            text = f"cursor {cursor!r} is not one of this team"
+            raise TeamError(Code.INVALID_FIELD, text, "Begin at the newest page.") from error
+    order = "ORDER BY created DESC, message_id DESC"
     latest = f"""
-        SELECT max(n), created, message_id FROM {ARCHIVE} WHERE {" AND ".join(conditions)}
-        GROUP BY created, message_id ORDER BY created DESC, message_id DESC LIMIT :limit
+        SELECT created, message_id, n, record FROM {ARCHIVE} WHERE n IN (
+            SELECT max(n) FROM {ARCHIVE} WHERE {" AND ".join(conditions)}
+            GROUP BY created, message_id {order} LIMIT :limit
+        ) {order}
     """
-    places = connection.rows(latest, values)
-    shown = places[:limit]
-    numbers = [n for n, _, _ in shown]
-    records = dict(connection.rows_among(f"SELECT n, record FROM {ARCHIVE} WHERE n IN", numbers))
-    messages, problems = _page(shown, records)
-    return Page(messages, json.dumps(shown[-1][1:]) if len(places) > limit else None, problems)
-
-
-def _page(shown: Sequence[Any], records: Mapping[int, str]) -> tuple[tuple[Message, ...], tuple[Problem, ...]]:
+    rows = connection.rows(latest, values)
     messages, problems = [], []
-    for n, _, message_id in shown:
-        message = message_of(records.get(n, ""))
+    for _, message_id, n, record in rows[:limit]:
+        message = _message_of(record)
         if message is not None:
             messages.append(message)
         else:
             text = f"archive row {n} is no message"
             problems.append(Problem("DAMAGED_ARCHIVE", "warning", message_id, text, "Look at the row by hand."))
-    return tuple(messages), tuple(problems)
+    return Page(tuple(messages), json.dumps(rows[limit - 1][:2]) if len(rows) > limit else None, tuple(problems))
 
 
-def _cursor(text: str) -> list[str]:
-    try:
-        place = json.loads(text)
-    except ValueError:
-        place = None
-    if isinstance(place, list) and len(place) == 2 and all(isinstance(item, str) for item in place):
-        return place
-    raise TeamError(Code.INVALID_FIELD, f"cursor {text!r} is not one of this team", "Begin at the newest page.")
-
-
-def message_of(text: str) -> Message | None:
+def _message_of(text: object) -> Message | None:
     """The archived message that `text` holds, None when it holds none."""
     try:
-        record = json.loads(text)
-        return from_record(record) if isinstance(record, dict) else None
-    except (ValueError, RecursionError):
+        record = object_of(text)
+        return from_record(record) if record else None
+    except ValueError:
         return None
-
-
-def chained(prev: str, line: Mapping[str, Any]) -> str:
-    """The hash of an audit line that follows the line with the hash `prev`."""
-    return hashlib.sha256(_said(prev, line, line["facts"])).hexdigest()
-
-
-def line_of(row: Sequence[Any]) -> dict[str, Any]:
-    """An audit row with the types its columns should have; SQLite keeps whatever somebody puts there."""
-    seq, *texts = row
-    return {"seq": seq if isinstance(seq, int) else 0, **dict(zip(_LINE[1:], map(as_text, texts), strict=True))}
 
 
 def as_text(value: object) -> str:
@@ -130,123 +105,113 @@ def as_text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _said(prev: str, line: Mapping[str, Any], facts: str) -> bytes:
-    said = [prev, line["seq"], line["at"], line["actor"], line["action"], facts]
-    return json.dumps(said, separators=(",", ":")).encode("ascii")
+class Line(NamedTuple):
+    """An audit row."""
+
+    seq: int
+    at: str
+    actor: str
+    action: str
+    facts: str
+    prev: str
+    hash: str = ""
+
+    def said(self, facts: str | None = None) -> bytes:
+        """What its hash and its seal are made of."""
+        said = [self.prev, *self[:4], self.facts if facts is None else facts]
+        return json.dumps(said, separators=(",", ":")).encode("ascii")
+
+    def digest(self) -> str:
+        """What its hash has to be."""
+        return hashlib.sha256(self.said()).hexdigest()
+
+    def with_seal(self, key: bytes) -> Line:
+        """The same with its seal as the last of the facts."""
+        comma = "," if len(self.facts) > len("{}") else ""
+        return self._replace(facts=f'{self.facts[:-1]}{comma}"seal":"{seal(key, self.said())}"}}')
+
+    def seal(self, key: bytes) -> LineSeal:
+        """What the seal tells."""
+        match = _SEAL.search(self.facts)
+        without = f"{self.facts[: match.start()]}}}" if match else self.facts
+        return judged(key, self.said(without), match[1] if match else None)
 
 
-def _sealed(prev: str, line: Mapping[str, Any], key: bytes) -> str:
-    """The facts of an audit line with its seal as the last of them."""
-    facts: str = line["facts"]
-    comma = "," if len(facts) > len("{}") else ""
-    return f'{facts[:-1]}{comma}"seal":"{seal(key, _said(prev, line, facts))}"}}'
-
-
-def seal_of(line: Mapping[str, Any], key: bytes) -> LineSeal:
-    """What the seal of an audit line tells."""
-    if not key:
-        return LineSeal.UNKNOWN
-    facts = str(line["facts"])
-    match = _SEAL.search(facts)
-    without = f"{facts[: match.start()]}}}" if match else facts
-    return judged(key, _said(line["prev"], line, without), match[1] if match else None)
+_SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
 
 
 class Trail:
     """Follows the audit trail of one database: each line is read once. Used from one thread at a time.
 
-    The facts come from the lines alone that may tell of any, which the database looks for: a trail may be long.
+    A trail may be long: where it is not read as a whole, the database looks for the lines that may tell of requests
+    and answers.
     """
 
-    def __init__(self) -> None:
-        self._whole = _Follower()
-        self._sought = _Follower(is_whole=False)
-
-    def lines(self, connection: Connection, *, limit: int, key: bytes) -> list[AuditLine]:
-        """The last lines, newest first, each with whether the chain and the seals hold up to it."""
-        return self._whole.read(connection, key, keeps=limit).shown(limit)
-
-    def facts(self, connection: Connection, key: bytes) -> RecordedFacts:
-        """What is on record of requests and answers at the moment the connection sees."""
-        return self._sought.read(connection, key).facts
-
-
-class _Follower:
-    def __init__(self, *, is_whole: bool = True) -> None:
-        self._trail = AuditReader()
+    def __init__(self, *, is_whole: bool) -> None:
+        self._reader = AuditReader()
         self._is_whole = is_whole
         self._begin()
 
     def _begin(self) -> None:
-        self._seq = 0
-        self._hash = ""
+        self._last = Line(0, "", "", "", "", "")
         self._sealed_from: int | None = None
         self._is_odd = False
 
     def read(self, connection: Connection, key: bytes, *, keeps: int = KEPT) -> AuditReader:
         """Take the lines that were added since, all of them when the trail is another or is shorter than it was."""
-        last = connection.scalar(f"SELECT max(seq) FROM {AUDIT} WHERE seq <= {_LAST}") or 0
-        if last < self._seq or key != self._trail.key or keeps > self._trail.keeps:
-            self._trail.restart(key=key, keeps=keeps)
+        end = connection.scalar(f"SELECT max(seq) FROM {AUDIT} WHERE seq <= {_LAST}") or 0
+        if end < self._last.seq or key != self._reader.key or keeps > self._reader.keeps:
+            self._reader.restart(key=key, keeps=keeps)
             self._begin()
-        if last > self._seq and not self._is_whole:
-            self._find_first_seal(connection)
-        wanted = LINES if self._is_whole else f"{LINES} WHERE ({_MAY_TELL}) AND seq <= {last}"
-        more = f"{wanted} {'AND' if 'WHERE' in wanted else 'WHERE'} seq > :seq ORDER BY seq LIMIT {_STEP}"
-        while last > self._seq or self._is_whole:
-            rows = connection.rows(more, {"seq": self._seq, **_SOUGHT})
-            if not rows or not all(self._take(line_of(row)) for row in rows):
-                break
-        if not self._is_whole:
-            self._seq = last
-        return self._trail
-
-    def _take(self, line: dict[str, Any]) -> bool:
-        """Take a line; False for one without a number: SQLite keeps any text there, and sorts it behind all numbers."""
-        seq, key = line["seq"], self._trail.key
-        if seq <= self._seq:
-            if not self._is_odd:
-                self._trail.take(trail_line(line, key, follows=False))
-            self._is_odd = True
-            return False
-        is_next = seq == self._seq + 1 and line["prev"] == self._hash and line["hash"] == chained(self._hash, line)
-        is_after_seal = self._sealed_from is not None and seq >= self._sealed_from
-        self._trail.take(trail_line(line, key, follows=is_next or not self._is_whole), is_after_seal=is_after_seal)
-        self._seq, self._hash = seq, line["hash"]
-        return True
-
-    def _find_first_seal(self, connection: Connection) -> None:
-        """A quote in a text of a line is escaped, so that no text looks like a seal."""
-        if self._trail.key and self._sealed_from is None:
-            sealed = {"sealed": containing(f'"seal":"{key_name(self._trail.key)}-')}
+        if not self._is_whole and end == self._last.seq:
+            return self._reader
+        condition = "" if self._is_whole else f" AND ({_MAY_TELL}) AND seq <= {end}"
+        if not self._is_whole and key and self._sealed_from is None:
+            # A quote in a text of a line is escaped, so that no text looks like a seal.
+            sealed = {"sealed": containing(f'"seal":"{key_name(key)}-')}
             first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
             self._sealed_from = first if isinstance(first, int) else None
+        wanted = f"SELECT {', '.join(Line._fields)} FROM {AUDIT} WHERE seq > :seq{condition} ORDER BY seq"
+        for chunk in connection.chunks(_STEP, wanted, {"seq": self._last.seq, **_SOUGHT}):
+            for seq, *texts in chunk:
+                self._take(Line(seq if isinstance(seq, int) else 0, *map(as_text, texts)))
+        if not self._is_whole:
+            self._last = self._last._replace(seq=end)
+        return self._reader
+
+    def _take(self, line: Line) -> None:
+        """Take a line, of those without a number the first: SQLite keeps any text there, sorted behind all numbers."""
+        is_odd = line.seq <= self._last.seq
+        if is_odd and self._is_odd:
+            return
+        is_next = line.seq == self._last.seq + 1 and line.prev == self._last.hash and line.hash == line.digest()
+        is_after_seal = self._sealed_from is not None and line.seq >= self._sealed_from
+        follows = not is_odd and (is_next or not self._is_whole)
+        self._reader.take(_trail_line(line, self._reader.key, follows=follows), is_after_seal=is_after_seal)
+        self._last, self._is_odd = (self._last, True) if is_odd else (line, self._is_odd)
 
 
-def trail_line(line: Mapping[str, Any], key: bytes, *, follows: bool = True) -> TrailLine:
+def _trail_line(line: Line, key: bytes, *, follows: bool) -> TrailLine:
     """Make an audit row a line of the trail, with the requests and answers that its facts carry."""
-    text, action = line["facts"], line["action"]
+    facts = object_of(line.facts)
+    recorded = facts.get(RECORDED)
     questions: list[object] = []
     answers: list[object] = []
-    if f'"{RECORDED}"' in text or '"request_id"' in text:
-        facts = facts_of(text)
-        recorded = facts.get(RECORDED)
-        if isinstance(recorded, Mapping):
-            questions, answers = as_list(recorded.get("questions")), as_list(recorded.get("answers"))
-        elif "request_id" in facts and action not in NOT_BY_DESK:
-            # A line of an earlier version names the messages it wrote and does not hold them.
-            questions = [facts.get("question"), *as_list(facts.get("ids"))]
+    if isinstance(recorded, Mapping):
+        questions, answers = _list(recorded.get("questions")), _list(recorded.get("answers"))
+    elif "request_id" in facts and line.action not in NOT_BY_DESK:
+        # A line of an earlier version names the messages it wrote and does not hold them.
+        questions = [facts.get("question"), *_list(facts.get("ids"))]
     return TrailLine(
-        *(line["seq"], line["at"], line["actor"], action, text.encode("utf-8", "backslashreplace")),
+        *(*line[:4], line.facts.encode("utf-8", "backslashreplace")),
         writes=tuple(dump(record).encode("utf-8", "backslashreplace") for record in answers),
         questions=tuple(item for item in questions if isinstance(item, str)),
         follows=follows,
-        seal=seal_of(line, key),
+        seal=line.seal(key),
     )
 
 
-def as_list(value: object) -> list[Any]:
-    """Give a list as it is, and an empty one for anything else."""
+def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
@@ -262,33 +227,14 @@ def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, dict[
     return [(action, {**facts, RECORDED: {"questions": questions, "answers": answers}}), *rest]
 
 
-def audit_rows(
+def audit_lines(
     records: Iterable[tuple[str, Mapping[str, Any]]], *, seq: int, prev: str, at: str, actor: str, key: bytes = b""
-) -> list[dict[str, Any]]:
+) -> list[Line]:
     """The lines to append after line `seq` with the hash `prev`, sealed where there is a key."""
-    lines: list[dict[str, Any]] = []
-    for action, facts in records:
-        seq += 1
-        line = {"seq": seq, "at": at, "actor": actor, "action": action, "facts": dump(facts), "prev": prev}
-        if key:
-            line["facts"] = _sealed(prev, line, key)
-        prev = chained(prev, line)
-        lines.append({**line, "hash": prev})
+    lines: list[Line] = []
+    for number, (action, facts) in enumerate(records, start=seq + 1):
+        line = Line(number, at, actor, action, dump(facts), prev)
+        line = line.with_seal(key) if key else line
+        prev = line.digest()
+        lines.append(line._replace(hash=prev))
     return lines
-
-
-def attachment(connection: Connection, reference: str) -> bytes | None:
-    """The bytes behind a reference, None when there is no such thing."""
-    if not is_storable(reference):
-        return None
-    data = connection.scalar(f"SELECT data FROM {ATTACHMENTS} WHERE reference = :reference", {"reference": reference})
-    return data if data is None or isinstance(data, bytes) else as_text(data).encode("utf-8", "surrogateescape")
-
-
-def facts_of(text: str) -> Mapping[str, Any]:
-    """What an audit line tells, `unreadable` where it is no JSON object."""
-    try:
-        facts = json.loads(text)
-    except (ValueError, RecursionError):
-        return {"unreadable": text}
-    return facts if isinstance(facts, dict) else {"unreadable": text}

@@ -84,7 +84,7 @@ def read_row(row: Row, *, place: str) -> RowEntry:
         hint = "Give it a message_id that is a text; until then nobody can receive or change it."
         return RowEntry(row, None, None, (_problem("error", place, f"the row has {what}", hint),))
     payload, payload_problem = _parse(row.payload)
-    note = payload[NOTE_KEY] if _has_own_note(payload) else _side_note(row.note)
+    note = payload[NOTE_KEY] if _has_own_note(payload) else object_of(row.note)
     problems = [] if payload_problem is None else [_damaged(row.message_id, payload_problem)]
     odd = [name for name, value in zip(COLUMNS, row, strict=False) if name != "payload" and isinstance(value, bytes)]
     problems += [_is_blob(row.message_id, name) for name in odd]
@@ -154,7 +154,7 @@ def changed_row(old: RowEntry, new: Message) -> tuple[dict[str, Any], str | None
         columns["payload"] = payload_text(new)
         if columns["payload"] != old.row.payload:
             changed["payload"] = columns["payload"]
-        known = _recorded_words(payload[NOTE_KEY] if _has_own_note(payload) else _side_note(old.row.note))
+        known = _recorded_words(payload[NOTE_KEY] if _has_own_note(payload) else object_of(old.row.note))
         parts = zip(known, _words(old.message), _words(new), strict=False)
         # guard: row-words-kept
         words = [before if now == then else then for before, now, then in parts]
@@ -320,9 +320,10 @@ def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
 
 
-def _side_note(text: Any) -> Mapping[str, Any]:
-    note, _ = _parse(text)
-    return note if isinstance(note, dict) else {}
+def object_of(text: Any) -> dict[str, Any]:
+    """The JSON object in `text`, an empty one where there is none."""
+    found, _ = _parse(text)
+    return found if isinstance(found, dict) else {}
 
 
 def storable(text: str) -> str:

@@ -5,7 +5,6 @@ What was in force is on the audit trail, with the line it was first recorded in;
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +12,11 @@ from pathlib import Path
 from msgspec.structs import asdict
 from team_console.store.backends.locked_files import sync_folder
 from team_console.store.backends.sql.connection import Connection, containing, insert
+from team_console.store.backends.sql.rows import object_of
 from team_console.store.backends.sql.schema import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.in_force import InForce, Names, digest, from_record, judge
-from team_console.store.settings.settings_file import parse, read_settings, read_text, stamp, whose, with_trust
+from team_console.store.settings.settings_file import parse, read_text, stamp, whose, with_trust
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 KEY = "settings"
@@ -74,21 +74,6 @@ class Settings:
             None if key is None else stamp(key),
             None if self._root is None else whose(self._root),
         )
-
-    def text(self, connection: Connection, shape: Shape) -> str:
-        """The text of the settings now: of the table, else of the file, else empty."""
-        text = stored_settings(connection) if shape.has_ours else None
-        if text is None and self.file is not None:
-            return read_settings(self.file)
-        return text or ""
-
-    def read(self, connection: Connection, shape: Shape) -> TeamConfig:
-        """The settings now: of the table, else of the file, else defaults; lost ones as they were in force.
-
-        Raises:
-            TeamError: `STORE_UNREADABLE` naming table or file, line and key, or as for `stored_settings`.
-        """
-        return self.look(connection, shape).checked()
 
     def look(self, connection: Connection, shape: Shape) -> SqlSettings:
         """The settings now, with what is wrong with them; while they cannot be understood, the last good ones.
@@ -213,16 +198,7 @@ def _text_on_record(connection: Connection, line: int, recorded: str) -> bytes |
     values = {"line": line, "pattern": containing('"settings":{"sha256"')}
     for condition in ("seq = :line", "facts LIKE :pattern ESCAPE '/'"):
         wanted = f"SELECT facts FROM {AUDIT} WHERE {condition} ORDER BY seq DESC LIMIT 1"
-        kept = _kept(connection.scalar(wanted, values))
-        if kept and recorded in ("", kept.get("sha256")):
+        kept = object_of(connection.scalar(wanted, values)).get("settings")
+        if isinstance(kept, dict) and kept and recorded in ("", kept.get("sha256")):
             return from_record(kept)
     return None
-
-
-def _kept(facts: object) -> Mapping[str, object]:
-    try:
-        said = json.loads(str(facts or "{}"))
-    except (ValueError, RecursionError):
-        return {}
-    kept = said.get("settings") if isinstance(said, dict) else None
-    return kept if isinstance(kept, dict) else {}

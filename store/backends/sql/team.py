@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,19 +10,17 @@ from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
-from urllib.parse import unquote
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.sql.connection import Connection, containing
-from team_console.store.backends.sql.history import Trail, archived_messages, as_text, attachment, page
+from team_console.store.backends.sql.history import Trail, archived_messages, as_text, page
 from team_console.store.backends.sql.row_reader import Progress, RowReader, in_order
-from team_console.store.backends.sql.rows import dump
+from team_console.store.backends.sql.rows import dump, is_storable
 from team_console.store.backends.sql.schema import (
     ARCHIVE,
+    ATTACHMENTS,
     CHANGED,
-    CREATE_MESSAGES,
     GRANT,
     HIDDEN,
     MESSAGES,
@@ -41,7 +37,6 @@ from team_console.store.backends.sql.settings import (
     FILE,
     Settings,
     put_back,
-    stored_settings,
     write_settings,
 )
 from team_console.store.backends.sql.transaction import (
@@ -60,7 +55,7 @@ from team_console.store.contract.team import (
     Team,
 )
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.clock import Clock, from_text, to_text, utc_now
+from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
@@ -112,9 +107,10 @@ class SqlTeam(Team):
         self.looks_only = looks_only
         self.clock = clock
         self.inbox_folder = inbox_folder
-        self.settings = Settings(root, location)
-        self.reader = RowReader()
-        self._trail = Trail()
+        self._settings = Settings(root, location)
+        self._reader = RowReader()
+        self._trail = Trail(is_whole=True)
+        self._facts = Trail(is_whole=False)
         self._seen: tuple[object, Snapshot] | None = None
         self._asked = -_ASK_SECONDS
         self._holder: LockHolder | None = None
@@ -219,8 +215,8 @@ class SqlTeam(Team):
 
     def _look(self, progress: Progress | None) -> Snapshot:
         """What is there now; the same as before while nothing changed."""
-        with self.reader.guard:
-            mark, stamp = self.mark(), self.settings.stamp()
+        with self._reader.guard:
+            mark, stamp = self.mark(), self._settings.stamp()
             if self._seen is not None and mark is not None and self._seen[0] == (mark, stamp):
                 return self._seen[1]
             with self._reading() as (connection, shape):
@@ -229,8 +225,8 @@ class SqlTeam(Team):
             return snapshot
 
     def _read(self, connection: Connection, shape: Shape, progress: Progress | None) -> Snapshot:
-        settings = self.settings.look(connection, shape)
-        state = self.reader.state(connection, shape, progress=progress)
+        settings = self._settings.look(connection, shape)
+        state = self._reader.state(connection, shape, progress=progress)
         found = numbers(connection) if shape.has_ours else None
         lost = numbers_lost(connection, found) if shape.has_ours else None
         hidden = Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT) if shape.hidden else None
@@ -239,14 +235,14 @@ class SqlTeam(Team):
         moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
         condition = Condition.OK if state.entries else Condition.EMPTY
         return Snapshot(
-            revision=f"{state.number}/{self.settings.number}/{condition}",
+            revision=f"{state.number}/{self._settings.number}/{condition}",
             taken_at=self.clock(),
             changed_at=max(moments, default=None),
             config=settings.config,
             messages=state.messages,
             problems=(*settings.problems, *ours, *state.problems, *self.problems()),
             condition=condition,
-            missing=self.reader.missing,
+            missing=self._reader.missing,
             recorded=self._recorded(connection, shape, settings.config.key),
         )
 
@@ -255,17 +251,17 @@ class SqlTeam(Team):
         condition = Condition.VANISHED if vanished else Condition.UNREADABLE
         problem = Problem("VANISHED" if vanished else "UNREADABLE", "error", self.location, error.message, error.hint)
         return Snapshot(
-            revision=f"-1/{self.settings.number}/{condition}",
+            revision=f"-1/{self._settings.number}/{condition}",
             taken_at=self.clock(),
             changed_at=None,
-            config=self.settings.last,
+            config=self._settings.last,
             problems=(problem, *self.problems()),
             condition=condition,
         )
 
     def _recorded(self, connection: Connection, shape: Shape, key: bytes) -> RecordedFacts:
         """What the audit trail knows of requests and answers; nothing where there is none yet."""
-        return self._trail.facts(connection, key) if shape.has_ours else _NOTHING_RECORDED
+        return self._facts.read(connection, key).facts if shape.has_ours else _NOTHING_RECORDED
 
     def _now_holding(self) -> LockHolder | None:
         """Who holds the lock; one that does not say since when counts from when it was first seen.
@@ -289,14 +285,14 @@ class SqlTeam(Team):
     def config(self) -> TeamConfig:
         """See `Team.config`."""
         with self._reading() as (connection, shape):
-            return self.settings.read(connection, shape)
+            return self._settings.look(connection, shape).checked()
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`; what has been read is left out."""
         with self._reading() as (connection, shape):
             unread = may_address("(status IS NULL OR status <> :read)")
             rows = connection.rows(shape.rows(unread), {**to_recipient(agent), "read": Status.READ})
-            entries = self.reader.alone(rows)
+            entries = self._reader.alone(rows)
             anything = connection.first(f"SELECT message_id FROM {MESSAGES} LIMIT 1") is not None
         messages = in_order(entries)
         mine = tuple(message for message in messages if message.is_addressed_to(agent))
@@ -310,8 +306,8 @@ class SqlTeam(Team):
 
     def reworded(self) -> frozenset[str]:
         """See `Team.reworded`; of the messages that were read."""
-        with self.reader.guard:
-            return frozenset(self.reader.reworded)
+        with self._reader.guard:
+            return frozenset(self._reader.reworded)
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
@@ -334,18 +330,20 @@ class SqlTeam(Team):
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
-        with self.reader.guard, self._reading() as (connection, shape):
-            key = self.settings.look(connection, shape).config.key
-            return self._trail.lines(connection, limit=limit, key=key) if shape.has_ours else []
+        with self._reader.guard, self._reading() as (connection, shape):
+            key = self._settings.look(connection, shape).config.key
+            return self._trail.read(connection, key, keeps=limit).shown(limit) if shape.has_ours else []
 
     def attachment(self, reference: str) -> bytes:
         """See `Team.attachment`."""
+        wanted, data = f"SELECT data FROM {ATTACHMENTS} WHERE reference = :reference", None
         with self._reading() as (connection, shape):
-            data = attachment(connection, reference) if shape.has_ours else None
+            if shape.has_ours and is_storable(reference):
+                data = connection.scalar(wanted, {"reference": reference})
         if data is None:
             text = f"no attachment {reference!r}"
             raise TeamError(Code.INVALID_FIELD, text, "The message that names it may have been copied.")
-        return data
+        return data if isinstance(data, bytes) else as_text(data).encode("utf-8", "surrogateescape")
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
@@ -364,16 +362,16 @@ class SqlTeam(Team):
     def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
         """See `Team.restore_settings`."""
         with self._reading() as (connection, shape):
-            if not self.settings.look(connection, shape).config.lost:
+            if not self._settings.look(connection, shape).config.lost:
                 return None
         with self._writing(actor, "restore_settings", wait) as tx:
-            settings = self.settings.look(tx.connection, tx.shape)
+            settings = self._settings.look(tx.connection, tx.shape)
             if not settings.config.lost or settings.in_force is None:
                 return None
             kept = ""
-            if settings.place == FILE and self.settings.file is not None:
+            if settings.place == FILE and self._settings.file is not None:
                 stamp = to_text(self.clock()).replace(":", "").replace("-", "")
-                kept = put_back(self.settings.file, settings.in_force, stamp)
+                kept = put_back(self._settings.file, settings.in_force, stamp)
             else:
                 write_settings(tx.connection, settings.in_force.decode())
             tx.record("restore_settings", sha256=digest(settings.in_force), kept=kept)
@@ -387,7 +385,7 @@ class SqlTeam(Team):
     ) -> Problem | None:
         """See `Team.accept_settings`."""
         with self._writing(actor, "accept_settings", wait) as tx:
-            settings = self.settings.look(tx.connection, tx.shape)
+            settings = self._settings.look(tx.connection, tx.shape)
             if not settings.config.lost:
                 return None
             tx.to_record = settings.confirmed(Path(self.location), "settings", signed)
@@ -413,13 +411,15 @@ class SqlTeam(Team):
             self.begin_writing(connection, wait=wait, label=f"{action} {actor}")
             if not shape.has_ours:
                 shape = self._with_ours(connection, shape)
-            settings = self.settings.look(connection, shape)
+            settings = self._settings.look(connection, shape)
 
             def recorded() -> RecordedFacts:
-                with self.reader.guard:
+                with self._reader.guard:
                     return self._recorded(connection, shape, settings.config.key)
 
-            tx = SqlTransaction(self, connection, shape, settings, recorded)
+            tx = SqlTransaction(
+                *(connection, shape, self._reader, self.inbox_folder, settings), now=self.clock(), recorded=recorded
+            )
             if action == "heal":
                 self._restore_numbers(tx)
                 restore(tx, recorded())
@@ -431,7 +431,7 @@ class SqlTeam(Team):
                     self.notify(connection)
                 except connection.error as error:
                     raise self._failed(error) from error
-                self.commit(connection, CommitRecord(*line, list(changes.added)), wait=wait)
+                self.commit(connection, CommitRecord(line.seq, line.hash, list(changes.added)), wait=wait)
 
     def _restore_numbers(self, tx: SqlTransaction) -> None:
         arrivals = (entry.arrival for entry in tx.state.entries.values() if entry.arrival is not None)
@@ -481,104 +481,3 @@ def _tables(connection: Connection, location: str) -> Shape:
         hint = "Restore the table." if existed else "Make a team in it with: team-console init LOCATION"
         raise TeamError(Code.STORE_UNREADABLE, text, hint, vanished=existed)
     return shape
-
-
-# Turns a location into a SQL team: a file for SQLite, an address for PostgreSQL; makes new ones.
-
-_FORMS = "Give PATH.db, sqlite:///PATH or postgresql://USER@HOST/DATABASE."
-
-
-def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_now) -> SqlTeam:
-    """The team at `location`. Nothing is made: a database file must exist, a server may be unreachable at the moment.
-
-    Raises:
-        TeamError: `TEAM_NOT_FOUND` for a location of another form, a missing file or a missing driver.
-    """
-    place = _place(location)
-    if isinstance(place, Path) and not os.path.isfile(place):
-        why = unseen(place)
-        hint = (
-            "Check the location and the rights on it."
-            if why
-            else f"Make it with: team-console init {shlex.quote(str(place))}"
-        )
-        raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(place))}{f': {why}' if why else ' is not a file'}", hint)
-    return _opened(place, read_only=read_only, clock=clock)
-
-
-def create_database(location: str, settings: str) -> bool:
-    """Make what a team needs: the table of messages, our own, the text of its settings. What is there stays as it is.
-
-    Returns:
-        Whether the settings were written, so that the team is new.
-
-    Raises:
-        TeamError: What the database says.
-    """
-    place = _place(location)
-    if isinstance(place, Path):
-        _make_file(place)
-    team = _opened(place, read_only=False, clock=utc_now)
-    try:
-        with team.connect() as connection:
-            if find_shape(connection) is None:
-                team.prepare(connection)
-                connection.change(CREATE_MESSAGES.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
-            team.begin_writing(connection, wait=10.0, label="create")
-            create_ours(connection)
-            is_new = stored_settings(connection) is None
-            if is_new:
-                write_settings(connection, settings)
-            team.commit(connection)
-            return is_new
-    finally:
-        team.close()
-
-
-def _opened(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
-    """With the driver of this kind of database, and no other.
-
-    Raises:
-        TeamError: `TEAM_NOT_FOUND`, with what to install, or for what is no address.
-    """
-    try:
-        if isinstance(place, Path):
-            from team_console.store.backends.sql.sqlite import SqliteTeam
-
-            return SqliteTeam(place, read_only=read_only, clock=clock)
-        from team_console.store.backends.sql.postgres import PostgresTeam
-
-        return PostgresTeam(place, read_only=read_only, clock=clock)
-    except ValueError as error:
-        raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS) from error
-    except ImportError as error:
-        kind, hint = "PostgreSQL", "Install it with: pip install 'team-console[postgresql]'"
-        if isinstance(place, Path):
-            kind, hint = "SQLite", "Run team-console with a Python that has it, as nearly all have."
-        raise TeamError(Code.TEAM_NOT_FOUND, f"teams in {kind} need {error.name or error}", hint) from error
-
-
-def _place(location: str) -> Path | str:
-    """The file, or the address as libpq knows it. A driver, as in `postgresql+psycopg`, says nothing: we have one."""
-    scheme, found, rest = location.partition("://")
-    if not found:
-        return absolute(location)
-    kind = scheme.partition("+")[0]
-    path = unquote(rest.partition("?")[0].partition("/")[2])
-    if kind == "sqlite" and path:
-        return absolute(path)
-    if kind in ("postgresql", "postgres"):
-        return f"postgresql://{rest}"
-    raise TeamError(Code.TEAM_NOT_FOUND, f"databases of the kind {kind!r} are not teams", _FORMS)
-
-
-def _make_file(path: Path) -> None:
-    """An empty file that only its owner may read.
-
-    Raises:
-        TeamError: `STORE_FAILED` when it cannot be made.
-    """
-    try:
-        path.touch(mode=0o600, exist_ok=True)
-    except OSError as error:
-        raise TeamError(Code.STORE_FAILED, f"{path}: {error}", "Choose another place.") from error

@@ -6,12 +6,20 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from team_console.store.backends.sql.connection import Connection, Values, insert, listed
-from team_console.store.backends.sql.history import archived_messages, archived_row, as_text, audit_rows, with_recorded
-from team_console.store.backends.sql.row_reader import RowsState, in_order
+from team_console.store.backends.sql.history import (
+    Line,
+    archived_messages,
+    archived_row,
+    as_text,
+    audit_lines,
+    with_recorded,
+)
+from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_order
 from team_console.store.backends.sql.rows import (
     RowEntry,
     changed_row,
@@ -45,9 +53,6 @@ from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import is_answer
 from team_console.store.settings.in_force import on_record
 
-if TYPE_CHECKING:
-    from team_console.store.backends.sql.team import SqlTeam
-
 
 def may_address(condition: str) -> str:
     """Which rows that fit are for somebody, and perhaps for others: by two indexes, so that no look reads all rows.
@@ -80,14 +85,19 @@ class SqlTransaction(Transaction):
 
     def __init__(
         self,
-        team: SqlTeam,
         connection: Connection,
         shape: Shape,
+        reader: RowReader,
+        inbox_folder: Path,
         settings: SqlSettings,
+        *,
+        now: datetime,
         recorded: Callable[[], RecordedFacts],
     ) -> None:
-        super().__init__(now=team.clock(), config=settings.checked(), recorded=recorded)
-        self._team = team
+        super().__init__(now=now, config=settings.checked(), recorded=recorded)
+        self._reader = reader
+        self._inbox_folder = inbox_folder
+        self._settings = settings
         self.connection = connection
         self.shape = shape
         self.to_record = settings.to_record
@@ -119,7 +129,7 @@ class SqlTransaction(Transaction):
     def state(self) -> RowsState:
         """All rows, read when first asked for."""
         if self._state is None:
-            self._state = self._team.reader.state(self.connection, self.shape)
+            self._state = self._reader.state(self.connection, self.shape)
         return self._state
 
     def stored(self) -> Sequence[Message]:
@@ -171,12 +181,12 @@ class SqlTransaction(Transaction):
         return None if found is None else found.message
 
     def _read(self, condition: str, values: Values) -> list[RowEntry]:
-        entries = self._team.reader.alone(self.connection.rows(self.shape.rows(condition), values))
+        entries = self._reader.alone(self.connection.rows(self.shape.rows(condition), values))
         self._entries.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
         return entries
 
     def stored_settings(self) -> str:
-        return self._team.settings.text(self.connection, self.shape)
+        return (self._settings.text or b"").decode("utf-8", "replace")
 
     def archived_message(self, message_id: str) -> Message | None:
         if not self._owners(message_id):
@@ -218,8 +228,8 @@ class SqlTransaction(Transaction):
 
     # What follows turns the changes into rows, all in the database transaction they were made in.
 
-    def write(self, changes: Changes, *, actor: str, at: str) -> tuple[int, str]:
-        """Write everything; the caller commits. Returns the number and the hash of the last line on the trail.
+    def write(self, changes: Changes, *, actor: str, at: str) -> Line:
+        """Write everything; the caller commits. Returns the last line on the trail.
 
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
@@ -246,12 +256,12 @@ class SqlTransaction(Transaction):
         if self.to_record is not None:
             write_pointer(self.connection, known.seq + 1, self.to_record, self.place)
         records, key = with_recorded(changes, self.config), self.config.key
-        lines = audit_rows(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
-        self._insert(AUDIT, lines)
-        end = {"arrivals": self._arrivals, "seq": lines[-1]["seq"], "hash": lines[-1]["hash"], "at": at}
+        lines = audit_lines(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
+        self._insert(AUDIT, [line._asdict() for line in lines])
+        end = {"arrivals": self._arrivals, "seq": lines[-1].seq, "hash": lines[-1].hash, "at": at}
         columns = "arrivals = :arrivals, audit_seq = :seq, audit_hash = :hash, changed_at = :at"
         self.connection.change(f"UPDATE {STATE} SET {columns}", end)
-        return end["seq"], end["hash"]
+        return lines[-1]
 
     def _number(self) -> int:
         self._arrivals += 1
@@ -330,7 +340,7 @@ class SqlTransaction(Transaction):
             self._insert_once(own, row, "message_id")
         except self.connection.error as error:
             self.connection.change("ROLLBACK TO SAVEPOINT inbox")
-            path = self._team.inbox_folder / f"{check_name(agent, field='agent')}.jsonl"
+            path = self._inbox_folder / f"{check_name(agent, field='agent')}.jsonl"
             try:
                 append_once(path, message)
             except OSError:
