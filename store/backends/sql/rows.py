@@ -13,10 +13,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from math import isfinite
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
@@ -36,6 +35,7 @@ _NAMING_KEYS = frozenset(
     | {"to", "to_agents", "recipient", "to_agent"}
 )
 _ZONE = re.compile(r" ([+-]\d\d(:\d\d){0,2})\Z")
+_DAMAGED = "DAMAGED_ENTRY"
 _UNKNOWN_STATUS = "unknown"
 _STATUSES = frozenset(str(statu) for statu in Status)
 
@@ -68,13 +68,17 @@ class RowEntry(Struct, frozen=True):
         message: None when it is no message.
         arrival: Its place among the rows we added, None for rows of other programs.
         changed: What of it is another than when it was written, in words; empty for nothing.
+        note: What its record holds beyond the columns.
+        is_old: Whether its note stands in its payload, as 0.5.0 wrote it.
     """
 
     row: Row
-    message: Message | None
-    arrival: int | None
+    message: Message | None = None
+    arrival: int | None = None
     problems: tuple[Problem, ...] = ()
     changed: str = ""
+    note: Mapping[str, Any] = field(default_factory=dict)
+    is_old: bool = False
 
 
 def read_row(row: Row, *, place: str) -> RowEntry:
@@ -82,12 +86,10 @@ def read_row(row: Row, *, place: str) -> RowEntry:
     if not isinstance(row.message_id, str) or not row.message_id:
         what = f"a message_id of bytes {row.message_id!r:.60}" if isinstance(row.message_id, bytes) else "no message_id"
         hint = "Give it a message_id that is a text; until then nobody can receive or change it."
-        return RowEntry(row, None, None, (_problem("error", place, f"the row has {what}", hint),))
-    payload, payload_problem = _parse(row.payload)
-    note = payload[NOTE_KEY] if _has_own_note(payload) else object_of(row.note)
-    problems = [] if payload_problem is None else [_damaged(row.message_id, payload_problem)]
-    odd = [name for name, value in zip(COLUMNS, row, strict=False) if name != "payload" and isinstance(value, bytes)]
-    problems += [_is_blob(row.message_id, name) for name in odd]
+        return RowEntry(row, problems=(Problem(_DAMAGED, "error", place, f"the row has {what}", hint),))
+    payload, trouble = _parse(row.payload)
+    is_old = _has_own_note(payload)
+    note = payload[NOTE_KEY] if is_old else object_of(row.note)
     try:
         record = _record(row, payload, note)
         _check_times(record)
@@ -96,21 +98,27 @@ def read_row(row: Row, *, place: str) -> RowEntry:
             message = replace(message, status=str(record["status"]), odd=())
     except (ValueError, TypeError) as error:
         hint = "Correct the row; it is shown and kept as it is."
-        return RowEntry(row, None, None, (_problem("error", row.message_id, f"the row has {error}", hint),))
+        return RowEntry(row, problems=(Problem(_DAMAGED, "error", row.message_id, f"the row has {error}", hint),))
+    odd = [name for name, value in zip(COLUMNS, row, strict=False) if name != "payload" and isinstance(value, bytes)]
+    hint = "It is shown as well as it can be; correct the row."
+    warnings = [(_DAMAGED, f"the column {name} holds bytes (a BLOB), not text", hint) for name in odd]
+    if trouble is not None:
+        hint = "It is shown as text and kept as it is; correct the payload of the row."
+        warnings.append((_DAMAGED, f"the payload is not JSON: {trouble:.200}", hint))
     if message.created and message.created_at is None:
-        hint = "It counts as the oldest; correct the row."
         text = f"created_at is no time: {message.created!r:.60}"
-        problems.append(Problem("UNREADABLE_DATE", "warning", row.message_id, text, hint))
+        warnings.append(("UNREADABLE_DATE", text, "It counts as the oldest; correct the row."))
     if message.status not in _STATUSES:
         text = f"status {message.status!r} is none the router knows; nobody will get this message"
-        hint = "Set it to pending to send it."
-        problems.append(Problem("UNKNOWN_STATUS", "warning", row.message_id, text, hint))
+        warnings.append(("UNKNOWN_STATUS", text, "Set it to pending to send it."))
+    problems = [Problem(code, "warning", row.message_id, text, hint) for code, text, hint in warnings]
     parts = zip(_PARTS, _recorded_words(note), _words(message), strict=False)
     # guard: row-words-compared
     if changed := ", ".join(part for part, before, now in parts if before != now):
         problems.append(changed_problem(message.message_id, changed))
     arrival = note.get(_ARRIVAL)
-    return RowEntry(row, message, arrival if isinstance(arrival, int) else None, tuple(problems), changed)
+    arrival = arrival if isinstance(arrival, int) else None
+    return RowEntry(row, message, arrival, tuple(problems), changed, note, is_old)
 
 
 def columns_of(message: Message) -> dict[str, Any]:
@@ -149,27 +157,22 @@ def changed_row(old: RowEntry, new: Message) -> tuple[dict[str, Any], str | None
         raise LookupError(old.row.message_id)
     before, columns = columns_of(old.message), columns_of(new)
     changed = {name: value for name, value in columns.items() if before[name] != value}
-    payload, _ = _parse(old.row.payload)
-    if old.arrival is not None or _has_own_note(payload):
+    if old.arrival is not None or old.is_old:
         columns["payload"] = payload_text(new)
         if columns["payload"] != old.row.payload:
             changed["payload"] = columns["payload"]
-        known = _recorded_words(payload[NOTE_KEY] if _has_own_note(payload) else object_of(old.row.note))
-        parts = zip(known, _words(old.message), _words(new), strict=False)
+        parts = zip(_recorded_words(old.note), _words(old.message), _words(new), strict=False)
         # guard: row-words-kept
         words = [before if now == then else then for before, now, then in parts]
         return changed, _own_note(new, columns, old.arrival, words)
-    kept = {**dict(zip(Row._fields, old.row, strict=True)), **changed, "note": None}
-    note = _difference(new.record, _from_columns(Row(**kept), payload, foreign=True))
+    kept = Row(*old.row)._replace(**changed, note=None)
+    note = _difference(new.record, _from_columns(kept, _parse(old.row.payload)[0], foreign=True))
     return changed, dump(note) if note else None
 
 
 def given_payload(entry: RowEntry) -> Any:
     """The payload column as the writer of the row filled it; without the note that 0.5.0 put into its own."""
-    payload, _ = _parse(entry.row.payload)
-    if _has_own_note(payload) and entry.message is not None:
-        return payload_text(entry.message)
-    return entry.row.payload
+    return payload_text(entry.message) if entry.is_old and entry.message is not None else entry.row.payload
 
 
 def payload_text(message: Message) -> str | None:
@@ -344,27 +347,5 @@ def dump(value: Any) -> str:
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":"), default=str)
     except ValueError:
-        return dump(_finite(value))
+        return dump(json.loads(json.dumps(value, default=str), parse_constant=str))
     return text
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return str(value) if isinstance(value, float) and not isfinite(value) else value
-
-
-def _damaged(message_id: str, why: str) -> Problem:
-    hint = "It is shown as text and kept as it is; correct the payload of the row."
-    return _problem("warning", message_id, f"the payload is not JSON: {why:.200}", hint)
-
-
-def _is_blob(message_id: str, name: str) -> Problem:
-    hint = "It is shown as well as it can be; correct the row."
-    return _problem("warning", message_id, f"the column {name} holds bytes (a BLOB), not text", hint)
-
-
-def _problem(severity: str, place: str, message: str, hint: str) -> Problem:
-    return Problem("DAMAGED_ENTRY", severity, place, message, hint)

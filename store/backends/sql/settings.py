@@ -23,7 +23,6 @@ KEY = "settings"
 IN_FORCE = "settings_in_force"
 """Key of the words `LINE SHA256 PLACE`: the audit line with the text, its digest, and where the text was."""
 TABLE, FILE = "table", "file"
-Stamp = tuple[tuple[int, ...] | None, ...]
 
 
 class SqlSettings(InForce, frozen=True):
@@ -48,6 +47,7 @@ class Settings:
     """Reads the settings; they are understood again only when they changed.
 
     Attributes:
+        known: What was last seen.
         number: Grows with every change seen.
     """
 
@@ -57,23 +57,14 @@ class Settings:
         self._location = location
         self._place = (Path() if root is None else root.parent) / SETTINGS
         self._source: object = None
-        self._known = SqlSettings(TeamConfig())
+        self.known = SqlSettings(TeamConfig())
         self._seen: bytes | None = None
         self.number = 0
 
-    @property
-    def last(self) -> TeamConfig:
-        """The settings as they were last seen."""
-        return self._known.config
-
-    def stamp(self) -> Stamp:
+    def stamp(self) -> tuple[object, ...]:
         """Which version of the file beside the database is there, and of the key, and whose the database is."""
-        key = self._known.config.key_path
-        return (
-            None if self.file is None else stamp(self.file),
-            None if key is None else stamp(key),
-            None if self._root is None else whose(self._root),
-        )
+        files = (self.file, self.known.config.key_path)
+        return *(path and stamp(path) for path in files), self._root and whose(self._root)
 
     def look(self, connection: Connection, shape: Shape) -> SqlSettings:
         """The settings now, with what is wrong with them; while they cannot be understood, the last good ones.
@@ -83,45 +74,39 @@ class Settings:
         """
         stored = _stored(connection) if shape.has_ours else {}
         source = (self.stamp(), stored.get(KEY), stored.get(IN_FORCE))
-        if source != self._source or self._known.config.lost or self._known.error is not None:
+        if source != self._source or self.known.config.lost or self.known.error is not None:
             known = self._understand(connection, shape, stored)
-            self.number += known != self._known
-            self._known, self._source = known, source
-        return self._known
+            self.number += known != self.known
+            self.known, self._source = known, source
+        return self.known
 
     def _understand(self, connection: Connection, shape: Shape, stored: Mapping[str, str]) -> SqlSettings:
         line, recorded, was_in = _pointer(stored.get(IN_FORCE, ""))
-        place = TABLE if KEY in stored else FILE if self.stamp()[0] is not None else was_in or TABLE
-        text, said = self._parsed(stored, place)
+        file = None if KEY in stored else self.file
+        place = TABLE if KEY in stored else FILE if file is not None and file.exists() else was_in or TABLE
+        path = file if file is not None and place == FILE else self._place
+        text: bytes | None = None
+        try:
+            text = stored[KEY].encode() if KEY in stored else None if file is None else read_text(file)
+            said: TeamConfig | TeamError = TeamConfig() if text is None else self._trusted(parse(text, path), place)
+        except TeamError as error:
+            said = error
         before = self._seen
         if shape.has_ours and recorded == digest(text or b""):
             before = text or b""
         elif shape.has_ours and before is None:
             before = _text_on_record(connection, line, recorded) if recorded or not text else None
+        names = Names("settings", f"{self._location}: the settings", self._location)
         found = judge(
             text,
             said,
             before=before,
-            last=self._known.config,
+            last=self.known.config,
             understand=lambda known: self._trusted(parse(known, self._place), TABLE),
-            names=self._names(place),
+            names=Names(str(path), str(path), self._location) if path is file else names,
         )
         self._seen = found.seen(self._seen)
         return SqlSettings(**asdict(found), place=(was_in or place) if found.config.lost else place, recorded=recorded)
-
-    def _names(self, place: str) -> Names:
-        file = str(self.file) if place == FILE and self.file is not None else ""
-        return Names(file or "settings", file or f"{self._location}: the settings", self._location)
-
-    def _parsed(self, stored: Mapping[str, str], place: str) -> tuple[bytes | None, TeamConfig | TeamError]:
-        """The text that is there, and what it says or why it says nothing."""
-        text: bytes | None = None
-        try:
-            text = stored[KEY].encode() if KEY in stored else None if self.file is None else read_text(self.file)
-            path = self._place if place == TABLE or self.file is None else self.file
-            return text, TeamConfig() if text is None else self._trusted(parse(text, path), place)
-        except TeamError as error:
-            return text, error
 
     def _trusted(self, config: TeamConfig, place: str) -> TeamConfig:
         """With whether its commands may be run: not when others can write the file, or the database it stands in."""

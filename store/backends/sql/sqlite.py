@@ -12,7 +12,6 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
-import stat
 import struct
 import time
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -244,8 +243,8 @@ class SqliteTeam(SqlTeam):
 
     def _version(self) -> Version:
         """What is there now; a log without frames, as whoever only looks makes it, is none."""
-        log = _stamp(Path(f"{self.path}-wal"))
-        return _stamp(self.path), log if log is not None and log[1] else None
+        files = _stat(self.path), _stat(Path(f"{self.path}-wal"))
+        return tuple((one.st_ino, one.st_size, one.st_mtime_ns) if one and one.st_size else None for one in files)
 
     def _lost(self) -> str:
         """The log, or its index, that this process has open and somebody took away; empty for none."""
@@ -291,12 +290,12 @@ def _open_to_look(path: Path) -> sqlite3.Connection:
         TeamError: `STORE_UNREADABLE` for a log without its index.
     """
     log = Path(f"{path}-wal")
-    if _size(log) == 0:
+    if _is_empty(log):
         return _connect(path, "mode=ro&immutable=1", *_LOOKING, timeout=1.0)
     try:
         return _connect(path, "mode=ro&readonly_shm=1", *_LOOKING, "schema_version", timeout=1.0)
     except sqlite3.OperationalError as error:
-        if "unable to open" not in str(error) or _size(path) == 0:
+        if "unable to open" not in str(error) or _is_empty(path):
             raise
         text = f"{log} has no index beside it, as after a crash of the machine, and only a writer may make one"
         raise TeamError(Code.STORE_UNREADABLE, text, "Open the team once with the right to write.") from error
@@ -323,11 +322,7 @@ def _refuse_pipe(journal: Path) -> None:
     Raises:
         TeamError: `STORE_UNREADABLE`.
     """
-    try:
-        is_pipe = stat.S_ISFIFO(os.stat(journal).st_mode)
-    except OSError:
-        return
-    if is_pipe:
+    if journal.is_fifo():
         text = f"{journal} is a pipe; a database that is opened beside it would wait for ever"
         raise TeamError(Code.STORE_UNREADABLE, text, "Take it away; SQLite puts no such file there.")
 
@@ -344,15 +339,13 @@ def _is_on_network(path: Path) -> bool:
 
 
 def _locker(lines: list[list[str]], file: Path, byte: int) -> int | None:
-    found = _stamp(file)
-    if found is None:
-        return None
+    found = _identity(file)
+    place = f":{found[1]}" if found is not None else "nowhere"
     for line in lines:
-        if len(line) < 8 or line[1] != "POSIX" or line[3] != "WRITE" or not line[5].endswith(f":{found[0]}"):
-            continue
-        end = byte if line[7] == "EOF" else int(line[7])
-        if int(line[6]) <= byte <= end:
-            return max(0, int(line[4]))
+        if len(line) >= 8 and (line[1], line[3]) == ("POSIX", "WRITE") and line[5].endswith(place):
+            end = byte if line[7] == "EOF" else int(line[7])
+            if int(line[6]) <= byte <= end:
+                return max(0, int(line[4]))
     return None
 
 
@@ -363,26 +356,23 @@ def _program(pid: int) -> str:
         return ""
 
 
+def _stat(path: Path) -> os.stat_result | None:
+    """What is at `path`, None when there is nothing."""
+    try:
+        return path.stat()
+    except OSError:
+        return None
+
+
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file is at `path`, None when there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+    """Which file is at `path`."""
+    found = _stat(path)
+    return None if found is None else (found.st_dev, found.st_ino)
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _size(path: Path) -> int:
-    found = _stamp(path)
-    return 0 if found is None else found[1]
+def _is_empty(path: Path) -> bool:
+    found = _stat(path)
+    return found is None or not found.st_size
 
 
 def _age(version: Version) -> float:

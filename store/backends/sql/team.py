@@ -54,7 +54,6 @@ from team_console.store.contract.team import (
     Snapshot,
     Team,
 )
-from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status
@@ -254,7 +253,7 @@ class SqlTeam(Team):
             revision=f"-1/{self._settings.number}/{condition}",
             taken_at=self.clock(),
             changed_at=None,
-            config=self._settings.last,
+            config=self._settings.known.config,
             problems=(problem, *self.problems()),
             condition=condition,
         )
@@ -298,12 +297,6 @@ class SqlTeam(Team):
         mine = tuple(message for message in messages if message.is_addressed_to(agent))
         return Addressed(mine, is_empty=not anything, damaged=len(entries) - len(messages))
 
-    @contextmanager
-    def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
-        """See `Team.transaction`."""
-        with self._writing(actor, action, wait) as tx:
-            yield tx
-
     def reworded(self) -> frozenset[str]:
         """See `Team.reworded`; of the messages that were read."""
         with self._reader.guard:
@@ -316,17 +309,14 @@ class SqlTeam(Team):
 
     def archived(self, *words: str) -> list[Message]:
         """See `Team.archived`."""
+        found: dict[str, Message] = {}
         with self._reading() as (connection, shape):
-            if not shape.has_ours:
-                return []
-            found: dict[str, Message] = {}
-            for start in range(0, len(words), _WORDS_AT_ONCE):
-                quoted = [dump(word)[1:-1] for word in words[start : start + _WORDS_AT_ONCE]]
-                patterns = {f"word_{number}": containing(text) for number, text in enumerate(quoted)}
+            for start in range(0, len(words) if shape.has_ours else 0, _WORDS_AT_ONCE):
+                some = words[start : start + _WORDS_AT_ONCE]
+                patterns = {f"word_{number}": containing(dump(word)[1:-1]) for number, word in enumerate(some)}
                 either = " OR ".join(f"record LIKE :{name} ESCAPE '/'" for name in patterns)
-                messages = archived_messages(connection, either, patterns)
-                found.update({message.message_id: message for message in messages})
-            return list(found.values())
+                found |= {one.message_id: one for one in archived_messages(connection, either, patterns)}
+        return list(found.values())
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
@@ -347,7 +337,7 @@ class SqlTeam(Team):
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
-        with self._writing(actor, "delete_archived", wait) as tx:
+        with self.transaction(actor=actor, action="delete_archived", wait=wait) as tx:
             live = [message.message_id for message in tx.everything()]
             old = f"SELECT message_id FROM {ARCHIVE} WHERE created <> '' AND created < :before"
             ids = sorted(set(tx.connection.scalars(old, {"before": to_text(before)})) - set(live))
@@ -364,7 +354,7 @@ class SqlTeam(Team):
         with self._reading() as (connection, shape):
             if not self._settings.look(connection, shape).config.lost:
                 return None
-        with self._writing(actor, "restore_settings", wait) as tx:
+        with self.transaction(actor=actor, action="restore_settings", wait=wait) as tx:
             settings = self._settings.look(tx.connection, tx.shape)
             if not settings.config.lost or settings.in_force is None:
                 return None
@@ -384,7 +374,7 @@ class SqlTeam(Team):
         self, *, actor: str, wait: float, signed: Mapping[str, Any] = MappingProxyType({})
     ) -> Problem | None:
         """See `Team.accept_settings`."""
-        with self._writing(actor, "accept_settings", wait) as tx:
+        with self.transaction(actor=actor, action="accept_settings", wait=wait) as tx:
             settings = self._settings.look(tx.connection, tx.shape)
             if not settings.config.lost:
                 return None
@@ -400,7 +390,8 @@ class SqlTeam(Team):
             yield connection, _tables(connection, self.location)
 
     @contextmanager
-    def _writing(self, actor: str, action: str, wait: float) -> Iterator[SqlTransaction]:
+    def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[SqlTransaction]:
+        """See `Team.transaction`."""
         if self.looks_only:
             why = "is open read-only" if self.read_only else "may not be written by this user"
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
