@@ -206,37 +206,33 @@ def judge(
         last: The settings to go on with where neither text can be understood.
         understand: Makes settings of the text in force before; raises `TeamError`.
     """
+    error = said if isinstance(said, TeamError) else None
+    config = last if isinstance(said, TeamError) else said
+    is_misread = error is not None or config.is_misread
     is_other = before is not None and before != text
-    if isinstance(said, TeamError):
-        what = loss(text, before, is_read=False) if before is not None and text is not None else ""
-        problem = Problem(SETTINGS_UNREADABLE, "error", names.unread, said.message, said.hint)
-        gone = loss_problem(names.lost, what) if what else lost_to(problem)
-        lost = _before(before, (gone,), text, understand) if is_other else None
-        return lost or InForce(last, (problem,), text, error=said)
-    what = loss(text, before, is_read=not said.is_misread) if before is not None else ""
-    if not what and is_other and not said.is_misread:
-        what = _weakened(before, said, understand)
-    problems = misread_problems(said, names.line) if said.is_misread else config_problems(said, names.line)
-    if not what and not (is_other and said.is_misread):
-        return InForce(said, problems, text, text)
+    known = _understood(before or b"", understand) if is_other else None
+    what = ""
+    if before is not None and (error is None or text is not None):
+        what = loss(text, before, is_read=not is_misread)
+    if not what and known is not None and not is_misread:
+        what = weakening(known, config)
+    if error is not None:
+        problems: tuple[Problem, ...] = (
+            Problem(SETTINGS_UNREADABLE, "error", names.unread, error.message, error.hint),
+        )
+    else:
+        problems = misread_problems(config, names.line) if is_misread else config_problems(config, names.line)
+    if not what and not (is_other and is_misread):
+        return InForce(config, problems, text, None if error is not None else text, error)
     told = (loss_problem(names.lost, what),) if what else (lost_to(problems[0]), *problems[1:])
-    return _before(before, told, text, understand) or InForce(said, told, text)
+    if known is not None:
+        known = replace(known, lost=told[0].sentence, unconfirmed=digest(text or b""))
+        return InForce(known, told, text, before)
+    return InForce(config, told if error is None else problems, text, error=error)
 
 
-def _weakened(before: bytes | None, said: TeamConfig, understand: Callable[[bytes], TeamConfig]) -> str:
+def _understood(text: bytes, understand: Callable[[bytes], TeamConfig]) -> TeamConfig | None:
     try:
-        return weakening(understand(before or b""), said)
-    except TeamError:
-        return ""
-
-
-def _before(
-    before: bytes | None, told: tuple[Problem, ...], text: bytes | None, understand: Callable[[bytes], TeamConfig]
-) -> InForce | None:
-    """What was in force, marked as lost; None when that cannot be understood any more either."""
-    try:
-        config = understand(before or b"")
+        return understand(text)
     except TeamError:
         return None
-    config = replace(config, lost=told[0].sentence, unconfirmed=digest(text or b""))
-    return InForce(config, told, text, before)

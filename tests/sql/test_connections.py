@@ -31,7 +31,7 @@ def _child(work: Callable[[], bool]) -> bool:
 def _session(team: SqlTeam) -> int:
     """Which session on the server the team has, 0 without a server."""
     with team.transaction(actor="ceo", action="look", wait=5.0) as tx:
-        return int(tx.connection.scalar("SELECT pg_backend_pid()")) if "://" in team.location else 0  # type: ignore[attr-defined]
+        return int(tx.connection.scalar("SELECT pg_backend_pid()")) if "://" in team.location else 0
 
 
 def test_a_team_works_on_both_sides_of_a_fork(place: str, opened: Open) -> None:

@@ -186,8 +186,8 @@ def test_a_full_disk_loses_nothing_and_says_so(file: Path, opened: Open) -> None
     team = opened(str(file))
     _fill(team)
     with pytest.raises(TeamError) as caught, team.transaction(actor="ceo", action="send", wait=1.0) as tx:
-        pages = tx.connection.scalar("PRAGMA page_count")  # type: ignore[attr-defined]
-        tx.connection.change(f"PRAGMA max_page_count = {pages + 1}")  # type: ignore[attr-defined]
+        pages = tx.connection.scalar("PRAGMA page_count")
+        tx.connection.change(f"PRAGMA max_page_count = {pages + 1}")
         tx.add(make_message(2, payload={"content": "x" * 200_000}))
         tx.record("send")
     assert caught.value.code is Code.STORE_FAILED

@@ -121,10 +121,6 @@ class Connection(ABC):
         row = self.first(statement, values)
         return None if row is None else row[0]
 
-    def scalars(self, statement: str, values: Values = _NONE) -> list[Any]:
-        """The first value of every row."""
-        return [row[0] for row in self.rows(statement, values)]
-
     def change(self, statement: str, values: Values = _NONE) -> None:
         """Execute a statement that gives no rows, or several without values."""
         self._execute(statement, values).close()

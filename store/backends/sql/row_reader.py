@@ -35,21 +35,6 @@ class RowsState(Struct, frozen=True):
     number: int = 0
 
 
-def state_after(before: RowsState, entries: Mapping[str, RowEntry]) -> RowsState:
-    """The state of these rows; `before` itself when they are the same."""
-    known = before.entries
-    if len(known) == len(entries) and all(known.get(key) is entry for key, entry in entries.items()):
-        return before
-    messages = in_order(entries.values())
-    return RowsState(
-        entries=entries,
-        messages=tuple(messages),
-        problems=tuple(problem for entry in entries.values() for problem in entry.problems),
-        newest=max(map(_age, messages), default="") or before.newest,
-        number=before.number + 1,
-    )
-
-
 def in_order(entries: Iterable[RowEntry]) -> list[Message]:
     """Every message, rows of other programs merged between ours by age."""
     ours: list[tuple[int, Message]] = []
@@ -97,7 +82,15 @@ class RowReader:
             for number, row in enumerate(_fetched(connection, shape, progress), start=1):
                 key = row[0] if isinstance(row[0], str) and row[0] else f"\0{number}"
                 entries[key] = self._entry(row, key, f"{MESSAGES} row {number}")
-            self._state = state_after(self._state, entries)
+            if before.keys() != entries.keys() or any(before[key] is not entry for key, entry in entries.items()):
+                messages = in_order(entries.values())
+                self._state = RowsState(
+                    entries,
+                    tuple(messages),
+                    tuple(problem for entry in entries.values() for problem in entry.problems),
+                    max(map(_age, messages), default="") or self._state.newest,
+                    self._state.number + 1,
+                )
             self._known = dict(entries)
             gone = {key for key in before.keys() - entries.keys() if not key.startswith("\0")}
             if gone and shape.has_ours:

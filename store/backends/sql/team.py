@@ -242,7 +242,7 @@ class SqlTeam(Team):
             problems=(*settings.problems, *ours, *state.problems, *self.problems()),
             condition=condition,
             missing=self._reader.missing,
-            recorded=self._recorded(connection, shape, settings.config.key),
+            recorded=self._facts.read(connection, settings.config.key).facts if shape.has_ours else _NOTHING_RECORDED,
         )
 
     def _unreadable(self, error: TeamError) -> Snapshot:
@@ -257,10 +257,6 @@ class SqlTeam(Team):
             problems=(problem, *self.problems()),
             condition=condition,
         )
-
-    def _recorded(self, connection: Connection, shape: Shape, key: bytes) -> RecordedFacts:
-        """What the audit trail knows of requests and answers; nothing where there is none yet."""
-        return self._facts.read(connection, key).facts if shape.has_ours else _NOTHING_RECORDED
 
     def _now_holding(self) -> LockHolder | None:
         """Who holds the lock; one that does not say since when counts from when it was first seen.
@@ -338,9 +334,9 @@ class SqlTeam(Team):
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
         with self.transaction(actor=actor, action="delete_archived", wait=wait) as tx:
-            live = [message.message_id for message in tx.everything()]
+            live = {message.message_id for message in tx.everything()}
             old = f"SELECT message_id FROM {ARCHIVE} WHERE created <> '' AND created < :before"
-            ids = sorted(set(tx.connection.scalars(old, {"before": to_text(before)})) - set(live))
+            ids = sorted({gone for (gone,) in tx.connection.rows(old, {"before": to_text(before)})} - live)
             if ids:
                 # A newer message in the archive of somebody else may have the same id.
                 gone = f"DELETE FROM {ARCHIVE} WHERE message_id = :message_id AND created <> '' AND created < :before"
@@ -406,7 +402,7 @@ class SqlTeam(Team):
 
             def recorded() -> RecordedFacts:
                 with self._reader.guard:
-                    return self._recorded(connection, shape, settings.config.key)
+                    return self._facts.read(connection, settings.config.key).facts
 
             tx = SqlTransaction(
                 *(connection, shape, self._reader, self.inbox_folder, settings), now=self.clock(), recorded=recorded
