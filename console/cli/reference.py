@@ -205,9 +205,9 @@ def _default_words(setting: Setting) -> str:
         return setting.default
     owner = Agent("x") if setting in MEMBER else TeamConfig()
     value = getattr(owner, setting.key, None)
-    if value is None:
-        return "the defaults below"
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, (bool, float)):
+        return str(value).lower() if isinstance(value, bool) else f"{value:g}"
+    return "the defaults below" if setting.form is ValueForm.SECTION else str(value or "none")
 
 
 def key_rows() -> Iterator[tuple[str, str, str]]:

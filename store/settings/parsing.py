@@ -59,7 +59,7 @@ class Setting(Struct, frozen=True):
     Attributes:
         also: Other words for the same setting.
         meaning: What it does, in one line.
-        default: What counts without it, where that is not a plain value of `TeamConfig` or `Agent`.
+        default: What counts without it, where that is neither nothing nor a plain value of `TeamConfig` or `Agent`.
         choices: The words it may be.
         fields: The settings inside it; of `VALUES` one that stands for each value.
         values: For `ENTRIES` and `VALUES`: what their names are.
@@ -88,7 +88,9 @@ MEMBER = (
     Setting("name", ValueForm.NAME, "the member's name", default="needed in a list", needed=True),
     Setting("role", ValueForm.WORD, "what it is in the team", choices=ROLES),
     Setting(
-        *("plan_mode_required", ValueForm.FLAG, "it hands in a plan and works only after its approval"),
+        "plan_mode_required",
+        ValueForm.FLAG,
+        "it hands in a plan and works only after its approval",
         also=("plan",),
     ),
     Setting(
@@ -107,8 +109,8 @@ MEMBER = (
         closed=True,
     ),
     Setting("ask_for", ValueForm.RULES, "which of its actions come to the human's desk", default="the team's"),
-    Setting("agent_type", ValueForm.TEXT, "kept for other programs", default="none"),
-    Setting("description", ValueForm.TEXT, "kept for people", default="none"),
+    Setting("agent_type", ValueForm.TEXT, "kept for other programs"),
+    Setting("description", ValueForm.TEXT, "kept for people"),
 )
 RETENTION = (
     Setting("active_messages_max", ValueForm.COUNT, "read messages that stay in the queue at most"),
@@ -121,24 +123,24 @@ LIMITS = (
     Setting("content_soft_bytes", ValueForm.COUNT, "larger messages give a warning"),
 )
 _KIND = (
-    Setting("description", ValueForm.TEXT, "what the kind is for", default="none"),
-    Setting("required_fields", ValueForm.TEXTS, "fields that `send` refuses the kind without", default="none"),
+    Setting("description", ValueForm.TEXT, "what the kind is for"),
+    Setting("required_fields", ValueForm.TEXTS, "fields that `send` refuses the kind without"),
     Setting(
         "priority", ValueForm.WORD, "its priority where none is given", choices=PRIORITIES, default="the kind's own"
     ),
 )
 _ROUTE = (
-    Setting("trigger", ValueForm.TEXT, "when the handoff is due", default="none"),
+    Setting("trigger", ValueForm.TEXT, "when the handoff is due"),
     Setting("from", ValueForm.NAME, "who hands over", default="needed", needed=True),
     Setting("to", ValueForm.NAME, "who takes over", default="needed", needed=True),
-    Setting(
-        "payload", ValueForm.TEXTS, "fields that the handoff carries; `send` warns of missing ones", default="none"
-    ),
+    Setting("payload", ValueForm.TEXTS, "fields that the handoff carries; `send` warns of missing ones"),
 )
 _HUMAN = (
-    Setting("keys", ValueForm.KEYS, "the public keys that may sign its verdicts", default="none"),
+    Setting("keys", ValueForm.KEYS, "the public keys that may sign its verdicts"),
     Setting(
-        *("sign_with", ValueForm.TEXT, "file of the key to sign with on this machine, private or public"),
+        "sign_with",
+        ValueForm.TEXT,
+        "file of the key to sign with on this machine, private or public",
         default="the one in `~/.ssh` or in the agent",
     ),
 )
@@ -147,12 +149,16 @@ _WAIT = Setting("seconds", ValueForm.SECONDS, "seconds")
 TABLE: tuple[Setting, ...] = (
     Setting("team", ValueForm.NAME, "the team's name, part of request ids", also=("name",), default="team"),
     Setting(
-        *("lead", ValueForm.NAME, "who answers plans and may ask for shutdowns"),
+        "lead",
+        ValueForm.NAME,
+        "who answers plans and may ask for shutdowns",
         also=("master",),
         default="the member with role master, else user",
     ),
     Setting(
-        *("agents", ValueForm.MEMBERS, "the members; with a list other names are refused"),
+        "agents",
+        ValueForm.MEMBERS,
+        "the members; with a list other names are refused",
         also=("members",),
         fields=MEMBER,
         default="whoever writes and is written to",
@@ -161,69 +167,74 @@ TABLE: tuple[Setting, ...] = (
         "language", ValueForm.WORD, "the language of summaries, and of words written into messages", choices=LANGUAGES
     ),
     Setting(
-        *(
-            "wait_for_human",
-            ValueForm.WORD,
-            "when a client's hook waits for an answer; `present`: while a console is open",
-        ),
+        "wait_for_human",
+        ValueForm.WORD,
+        "when a client's hook waits for an answer; `present`: while a console is open",
         choices=WAITS,
     ),
     Setting(
-        *(
-            "ask_for",
-            ValueForm.RULES,
-            "actions that come to the human's desk even where a client asks nobody",
-        ),
+        "ask_for",
+        ValueForm.RULES,
+        "actions that come to the human's desk even where a client asks nobody",
         choices=ASK_WORDS,
         default=", ".join(ASK_FOR),
     ),
     Setting("retention", ValueForm.SECTION, "how long messages stay", fields=RETENTION),
     Setting("limits", ValueForm.SECTION, "how large messages may be", fields=LIMITS),
     Setting(
-        *("overdue_seconds", ValueForm.VALUES, "how long a request may stay open before it is overdue"),
+        "overdue_seconds",
+        ValueForm.VALUES,
+        "how long a request may stay open before it is overdue",
         fields=(_WAIT,),
         choices=tuple(OVERDUE_SECONDS),
         values="KIND OF REQUEST",
         default=", ".join(f"{kind} {seconds:g}" for kind, seconds in OVERDUE_SECONDS.items()),
     ),
     Setting(
-        *("message_types", ValueForm.ENTRIES, "rules for kinds of message, your own kinds included"),
+        "message_types",
+        ValueForm.ENTRIES,
+        "rules for kinds of message, your own kinds included",
         fields=_KIND,
         values="KIND",
-        default="none",
     ),
     Setting(
-        *(
-            "priorities",
-            ValueForm.VALUES,
-            "the order of the priorities (critical: 1), or a kind's priority (review: high)",
-        ),
+        "priorities",
+        ValueForm.VALUES,
+        "the order of the priorities (critical: 1), or a kind's priority (review: high)",
         fields=(Setting("priority", ValueForm.TEXT, "a priority or a number"),),
         values="PRIORITY or KIND",
         default="critical, high, medium, low",
     ),
     Setting(
-        *("routing", ValueForm.ENTRIES, "standard handoffs, offered when composing and checked when sent"),
+        "routing",
+        ValueForm.ENTRIES,
+        "standard handoffs, offered when composing and checked when sent",
         also=("routes",),
         fields=_ROUTE,
         values="ROUTE",
         default="the eight standard ones",
     ),
     Setting(
-        *("humans", ValueForm.ENTRIES, "who of the team is a human, and which SSH keys sign that human's verdicts"),
+        "humans",
+        ValueForm.ENTRIES,
+        "who of the team is a human, and which SSH keys sign that human's verdicts",
         fields=_HUMAN,
         values="NAME",
         default="the lead and `user`, without keys",
     ),
     Setting(
-        *("verdicts", ValueForm.WORD, "`signed`: only a verdict that its human signed decides"),
+        "verdicts",
+        ValueForm.WORD,
+        "`signed`: only a verdict that its human signed decides",
         choices=VERDICTS,
         default="signed once a human has keys, else open",
         closed=True,
     ),
     Setting("team_id", ValueForm.TEXT, "what signed verdicts name the team by", default="made with the first of them"),
     Setting(
-        *("signed_since", ValueForm.MOMENT, "verdicts from before then need no signature, if the audit trail has them"),
+        "signed_since",
+        ValueForm.MOMENT,
+        "verdicts from before then need no signature, if the audit trail has them",
         default="every verdict needs one",
     ),
     Setting("spawn", ValueForm.COMMAND, "runs when a creation request is approved", default="nothing"),
@@ -231,8 +242,8 @@ TABLE: tuple[Setting, ...] = (
     Setting("queue_dir", ValueForm.TEXT, "folder of the queue, inside the project", default="see `help files`"),
     Setting("queue_file", ValueForm.TEXT, "the queue", default="{queue_dir}/message-queue.yaml"),
     Setting("archive_dir", ValueForm.TEXT, "folder of the archives, inside the project", default="{queue_dir}/archive"),
-    Setting("version", ValueForm.TEXT, "kept for people", default="none"),
-    Setting("description", ValueForm.TEXT, "kept for people", default="none"),
+    Setting("version", ValueForm.TEXT, "kept for people"),
+    Setting("description", ValueForm.TEXT, "kept for people"),
 )
 HOISTED = (*RETENTION, *LIMITS)
 """Settings of a section that may also stand at the top."""

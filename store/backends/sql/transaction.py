@@ -115,21 +115,15 @@ class SqlTransaction(Transaction):
         Raises:
             LookupError: This transaction read no such row.
         """
-        found = self._known(message.message_id)
-        if found is None:
-            raise LookupError(message.message_id)
-        return found
-
-    def _known(self, message_id: str) -> RowEntry | None:
-        """The row with this id, of those read so far."""
-        everything = self._state.entries if self._state is not None else {}
-        return self._entries.get(message_id) or everything.get(message_id)
+        return self._entries[message.message_id]
 
     @property
     def state(self) -> RowsState:
         """All rows, read when first asked for."""
         if self._state is None:
             self._state = self._reader.state(self.connection, self.shape)
+            known = self._state.entries
+            self._entries.update({key: entry for key, entry in known.items() if entry.message is not None})
         return self._state
 
     def stored(self) -> Sequence[Message]:
@@ -175,9 +169,9 @@ class SqlTransaction(Transaction):
         return self.changes.apply(in_order(entries))
 
     def stored_message(self, message_id: str) -> Message | None:
-        if self._known(message_id) is None and self._state is None and is_storable(message_id):
+        if message_id not in self._entries and self._state is None and is_storable(message_id):
             self._read(f"{self.shape.id} = :message_id", {"message_id": message_id})
-        found = self._known(message_id)
+        found = self._entries.get(message_id)
         return None if found is None else found.message
 
     def _read(self, condition: str, values: Values) -> list[RowEntry]:
@@ -208,17 +202,13 @@ class SqlTransaction(Transaction):
 
     def is_archived(self, message: Message) -> bool:
         """Never for a row of another program: no archive of ours stands for it, so that it does not go by itself."""
-        try:
-            if self.entry(self._origins.get(message, message)).arrival is None:
-                return False
-        except LookupError:
-            pass
-        return super().is_archived(message)
+        entry = self._entries.get(self._origins.get(message, message).message_id)
+        return (entry is None or entry.arrival is not None) and super().is_archived(message)
 
     def _owners(self, message_id: str) -> AbstractSet[str]:
         """The agents with this message in their archive; those of all messages that were read are asked for at once."""
         if message_id not in self._archives and is_storable(message_id):
-            live = self._entries.keys() | (self._state.entries.keys() if self._state is not None else set())
+            live = self._entries.keys()
             wanted = sorted(live - self._archives.keys()) if message_id in live else [message_id]
             self._archives.update(dict.fromkeys(wanted, frozenset()))
             owners = f"SELECT message_id, agent FROM {ARCHIVE} WHERE message_id IN"
@@ -353,10 +343,8 @@ class SqlTransaction(Transaction):
         """To the letter as it stands in the row; with what the record handed on has beside it, where it has any."""
         if not message.record.keys() <= ENVELOPE_KEYS:
             return dump(dict(message.payload))
-        try:
-            return given_payload(self.entry(message))
-        except LookupError:
-            return payload_text(message)
+        entry = self._entries.get(message.message_id)
+        return payload_text(message) if entry is None else given_payload(entry)
 
     def _insert_once(self, into: str, row: Mapping[str, Any], *key: str) -> None:
         condition = " AND ".join(f"{name} = :{name}" for name in key)
