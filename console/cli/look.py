@@ -35,7 +35,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, guess
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message, when_created
+from team_console.store.protocol.parsing import asks, parse_message, when_created
 from team_console.store.protocol.remarks import Placed, placed, remarks_in
 from team_console.store.protocol.titles import said_in
 from team_console.store.protocol.verdicts import digest_of
@@ -175,13 +175,9 @@ def seen_words(thread: Thread, view: View) -> dict[str, str]:
     """
     rows = [row for row in view.requests if row.request_id == thread.request_id]
     closed = {digest_of(row.question) for row in rows if not row.is_open}
-    asked = [message for message in (thread.message, *thread.messages) if _asks(message, thread.request_id)]
+    asked = [message for message in (thread.message, *thread.messages) if asks(message, thread.request_id)]
     words = {message.message_id: digest_of(message) for message in asked if len(closed) < len(rows)}
     return {message_id: word for message_id, word in words.items() if word not in closed}
-
-
-def _asks(message: Message, request_id: str | None) -> bool:
-    return parse_message(message).opens is not None and parse_message(message).request_id == request_id
 
 
 def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:

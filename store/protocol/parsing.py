@@ -201,6 +201,12 @@ def carries(message: Message, request_id: str) -> bool:
     return request_id in (message.message_id, message.request_id) or parse_message(message).request_id == request_id
 
 
+def asks(message: Message, request_id: str | None) -> bool:
+    """Whether `message` is a request under this id."""
+    read = parse_message(message)
+    return read.opens is not None and read.request_id == request_id
+
+
 # Fields of what others wrote, payloads and JSON: of the type that is expected, else as if they were not there.
 
 

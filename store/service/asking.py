@@ -20,12 +20,13 @@ from team_console.store.protocol.checks import check_asked
 from team_console.store.protocol.client_requests import FileExcerpt, headline_of, permission_of, questions_of
 from team_console.store.protocol.judgement import WITHDRAWN
 from team_console.store.protocol.kinds import phrase
+from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.verdicts import ORDER
 from team_console.store.protocol.why import WHY
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import confirm_ends, tidy
 from team_console.store.service.grants import answer_by_grant
-from team_console.store.service.questions import find_question, refuse_decided
+from team_console.store.service.questions import find_question, no_request, refuse_decided
 from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.service.writing import Draft, advise, check_known, new_request_id, not_listening, write
 from team_console.store.settings.team_config import TeamConfig
@@ -130,17 +131,20 @@ def withdraw(caller: Caller, *, request_id: str, reason: str, asker: str | None 
     Args:
         reason: Why it needs no answer; hooks say `answered in the session`, `session ended`, `timed out` or
             `nobody was there`.
-        asker: In whose name; another's than the actor's only for one that is known to be gone.
+        asker: In whose name; another's than the actor's only for one that is known to be gone. Then only the queue is
+            looked at: a request that has left it is over, and to find it would read the archives while everybody waits.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED` for a request of
             somebody else, `MISSING_REASON`.
     """
-    asker = asker or caller.actor
+    in_queue, asker = asker is not None, asker or caller.actor
     if not reason.strip():
         raise TeamError(Code.MISSING_REASON, "a withdrawal needs a reason", "Give it with --reason TEXT.")
     by = {"by": caller.actor} if caller.actor != asker else {}
     with caller.transaction("withdraw") as tx:
+        if in_queue and not any(asks(message, request_id) for message in tx.naming(request_id)):
+            raise no_request(request_id)
         case, _ = find_question(tx, request_id, asker=asker)
         question = case.question
         if question.sender != asker:

@@ -15,7 +15,7 @@ from team_console.store.protocol.kinds import (
     SUPERSEDING,
     RequestKind,
 )
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.verdicts import Face, Seen, digest_of
 from team_console.store.service.writing import mark_as_read
@@ -99,14 +99,15 @@ def find_question(
     own = [case for case in asked if case.asker == asker] or asked
     meant = (case for case in own if (digest_of(case.question) == wanted if wanted else case.is_open))
     if not own:
-        raise TeamError(
-            Code.INVALID_REQUEST_ID,
-            f"no request {request_id}",
-            "List the open ones with: team-console requests --open",
-            request_id=request_id,
-        )
+        raise no_request(request_id)
     found = next(meant, own[0]) if wanted or own[0].kind in REUSED_IDS else own[0]
     return found, asked
+
+
+def no_request(request_id: str) -> TeamError:
+    """The error for an id under which nothing is asked."""
+    hint = "List the open ones with: team-console requests --open"
+    return TeamError(Code.INVALID_REQUEST_ID, f"no request {request_id}", hint, request_id=request_id)
 
 
 def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
@@ -172,11 +173,7 @@ def _refuse_over(tx: Transaction, case: RequestRow) -> None:
 
 def live_question(snapshot: Snapshot, request_id: str, wanted: str = "") -> Message | None:
     """The question of this id in the queue, of several that with the digest `wanted`; None when there is none."""
-    asked = [
-        message
-        for message in snapshot.messages
-        if (read := parse_message(message)).opens is not None and read.request_id == request_id
-    ]
+    asked = [message for message in snapshot.messages if asks(message, request_id)]
     first = asked[0] if asked else None
     return next((question for question in asked if wanted and digest_of(question) == wanted), first)
 

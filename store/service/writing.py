@@ -30,7 +30,7 @@ from team_console.store.protocol.checks import (
 from team_console.store.protocol.judgement import already_answered, judge
 from team_console.store.protocol.kinds import CARRIERS, KINDS, RESULTS, UNKNOWN, carried_name, default_priority
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
-from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, parse_message, plans_of
+from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, asks, parse_message, plans_of
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import silent
 from team_console.store.protocol.verdicts import (
@@ -222,7 +222,7 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str] = (), **envel
             continue
         for item in tx.naming(wanted_id) if wanted_id else ():
             # A message under the id of a request would be taken for it, and what it asks could not be answered.
-            if parse_message(item).opens is not None and parse_message(item).request_id == wanted_id:
+            if asks(item, wanted_id):
                 raise duplicate_id(str(wanted_id), item)
         message = record_of(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
         is_answer = partial(_is_answer, tx, message)
