@@ -486,7 +486,9 @@ def remark(screen: MainScreen, subject: Subject) -> None:
         return
     if at == 0:
         detail.focus()
-        if not detail.point():
+        if detail.point():
+            screen.toast("j and k choose the line, the same key again writes a remark on it, esc ends it.")
+        else:
             screen.toast("Nothing here has lines that a remark could be on.", severity="warning")
         return
     lines = lines_to_remark(row.question, screen.pane.content_of(row.question))

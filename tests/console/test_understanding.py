@@ -33,7 +33,9 @@ async def test_remarks_go_with_a_rejection_that_needs_no_other_words(team: Memor
     async with opened(team) as desk:
         await desk.press("f")
         await desk.shows("Drop the old one", "c remark", "? ask back", "F1 help")
-        await remark(desk, "keep it for a week", "c", "j", "j")
+        await desk.press("c")
+        await desk.shows("the same key again writes a remark on it")
+        await remark(desk, "keep it for a week", "j", "j")
         await remark(desk, "in the channel, too", "j")
         await desk.press("escape", "r")
         await desk.form()
