@@ -1,4 +1,4 @@
-"""Rights of a member that name nobody, or no kind of message: a slip there silences it, and nothing else says so."""
+"""Members: added to the team's settings, changed and removed, with warnings about rights that name nobody."""
 
 from __future__ import annotations
 

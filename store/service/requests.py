@@ -549,7 +549,7 @@ def approve(
         suggestion: Which of the client's suggestions is allowed always, from 1; implied where it has one.
         mode: For a plan: one of the modes it offers to go on in.
         updated: What is approved in place of what was asked for: the edited plan, or the edited part of a
-            permission (`edits_before_approval.editable_part`) as text, or its whole input.
+            permission (`client_requests.editable_part`) as text, or its whole input.
         message_id: Id of the answer, for a request that one message answers; None to make one.
         remarks: What is said to single lines of it; the asker reads them with the note.
 
