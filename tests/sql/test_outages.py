@@ -108,7 +108,7 @@ def test_a_wait_that_ends_while_its_server_is_away_ends_with_that_and_not_with_n
                 own_server.kill()
 
     with pytest.raises(TeamError) as refused:
-        wait_for_messages(Caller(opened(home), "architect"), take, timeout=0.2)
+        wait_for_messages(Caller(opened(home), "architect"), take, timeout=3.0)
     assert (refused.value.code, refused.value.exit_code) == (Code.STORE_UNREADABLE, 4)
     assert len(looks) > 1
 
