@@ -105,7 +105,7 @@ def as_text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-class Line(NamedTuple):
+class AuditRow(NamedTuple):
     """An audit row."""
 
     seq: int
@@ -125,7 +125,7 @@ class Line(NamedTuple):
         """What its hash has to be."""
         return hashlib.sha256(self.said()).hexdigest()
 
-    def with_seal(self, key: bytes) -> Line:
+    def with_seal(self, key: bytes) -> AuditRow:
         """The same with its seal as the last of the facts."""
         comma = "," if len(self.facts) > len("{}") else ""
         return self._replace(facts=f'{self.facts[:-1]}{comma}"seal":"{seal(key, self.said())}"}}')
@@ -153,7 +153,7 @@ class Trail:
         self._begin()
 
     def _begin(self) -> None:
-        self._last = Line(0, "", "", "", "", "")
+        self._last = AuditRow(0, "", "", "", "", "")
         self._sealed_from: int | None = None
         self._is_odd = False
 
@@ -171,15 +171,15 @@ class Trail:
             sealed = {"sealed": containing(f'"seal":"{key_name(key)}-')}
             first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
             self._sealed_from = first if isinstance(first, int) else None
-        wanted = f"SELECT {', '.join(Line._fields)} FROM {AUDIT} WHERE seq > :seq{condition} ORDER BY seq"
+        wanted = f"SELECT {', '.join(AuditRow._fields)} FROM {AUDIT} WHERE seq > :seq{condition} ORDER BY seq"
         for chunk in connection.chunks(_STEP, wanted, {"seq": self._last.seq, **_SOUGHT}):
             for seq, *texts in chunk:
-                self._take(Line(seq if isinstance(seq, int) else 0, *map(as_text, texts)))
+                self._take(AuditRow(seq if isinstance(seq, int) else 0, *map(as_text, texts)))
         if not self._is_whole:
             self._last = self._last._replace(seq=end)
         return self._reader
 
-    def _take(self, line: Line) -> None:
+    def _take(self, line: AuditRow) -> None:
         """Take a line, of those without a number the first: SQLite keeps any text there, sorted behind all numbers."""
         is_odd = line.seq <= self._last.seq
         if is_odd and self._is_odd:
@@ -191,7 +191,7 @@ class Trail:
         self._last, self._is_odd = (self._last, True) if is_odd else (line, self._is_odd)
 
 
-def _trail_line(line: Line, key: bytes, *, follows: bool) -> TrailLine:
+def _trail_line(line: AuditRow, key: bytes, *, follows: bool) -> TrailLine:
     """Make an audit row a line of the trail, with the requests and answers that its facts carry."""
     facts = object_of(line.facts)
     recorded = facts.get(RECORDED)
@@ -229,11 +229,11 @@ def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, dict[
 
 def audit_lines(
     records: Iterable[tuple[str, Mapping[str, Any]]], *, seq: int, prev: str, at: str, actor: str, key: bytes = b""
-) -> list[Line]:
+) -> list[AuditRow]:
     """The lines to append after line `seq` with the hash `prev`, sealed where there is a key."""
-    lines: list[Line] = []
+    lines: list[AuditRow] = []
     for number, (action, facts) in enumerate(records, start=seq + 1):
-        line = Line(number, at, actor, action, dump(facts), prev)
+        line = AuditRow(number, at, actor, action, dump(facts), prev)
         line = line.with_seal(key) if key else line
         prev = line.digest()
         lines.append(line._replace(hash=prev))

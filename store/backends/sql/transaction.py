@@ -12,7 +12,7 @@ from typing import Any
 
 from team_console.store.backends.sql.connection import Connection, Values, insert, listed
 from team_console.store.backends.sql.history import (
-    Line,
+    AuditRow,
     archived_messages,
     archived_row,
     as_text,
@@ -218,7 +218,7 @@ class SqlTransaction(Transaction):
 
     # What follows turns the changes into rows, all in the database transaction they were made in.
 
-    def write(self, changes: Changes, *, actor: str, at: str) -> Line:
+    def write(self, changes: Changes, *, actor: str, at: str) -> AuditRow:
         """Write everything; the caller commits. Returns the last line on the trail.
 
         Raises:

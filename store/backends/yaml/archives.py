@@ -122,8 +122,9 @@ class Part:
 
     def keeps(self, message: Message) -> bool:
         """Whether a whole copy of this very message is here, in whatever state; another one of its id does not do."""
-        found = (*self._closed_messages(message.message_id), *self._messages(message.message_id))
-        return any(is_copy(other, message) for other in found)
+        # Closed entries first: to find others reads the whole file, while everybody waits for the lock.
+        ways = (self._closed_messages, self._messages)
+        return any(is_copy(other, message) for way in ways for other in way(message.message_id))
 
     def message(self, message_id: str) -> Message | None:
         """The first copy of this id, if it is here and readable."""
