@@ -405,7 +405,8 @@ class SettingsReader:
         if setting.form is ValueForm.MEMBERS and node.id == "sequence":
             value = self._listed(node, known, place)
         elif setting.form in _MAPPINGS and node.id != "mapping":
-            self._wrong(node, f"{place} must be a mapping of keys to values")
+            form = "list of members" if setting.form is ValueForm.MEMBERS else "mapping of keys to values"
+            self._wrong(node, f"{place} must be a {form}")
         elif setting.form is ValueForm.SECTION:
             value = self._section(node, known, f"{place}.")
         elif setting.form is ValueForm.VALUES:
