@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,11 +29,12 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-P", "-m", "team_console.console")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Draw the same examples in every run, whatever the time; and let programs under test hear SIGINT.
 
     A shell that starts the tests in the background has it ignored. Local times are those of UTC everywhere.
     """
+    config.add_cleanup(functools.partial(shutil.rmtree, leave_home(), ignore_errors=True))
     os.environ["TZ"] = "UTC"
     time.tzset()
     hypothesis.settings.register_profile("same every time", derandomize=True, deadline=None, database=None)
@@ -50,12 +52,29 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+_OURS = ("TEAM_CONSOLE_", "CLAUDE", "CODEX")
+
+
+def leave_home() -> str:
+    """Make an empty home for this process and its children, so that nobody's own settings decide a test; its path.
+
+    Git needs what its user has allowed to read a checkout of somebody else, and real clients lie in the user's cache.
+    """
+    mine = Path.home()
+    os.environ.setdefault("GIT_CONFIG_GLOBAL", str(mine / ".gitconfig"))
+    os.environ.setdefault("XDG_CACHE_HOME", str(mine / ".cache"))
+    for name in [name for name in os.environ if name.startswith((*_OURS, "XDG_CONFIG_", "XDG_STATE_"))]:
+        del os.environ[name]
+    os.environ["HOME"] = tempfile.mkdtemp(prefix="home-of-tests-")
+    return os.environ["HOME"]
+
+
 def clean_environment(**more: str) -> dict[str, str]:
     """The environment without what would change the command line's defaults, able to find the code.
 
     A size in it, as pytest's workers inherit, would count for more than the size of a test's terminal.
     """
-    ours = ("TEAM_CONSOLE_", "PYTHON", "COLUMNS", "LINES", "CLAUDE", "CODEX")
+    ours = (*_OURS, "PYTHON", "COLUMNS", "LINES")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     # A copy of the sources has its packages below src/ (tests/proofs/mutants): those count, not the installed ones.
     sources = os.pathsep.join(str(path) for path in (ROOT / "src", ROOT) if path.is_dir())
