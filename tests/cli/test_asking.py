@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -101,17 +100,6 @@ def test_a_wait_that_ends_with_nothing_says_so_and_the_question_stays(team: Comm
     assert team("verdict", request_id, "--json").json["state"] == "open"
 
 
-def test_a_question_with_a_time_limit_ends_by_itself_while_somebody_waits(team: CommandLine) -> None:
-    result = team(*ME, "ask", "Sure?", "--expires", "0.3", "--wait", "--json")
-    assert (result.status, result.json["verdict"]["state"], result.json["verdict"]["reason"]) == (
-        12,
-        "withdrawn",
-        "timed out",
-    )
-    refused = team("answer", result.json["request_id"], "--text", "Yes", "--json")
-    assert (refused.status, refused.json["error"], refused.json["reason"]) == (1, "INVALID_REQUEST_ID", "timed out")
-
-
 def test_several_questions_are_answered_by_header_and_by_number(team: CommandLine) -> None:
     request_id = team.ok(*ME, "ask", "--questions", "-", stdin=json.dumps(TWO)).out.strip()
     team.ok("answer", request_id, "--option", "db=2", "--option", "B", "--text", "2=And C")
@@ -171,12 +159,6 @@ def test_a_command_is_edited_before_it_is_allowed(team: CommandLine, tmp_path: P
     assert team.ok("verdict", request_id, "--json").json["updated_input"] == {"command": "npm test -- --silent"}
 
 
-def test_an_edited_file_that_cannot_be_read_is_named(team: CommandLine) -> None:
-    result = team("approve", permission(team), "--edited", "no-such-file", "--json")
-    assert (result.status, result.json["error"]) == (1, "INVALID_FIELD")
-    assert "no-such-file" in result.json["message"]
-
-
 def test_a_plan_is_approved_edited_from_standard_input(team: CommandLine) -> None:
     request_id = team.ok(*ME, "plan", "--content", "1. Go\n2. Test").out.strip()
     team.ok("approve", request_id, "--edited", "-", stdin="1. Test\n2. Go\n")
@@ -216,27 +198,6 @@ def test_what_cannot_be_done_is_one_error_and_nothing_is_written(
     assert team.ok("requests", "--json").json["requests"] == []
 
 
-@pytest.mark.parametrize(
-    ("questions", "said"),
-    [
-        ("[]", "--questions is an empty list"),
-        ('[{"question": "Which?"}, {"question": ""}]', "question 2 is empty"),
-        ('[{"question": "Which?", "options": ["A"]}]', "question 1: an option without a label could not be chosen"),
-    ],
-)
-def test_what_is_missing_in_questions_is_named(team: CommandLine, questions: str, said: str) -> None:
-    assert team(*ME, "ask", "--questions", questions, "--json").json["message"] == said
-
-
-def test_hostile_words_of_a_question_steer_nothing(team: CommandLine) -> None:
-    words = ("ask", "\x1b[2Jred\u202e", "--option", "\x1b]0;x\x07A", "--option", "B")
-    request_id = team.ok(*ME, *words).out.strip()
-    shown = [team.ok(*verb).out for verb in (("requests",), ("show", request_id), ("status",))]
-    shown.append(team.ok("answer", request_id, "--option", "1").out)
-    shown.append(team.ok(*ME, "verdict", request_id).out)
-    assert not any(character in text for text in shown for character in "\x1b\x07\u202e")
-
-
 DB = Question("Which database?", "DB", (Option("SQLite"), Option("PostgreSQL"), Option("a=b")))
 SIZE = Question("How many?", "", (Option("2"), Option("1"), Option("SQLite")), several=True)
 
@@ -273,12 +234,3 @@ def test_what_names_no_question_or_no_option_is_refused(options: list[str], text
     with pytest.raises(TeamError) as caught:
         answers_from((DB, SIZE), options, texts)
     assert caught.value.code is code
-
-
-def test_waits_work_on_a_database(make_team: Callable[..., CommandLine], elsewhere: CommandLine) -> None:
-    elsewhere.ok("init", "team.db", "--lead", "ceo", "--agent", "task-manager")
-    with elsewhere.running("-t", "team.db", *ME, "ask", "Which?", "--option", "A", "--wait") as waiting:
-        request_id = next_line(waiting.stderr).removeprefix("waits for the verdict on ")
-        elsewhere.ok("-t", "team.db", "answer", request_id, "--option", "A")
-        out, _ = waiting.communicate(timeout=60)
-    assert (waiting.returncode, out.decode()) == (0, "A\n")

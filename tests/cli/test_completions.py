@@ -1,4 +1,4 @@
-"""Completion scripts: real shells complete verbs, options, agents, open requests and files."""
+"""Completion: words for every place of a line, and real shells that put them there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from team_console.console.cli.registry import VERBS
 
 from tests.conftest import ROOT, CommandLine, clean_environment, needs
 from tests.pty import Terminal
-from tests.samples import rotated
 
 pytestmark = pytest.mark.slow
 
@@ -41,94 +40,70 @@ def request_id(team: CommandLine) -> str:
     return team.ok("plan", "--as", "task-manager", "--content", "1. Go").out.strip()
 
 
-def shell(name: str, code: str, program: Path, folder: Path) -> str:
-    """What the shell prints when it runs `code`, with the program in reach."""
+def test_what_fits_is_offered(team: CommandLine, elsewhere: CommandLine, request_id: str) -> None:
+    def offered(line: str, here: CommandLine = team) -> list[str]:
+        return [row.split("\t")[0] for row in here.ok("_complete", "--", *line.split(" ")).out.splitlines()]
+
+    assert offered("") == VISIBLE
+    for line, words in (
+        ("--js", ["--json"]),
+        ("help exi", ["exit-codes"]),
+        ("send --su", ["--summary"]),
+        ("send --priority h", ["high"]),
+        ("send --type hand", ["handoff"]),
+        ("send --to ceo,f", ["ceo,file-manager"]),
+        ("receive --agent f", ["file-manager"]),
+        ("shutdown s", ["schedule-manager"]),
+        ("ack --as file-manager ", ["A-2"]),
+        ("--as file-manager ack ", ["A-2"]),
+        ("ack ", []),
+        ("recall A", ["A-1", "A-2"]),
+        ("approve plan", [request_id]),
+    ):
+        assert offered(line) == words, line
+    assert offered("receive --agent f", elsewhere) == []
+    assert offered(f"-t {team.folder} receive --agent f", elsewhere) == ["file-manager"]
+    assert team("_complete", "--", "migrate", "").status == 1  # a file belongs there
+    team.ok("approve", request_id)
+    assert offered("approve ") == []
+    (team.folder / "message-queue.yaml").write_text("broken: [")
+    result = team("_complete", "--", "approve", "")
+    assert (result.status, result.out, result.err) == (0, "", "")
+
+
+SHELLS = {
+    "bash": """
+source <(team-console completions bash)
+for COMP_LINE in 'team-console send --su' 'team-console approve HEAD@'; do
+  COMP_POINT=${#COMP_LINE}
+  _team_console
+  printf '%s\\n' "${COMPREPLY[@]}"
+done
+""",
+    "fish": """
+team-console completions fish | source
+complete -C 'team-console send --su' | string replace -r '\\t.*' ''
+complete -C 'team-console -t cop' | string replace -r '\\t.*' ''
+""",
+}
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_shell_completes(name: str, program: Path, team: CommandLine, request_id: str) -> None:
     needs(name)
-    path = f"{program}:/usr/local/bin:/usr/bin:/bin"
-    options = {"fish": ["--no-config"], "zsh": ["-f"], "bash": ["--norc"]}[name]
+    (team.folder / "copy.db").touch()
+    head, _, tail = request_id.partition("@")  # bash breaks a word there, and puts the rest of it behind
     done = subprocess.run(
-        [name, *options, "-c", code],
-        cwd=folder,
-        env=clean_environment(PATH=path, HOME=str(folder)),
+        [name, {"fish": "--no-config", "bash": "--norc"}[name], "-c", SHELLS[name].replace("HEAD", head)],
+        cwd=team.folder,
+        env=clean_environment(PATH=f"{program}:/usr/local/bin:/usr/bin:/bin", HOME=str(team.folder)),
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert done.stderr == ""
-    return done.stdout
-
-
-def complete(name: str, line: str, program: Path, folder: Path) -> list[str]:
-    """What pressing tab after `team-console LINE` offers in bash or fish."""
-    line = f"team-console {line}"
-    if name == "fish":
-        code = f"team-console completions fish | source; complete -C {line!r}"
-        return [row.split("\t")[0] for row in shell(name, code, program, folder).splitlines()]
-    code = (
-        "source <(team-console completions bash)\n"
-        f"COMP_LINE={line!r} COMP_POINT={len(line)}\n"
-        "_team_console\n"
-        'printf "%s\\n" "${COMPREPLY[@]}"\n'
-    )
-    return shell(name, code, program, folder).split()
-
-
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_each_shell_accepts_its_script(name: str, program: Path, team: CommandLine) -> None:
-    (team.folder / "script").write_text(team.ok("completions", name).out)
-    shell(name, f"{name} -n script", program, team.folder)
-
-
-@pytest.mark.parametrize(
-    ("case", "name"),
-    rotated(
-        [
-            ("", VISIBLE),
-            ("--js", ["--json"]),
-            ("help exi", ["exit-codes"]),
-            ("send --su", ["--summary"]),
-            ("send --priority h", ["high"]),
-            ("send --type hand", ["handoff"]),
-            ("send --to ceo,f", ["ceo,file-manager"]),
-            ("receive --agent f", ["file-manager"]),
-            ("shutdown s", ["schedule-manager"]),
-            ("ack --as file-manager ", ["A-2"]),
-            ("--as file-manager ack ", ["A-2"]),
-            ("ack ", []),
-            ("recall A", ["A-1", "A-2"]),
-            ("approve plan", ["REQUEST"]),
-        ],
-        ("bash", "fish"),
-    ),
-)
-def test_what_fits_is_offered(
-    case: tuple[str, list[str]], name: str, program: Path, team: CommandLine, request_id: str
-) -> None:
-    line, offered = case
-    shown = complete(name, line, program, team.folder)
-    assert sorted(shown) == sorted(request_id if word == "REQUEST" else word for word in offered)
-
-
-def test_bash_offers_the_rest_of_an_id_behind_a_word_break(program: Path, team: CommandLine, request_id: str) -> None:
-    head, _, tail = request_id.partition("@")
-    assert complete("bash", f"approve {head}@", program, team.folder) == [tail]
-    team.ok("approve", request_id)
-    assert complete("bash", "approve ", program, team.folder) == []
-
-
-@pytest.mark.parametrize("name", ["bash", "fish"])
-def test_the_team_named_on_the_line_is_asked(
-    name: str, program: Path, team: CommandLine, elsewhere: CommandLine
-) -> None:
-    assert complete(name, "receive --agent f", program, elsewhere.folder) == []
-    assert complete(name, f"-t {team.folder} receive --agent f", program, elsewhere.folder) == ["file-manager"]
-
-
-def test_files_are_left_to_the_shell(program: Path, team: CommandLine) -> None:
-    (team.folder / "copy.db").touch()
-    assert "copy.db" in complete("fish", "-t cop", program, team.folder)
-    assert team("_complete", "--", "migrate", "").status == 1
+    assert done.stdout.split() == ["--summary", tail if name == "bash" else "copy.db"]
 
 
 def test_zsh_completes_at_its_prompt(program: Path, team: CommandLine, elsewhere: CommandLine, request_id: str) -> None:
@@ -142,17 +117,14 @@ def test_zsh_completes_at_its_prompt(program: Path, team: CommandLine, elsewhere
         terminal.wait_for("ready> ")
         terminal.settle(0.5)
         for typed, completed in (
-            ("team-console sendm", "team-console sendmessage"),
             ("team-console send --su", "team-console send --summary"),
-            ("team-console send --priority h", "team-console send --priority high"),
-            (f"team-console -t {team.folder} receive --agent f", "receive --agent file-manager"),
             (f"team-console -t {team.folder} send --to ceo,f", "send --to ceo,file-manager"),
             (f"team-console -t {team.folder} approve plan", f"approve {request_id}"),
         ):
             terminal.send(f"{typed}\t")
             terminal.wait_until(partial(_shows, terminal, completed), completed)
             terminal.send("\x15")
-            terminal.wait_until(partial(_hides, terminal, completed), "an empty line")
+            terminal.wait_until(lambda text=completed: not _shows(terminal, text), "an empty line")  # type: ignore[misc]
 
 
 def _shows(terminal: Terminal, text: str) -> bool:
@@ -160,22 +132,8 @@ def _shows(terminal: Terminal, text: str) -> bool:
     return text in "".join(line.ljust(160) for line in terminal.text.splitlines())
 
 
-def _hides(terminal: Terminal, text: str) -> bool:
-    return not _shows(terminal, text)
-
-
 def test_words_that_could_break_a_shell_are_not_offered(team: CommandLine) -> None:
-    queue = team.folder / "message-queue.yaml"
-    queue.write_text(
-        "messages:\n"
-        '- {message_id: "m 1", type: escalate, from: file-manager, to: ceo, payload: {issue: x}}\n'
-        '- {message_id: "$(reboot)", type: escalate, from: file-manager, to: ceo, payload: {issue: x}}\n'
-        "- {message_id: m3, type: escalate, from: file-manager, to: ceo, payload: {issue: x}}\n"
-    )
+    entry = '- {{message_id: "{}", type: escalate, from: file-manager, to: ceo, payload: {{issue: x}}}}\n'
+    text = "".join(map(entry.format, ("m 1", "$(reboot)", "m3")))
+    (team.folder / "message-queue.yaml").write_text(f"messages:\n{text}")
     assert team.ok("_complete", "--", "approve", "").out.split() == ["m3", "x"]
-
-
-def test_a_broken_team_completes_nothing_and_stays_silent(team: CommandLine) -> None:
-    (team.folder / "message-queue.yaml").write_text("broken: [")
-    result = team("_complete", "--", "approve", "")
-    assert (result.status, result.out, result.err) == (0, "", "")

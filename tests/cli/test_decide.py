@@ -73,12 +73,6 @@ def test_the_first_answer_stands_and_the_second_is_told_so(team: CommandLine) ->
     assert len(inbox(team, "task-manager")) == 1
 
 
-def test_only_the_lead_answers_plans(team: CommandLine) -> None:
-    request_id = hand_in(team)
-    result = team("approve", request_id, "--as", "file-manager", "--json")
-    assert (result.status, result.json["error"]) == (1, "NOT_PERMITTED")
-
-
 def test_an_unknown_request_is_refused_with_a_way_to_find_the_right_one(team: CommandLine) -> None:
     result = team("approve", "plan_approval-1@nobody@x")
     assert result.status == 1
@@ -93,26 +87,6 @@ def test_a_shutdown_asks_and_prints_the_request(team: CommandLine) -> None:
     assert question["payload"]["content"] == "The work is done"
     answered = team.ok("approve", result["request_id"], "--as", "file-manager")
     assert answered.out.startswith("approved the shutdown asked by ceo")
-
-
-def test_several_agents_are_asked_at_once(team: CommandLine) -> None:
-    result = team.ok("shutdown", "file-manager", "task-manager", "--json").json
-    assert [row["recipient"] for row in result["deliveries"]] == ["file-manager", "task-manager"]
-    assert len({row["request_id"] for row in result["deliveries"]}) == 2
-
-
-def test_asking_an_agent_that_has_stopped_to_stop_is_warned(team: CommandLine) -> None:
-    asked = team.ok("shutdown", "file-manager", "--json").json
-    again = team.ok("shutdown", "file-manager", "--json").json
-    assert ([asked["warnings"], again["warnings"]], len(again["notes"])) == ([[], []], 1)
-    team.ok("--as", "file-manager", "approve", again["request_id"])
-    [warning] = team.ok("shutdown", "file-manager", "--json").json["warnings"]
-    assert "file-manager has stopped" in warning
-
-
-def test_only_the_lead_asks_for_shutdowns(team: CommandLine) -> None:
-    result = team("shutdown", "file-manager", "--as", "task-manager", "--json")
-    assert (result.status, result.json["error"]) == (1, "NOT_PERMITTED")
 
 
 def answer_next(team: CommandLine, agent: str, *verdict: str) -> None:
@@ -165,16 +139,6 @@ def test_an_agent_that_does_not_answer_is_reported(team: CommandLine) -> None:
     assert result.json["success"] is False
     assert result.json["approve"] is None
     assert team("shutdown", "file-manager", "--timeout", "0.2").out.endswith("file-manager: no answer after 0.2 s\n")
-
-
-def test_a_sprint_request_is_answered_through_the_same_door(team: CommandLine) -> None:
-    question = '{"question": "Is Thursday still the day?", "context": "The audit page is late."}'
-    sent = team.ok("send", "--as", "file-manager", "--to", "ceo", "--type", "clarify", "--payload", question, "--json")
-    request_id = sent.json["message_id"]
-    assert [row["request_id"] for row in team.ok("requests", "--open", "--json").json["requests"]] == [request_id]
-    team.ok("approve", request_id, "--note", "Yes, Thursday")
-    assert "Yes, Thursday" in inbox(team, "file-manager")[0]["payload"]["content"]
-    assert team.ok("requests", "--open", "--json").json["requests"] == []
 
 
 def test_words_of_ours_in_messages_are_in_the_language_of_the_team(make_team: Callable[..., CommandLine]) -> None:

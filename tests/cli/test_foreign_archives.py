@@ -35,20 +35,15 @@ def _json(record: dict[str, Any]) -> str:
 
 FORMS: dict[str, Form] = {
     "a list under messages": lambda records: "messages:\n" + _block(records),
-    "a list alone": _block,
     "an indented list": lambda records: "messages:\n  " + _block(records).replace("\n", "\n  ").rstrip(" "),
-    "another key": lambda records: "version: 1\narchived_messages:\n" + _block(records),
     "two lists": lambda records: f"messages:\n{_block(records[:5])}archived_messages:\n{_block(records[5:])}",
     "one document each": lambda records: (
         "---\n" + "---\n".join(_block([item])[2:].replace("\n  ", "\n") for item in records)
     ),
-    "a document of a list each": lambda records: "---\n".join(_block([item]) for item in records),
     "JSON, one a line": lambda records: "".join(f"{_json(item)}\n" for item in records),
-    "JSON, a list": lambda records: "[" + ",\n".join(map(_json, records)) + "]\n",
     "JSON, a list under a key": lambda records: (
         '{"messages": [\n' + ",\n".join(map(_json, records)) + '\n], "count": 12}'
     ),
-    "flow entries": lambda records: "messages:\n" + "".join(f"- {_json(item)}\n" for item in records),
 }
 
 
@@ -92,20 +87,5 @@ def test_good_records_of_a_file_with_a_bad_one_are_shown_before_and_after_every_
         assert len(lines) == len(good) + count
         assert [place.rpartition(":")[0].startswith("dev-archive") for place in places] == [True]
         assert abs(int(places[0].rpartition(":")[2]) - line) <= 5
-        assert text.encode() in _bytes(here.folder)
-        _send_and_receive(here)
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_records_that_others_append_behind_our_own_are_shown_with_ours(here: CommandLine, name: str) -> None:
-    _send_and_receive(here)
-    records = [_record(number, BAD if number == 7 else "") for number in range(1, 13)]
-    text = FORMS[name](records)
-    with (here.folder / ARCHIVE).open("a") as file:
-        file.write(text)
-    for count in (1, 2):
-        lines, places = _shown(here)
-        assert len(lines) == count + 11
-        assert len(places) == 1
         assert text.encode() in _bytes(here.folder)
         _send_and_receive(here)

@@ -23,20 +23,6 @@ def here(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["[]", "{}\n", "null\n...\n", "~", "messages: {}\n", "messages: null\n", '{"messages": {}}', "# ours\n---\n[]\n"],
-)
-def test_what_programs_write_for_no_messages_is_an_empty_queue(here: CommandLine, text: str) -> None:
-    path = here.folder / QUEUE
-    path.write_text(text)
-    assert here.ok("receive", "dev").out == "No messages in queue\n"
-    assert path.read_text() == text
-    here.ok(*SEND)
-    assert [item["to"] for item in yaml.safe_load(path.read_text())["messages"]] == ["dev"]
-    assert here.ok("receive", "dev", "--json").json["count"] == 1
-
-
 def test_a_program_that_writes_as_the_source_says_is_not_told_off(here: CommandLine) -> None:
     here.ok(*SEND)
     for number in range(2):
@@ -109,17 +95,3 @@ def test_names_with_commas_between_them_are_several(here: CommandLine, key: str)
     assert (ids, codes) == (["o1"], ["OTHER_WORD"])
     assert here.ok("receive", "sm", "--json").json["count"] == 1
     assert "dev, sm" not in here.ok("roster").out
-
-
-def test_an_entry_in_brackets_keeps_its_form_and_its_comments_when_its_message_is_taken(here: CommandLine) -> None:
-    queue = here.folder / "message-queue.yaml"
-    words = "type: message, from: pm, to: dev,  # the first one\n   priority: high, created: 2026-02-24T10:00:00Z"
-    entry = f"- {{message_id: m1, {words}, status: pending, payload: {{content: c}}  # last\n  }}\n"
-    text = f"messages:\n# before\n{entry}# end\n"
-    queue.write_text(text)
-    assert here.ok("receive", "--agent", "dev", "--json").json["count"] == 1
-    written = queue.read_text()
-    (record,) = yaml.safe_load(written)["messages"]
-    assert record["status"] == "read"
-    at = f", read_at: '{record['read_at']}'"
-    assert written.replace(at, "").replace("status: read", "status: pending") == text

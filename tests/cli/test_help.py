@@ -7,7 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.main import run
 from team_console.console.cli.reference import EXAMPLE, setting_rows
+from team_console.console.cli.registry import VERBS
 from team_console.store.settings.parsing import every_setting
 from team_console.store.settings.settings_file import parse
 
@@ -15,9 +17,15 @@ from tests.conftest import ROOT, CommandLine
 from tests.readme import settings
 
 
-def test_help_alone_is_the_overview_and_of_a_verb_its_usage(elsewhere: CommandLine) -> None:
+def test_help_alone_is_the_overview_and_of_a_verb_its_usage(
+    elsewhere: CommandLine, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert elsewhere.ok("help").out == elsewhere.ok("--help").out
-    assert elsewhere.ok("help", "send").out == elsewhere.ok("send", "--help").out
+    for verb in VERBS:
+        assert run([verb.name, "--help"]) == run(["help", verb.name]) == 0
+        text = capfd.readouterr().out
+        assert text.startswith(f"usage: team-console {verb.name}")
+        assert text[: len(text) // 2] == text[len(text) // 2 :]
     refused = elsewhere("help", "sned", "--json")
     assert (refused.status, "send" in refused.json["hint"]) == (2, True)
 

@@ -18,11 +18,9 @@ BLOCKS = (Path(__file__).parents[1] / "protocol" / "sendmessage_blocks.txt").rea
 """Every JSON block of seed 001, as it stands there."""
 
 
-@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85"], ids=["U+2028", "U+2029", "U+0085"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
-def test_a_text_with_a_line_separator_is_part_of_its_document(sign: str, end: str) -> None:
-    documents = [{"content": f"one{sign}two"}, {"content": "three"}]
-    text = "".join(json.dumps(document, ensure_ascii=False) + end for document in documents)
+def test_a_text_with_a_line_separator_is_part_of_its_document() -> None:
+    documents = [{"content": "one\u2028two\u2029\x85"}, {"content": "three"}]
+    text = "".join(json.dumps(document, ensure_ascii=False) + "\r\n" for document in documents)
     assert json_documents(text, hint="") == documents
 
 
@@ -63,7 +61,7 @@ def test_a_text_in_which_nobody_can_tell_where_a_document_ends_sends_nothing(tea
     assert team.ok("history", "--json").json["count"] == 0
 
 
-@pytest.mark.parametrize("number", [0, 2, 4, 6, 9], ids=str)
+@pytest.mark.parametrize("number", [0, 4, 9], ids=str)
 def test_a_document_repeated_under_its_own_id_is_written_once(team: CommandLine, number: int) -> None:
     document = json.loads(BLOCKS[number])
     if "request_id" in document:

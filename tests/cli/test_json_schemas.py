@@ -65,18 +65,9 @@ def _key_violations(value: Mapping[str, Any], schema: Mapping[str, Any], place: 
             yield from violations(inner, more, f"{place}.{key}")
 
 
-def check(verb: str, value: Any) -> None:
-    assert list(violations(value, schema_of(verb))) == []
-
-
-@pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[Any]]:
-    """Verb -> what it printed, in a day of a team in which every verb is used."""
-    folder = tmp_path_factory.mktemp("day")
-    return _Day(CommandLine(folder)).printed
-
-
 class _Day:
+    """A day of a team in which every verb is used; `printed` has what each verb printed."""
+
     def __init__(self, command: CommandLine) -> None:
         self.command = command
         self.printed: dict[str, list[Any]] = {}
@@ -210,13 +201,14 @@ class _Day:
             self.printed.setdefault("watch", []).append(json.loads(next_line(process.stdout)))
 
 
-@pytest.mark.parametrize("verb", sorted(RESULTS))
-def test_what_a_verb_prints_fits_its_schema(verb: str, printed: Mapping[str, list[Any]]) -> None:
-    assert printed.get(verb), f"the day above does not use {verb}"
-    for value in printed[verb]:
-        if verb == "error":
-            value = {key: value[key] for key in value if key in schema_of("error")["properties"]}
-        check(verb, value)
+def test_what_a_verb_prints_fits_its_schema(elsewhere: CommandLine) -> None:
+    printed = _Day(elsewhere).printed
+    assert sorted(printed) == sorted(RESULTS), "the day above does not use every verb"
+    for verb, values in printed.items():
+        for value in values:
+            if verb == "error":
+                value = {key: value[key] for key in value if key in schema_of("error")["properties"]}
+            assert list(violations(value, schema_of(verb))) == [], verb
 
 
 def test_every_verb_with_json_has_a_schema_and_help_prints_it(elsewhere: CommandLine) -> None:
@@ -230,7 +222,7 @@ def test_every_verb_with_json_has_a_schema_and_help_prints_it(elsewhere: Command
 
 def test_a_key_that_is_missing_renamed_or_of_another_kind_is_noticed() -> None:
     good = {"messages": [], "count": 0, "status_message": "No pending messages"}
-    check("receive", good)
+    assert list(violations(good, schema_of("receive"))) == []
     for bad in ({**good, "count": "0"}, {**good, "number": 0}, {"messages": [], "count": 0}):
         assert list(violations(bad, schema_of("receive")))
 

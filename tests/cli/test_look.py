@@ -30,16 +30,6 @@ def showcase(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     return CommandLine(folder)
 
 
-def test_requests_have_the_fields_of_the_contract(showcase: CommandLine) -> None:
-    rows = showcase.ok("requests", "--json").json["requests"]
-    keys = ["request_id", "kind", "from", "to", "message_id", "state", "asked_at", "waiting_seconds"]
-    keys += ["answered_at", "answered_by", "reason", "flags"]
-    assert all(set(keys) <= set(row) for row in rows)
-    plan = next(row for row in rows if row["kind"] == "plan" and row["state"] in ("open", "overdue"))
-    assert (plan["from"], plan["to"], plan["answered_by"]) == ("task-manager", "ceo", None)
-    assert plan["waiting_seconds"] > 0
-
-
 def test_open_requests_and_kinds_can_be_picked(showcase: CommandLine) -> None:
     rows = showcase.ok("requests", "--open", "--json").json["requests"]
     assert rows
@@ -55,20 +45,8 @@ def test_requests_print_a_table_with_the_id_to_answer(showcase: CommandLine) -> 
     assert re.search(r"plan_approval-\d+@task-manager@sprint-42", lines[1])
 
 
-def test_the_roster_lists_everybody_with_state_and_unread(showcase: CommandLine) -> None:
-    agents = {agent["name"]: agent for agent in showcase.ok("roster", "--json").json["agents"]}
-    keys = ["name", "role", "state", "plan_mode_required", "unread", "oldest_unread_seconds", "last_seen"]
-    assert all(set(keys) <= set(agent) for agent in agents.values())
-    assert {"ceo", "architect", "slave-batch-2", "dev-runner-3-2"} <= set(agents)
-    assert agents["task-manager"]["plan_mode_required"] is True
-    assert agents["task-manager"]["unread"] >= 1
-    assert "task-manager" in showcase.ok("roster").out
-
-
 def test_the_status_is_one_object_and_one_screen(showcase: CommandLine) -> None:
     status = showcase.ok("status", "--json").json
-    keys = ["team", "location", "backend", "read_only", "condition", "agents", "messages", "needs_you"]
-    assert {*keys, "problems", "last_change"} <= set(status)
     assert (status["team"], status["backend"], status["condition"]) == ("sprint-42", "yaml", "ok")
     assert status["messages"]["failed"] == 1
     shown = showcase.ok("status").out
@@ -82,15 +60,12 @@ def test_a_new_team_is_empty_not_broken(team: CommandLine) -> None:
     assert "nothing needs ceo" in team.ok("status").out
 
 
-@pytest.mark.parametrize(("verb", "status"), [("roster", 4), ("requests", 4), ("inbox", 4)])
-def test_a_broken_queue_is_an_error_of_every_verb_that_lists(verb: str, status: int, team: CommandLine) -> None:
+def test_a_broken_queue_is_an_error_of_every_verb_that_lists_and_status_says_so(team: CommandLine) -> None:
     (team.folder / "message-queue.yaml").write_text("messages:\n- {message_id: [\x00")
-    result = team(verb, *(["ceo"] if verb == "inbox" else []), "--json")
-    assert (result.status, result.json["error"]) == (status, "STORE_UNREADABLE")
-
-
-def test_the_status_of_a_broken_queue_says_so(team: CommandLine) -> None:
-    (team.folder / "message-queue.yaml").write_text("messages:\n- {message_id: [\x00")
+    for words in (("roster",), ("requests",), ("inbox", "ceo"), ("receive", "--agent", "task-manager")):
+        result = team(*words, "--json")
+        assert (result.status, result.json["error"]) == (4, "STORE_UNREADABLE")
+        assert "message-queue.yaml" in result.json["message"]
     result = team("status")
     assert result.status == 4
     assert "condition  unreadable: " in result.out
@@ -109,12 +84,6 @@ def test_an_inbox_lists_unread_messages_first_and_touches_nothing(showcase: Comm
     assert (showcase.folder / "message-queue.yaml").read_bytes() == before
 
 
-def test_an_unknown_inbox_is_refused_with_the_nearest_name(showcase: CommandLine) -> None:
-    result = showcase("inbox", "task-manger", "--json")
-    assert (result.status, result.json["error"]) == (1, "AGENT_NOT_FOUND")
-    assert "task-manager" in result.json["hint"]
-
-
 def test_the_log_of_an_agent_has_the_line_format_of_the_source(team: CommandLine) -> None:
     team.ok("send", "--to", "task-manager", "--summary", "创建新任务：财务报表生成", "--content", "x", "--as", "ceo")
     words = ("send", "--to", "ceo", "--summary", "任务已创建，ID: TASK-001", "--content", "x", "--as", "task-manager")
@@ -128,19 +97,8 @@ def test_the_log_of_an_agent_has_the_line_format_of_the_source(team: CommandLine
 @pytest.mark.parametrize(
     ("kind", "payload", "said"),
     [
-        ("notify", {"message": "deploy at four"}, "deploy at four"),
-        (
-            "handoff",
-            {"artifact_path": "a", "context_summary": "for the report", "next_actions": ["x"]},
-            "for the report",
-        ),
         ("review", {"artifact_path": "plan.md", "review_type": "code"}, "artifact_path: plan.md"),
-        ("clarify", {"question": "Which one?", "context": "c"}, "Which one?"),
-        ("escalate", {"issue": "No disk", "severity": "high", "recommendation": "r"}, "No disk"),
-        ("collaborate", {"topic": "The export", "deadline": "2026-02-24T10:30:00Z"}, "The export"),
-        ("task_complete", {"task_id": "T-1"}, "T-1"),
         ("message", {"content": "first\nsecond"}, "first"),
-        ("shutdown_response", {"request_id": "r", "approve": True}, "shutdown_response: yes"),
         ("shutdown_response", {"request_id": "r", "approve": False, "content": "Busy"}, "shutdown_response: no, Busy"),
     ],
 )
@@ -181,29 +139,15 @@ def test_history_joins_archive_and_queue_each_message_once(team: CommandLine) ->
     assert [message["payload"]["summary"][-1] for message in found["messages"]] == ["0", "1", "2", "3"]
 
 
-def test_history_can_be_filtered(showcase: CommandLine) -> None:
-    everything = showcase.ok("history", "--json").json["count"]
-    broadcasts = showcase.ok("history", "--type", "broadcast", "--json").json
-    assert 0 < broadcasts["count"] < everything
-    assert {message["type"] for message in broadcasts["messages"]} == {"broadcast"}
-    found = showcase.ok("history", "--grep", "D-1[0-9]{2}", "--json").json
-    assert 0 < found["count"] < everything
-    since = showcase.ok("history", "--since", "2026-02-24T10:30:00Z", "--json").json
-    assert 0 < since["count"] < everything
-    assert all(message["created"] >= "2026-02-24T10:30:00" for message in since["messages"])
-    assert showcase.ok("history", "--since", "1m", "--json").json["count"] == 0
-
-
-@pytest.mark.parametrize("arguments", [("--grep", "("), ("--since", "yesterday-ish")])
-def test_a_filter_that_makes_no_sense_is_a_usage_error(arguments: tuple[str, ...], showcase: CommandLine) -> None:
-    result = showcase("history", *arguments, "--json")
-    assert (result.status, result.json["error"]) == (2, "USAGE")
-
-
-def test_csv_has_a_head_and_one_row_per_message(showcase: CommandLine) -> None:
-    rows = list(csv.DictReader(io.StringIO(showcase.ok("history", "--format", "csv").out, newline="")))
-    assert len(rows) == showcase.ok("history", "--json").json["count"]
-    assert {"message_id", "created", "from", "to", "type", "status", "summary"} <= set(rows[0])
+def test_a_filter_that_makes_no_sense_is_a_usage_error(showcase: CommandLine) -> None:
+    for arguments in (("--grep", "("), ("--since", "yesterday-ish")):
+        assert showcase("history", *arguments, "--json").json["error"] == "USAGE"
+    assert showcase.ok("history", "--grep", "D-1[0-9]{2}", "--json").json["messages"]
+    sent = showcase.ok("history", "--type", "broadcast", "--json").json["messages"]
+    assert {item["type"] for item in sent} == {"broadcast"}
+    since = showcase.ok("history", "--since", "2026-02-24T10:30:00Z", "--json").json["messages"]
+    assert since
+    assert all(item["created"] >= "2026-02-24T10:30" for item in since)
 
 
 def test_check_reports_findings_and_fails_on_errors(team: CommandLine) -> None:
@@ -255,12 +199,12 @@ def test_history_and_requests_are_searched_in_one_language(team: CommandLine) ->
 def test_the_digest_tells_what_happened_since_a_moment_by_kind(showcase: CommandLine) -> None:
     found = showcase.ok("digest", "--since", "2026-02-24T09:00:00Z", "--json").json
     groups = {(item["group"], item["who"], item["by"]) for item in found["happened"]}
-    assert ("asked", "task-manager", None) in groups  # still open; what was decided meanwhile is told as that
-    assert ("decided", "task-manager", "ceo") in groups
-    assert {("failed", "architect", None), ("refused", "file-manager", None)} <= groups
-    assert ("done", "dev-runner-3-1", None) in groups
-    assert ("stopped", "dev-runner-3-1", None) in groups
-    assert found["count"] == len(found["happened"])
+    assert groups >= {
+        ("asked", "task-manager", None),  # still open; what was decided meanwhile is told as that
+        ("decided", "task-manager", "ceo"),
+        *(("failed", "architect", None), ("refused", "file-manager", None)),
+        *(("done", "dev-runner-3-1", None), ("stopped", "dev-runner-3-1", None)),
+    }
     assert 0 < found["waiting"] <= showcase.ok("status", "--json").json["needs_you"]
     assert any("files" in sentence for sentence in found["unknown"])
     blocked = found["blocked"]
@@ -278,12 +222,3 @@ def test_the_digest_says_it_to_people_and_refuses_what_is_no_time(showcase: Comm
     assert any(line.startswith("waiting for you now:") for line in lines)
     assert any(line.startswith("agents waited for a human ") and "task-manager" in line for line in lines)
     assert showcase("digest", "--since", "teatime").status == 2
-
-
-def test_the_digest_tells_a_withdrawal_from_an_answer_given_in_the_session(team: CommandLine) -> None:
-    for words in ("answered in the session", "found a bug in it"):
-        request = team.ok("ask", "Shall I begin?", "--as", "file-manager", "--json").json["request_id"]
-        team.ok("withdraw", request, "--reason", words, "--as", "file-manager")
-    groups = {item["group"]: item["what"] for item in team.ok("digest", "--json").json["happened"]}
-    assert set(groups) == {"withdrawn", "answered elsewhere"}
-    assert "found a bug in it" in groups["withdrawn"]

@@ -10,90 +10,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 from team_console.console.cli.call import to_json
 from team_console.console.cli.printing import age, cut, width
 
 from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
 
 pytestmark = pytest.mark.slow
-
-ATTACK = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202egpj.exe\u2066\u200b\r\n[/b][@click=app.quit]x\x00\u2028end"
-STEERING = "\x1b\x07\x9b\u202e\u2066\u200b\u2028\x00\r"
-
-
-def hostile_record(message_id: str, type: str, payload: dict[str, object]) -> dict[str, object]:
-    """A record with attacks wherever a text may stand."""
-    return {
-        "message_id": message_id + ATTACK,
-        "type": type,
-        "from": "evil" + ATTACK,
-        "to": "task-manager",
-        "priority": "medium" + ATTACK,
-        "created": "2026-02-24T10:30:00Z" + ATTACK,
-        "status": "pending",
-        "payload": payload,
-    }
-
-
-@pytest.fixture
-def attacked(team: CommandLine) -> CommandLine:
-    """A team whose queue somebody filled with text that wants to steer the terminal."""
-    records = [
-        hostile_record("m1", "message", {"summary": ATTACK, "content": ATTACK, "key" + ATTACK: ATTACK}),
-        {**hostile_record("m2", "message" + ATTACK, {"content": ATTACK}), "to": "ceo"},
-        {**hostile_record("m3", "plan_approval_request", {"request_id": "r" + ATTACK, "content": ATTACK}), "to": "ceo"},
-        {**hostile_record("m4", "message", {"content": "AGENT_CREATED: {" + ATTACK}), "to": "ceo"},
-    ]
-    text = yaml.safe_dump({"messages": records}, allow_unicode=False)
-    (team.folder / "message-queue.yaml").write_text(text, encoding="utf-8")
-    return team
-
-
-LOOKING = [
-    ("receive", "--agent", "task-manager", "--peek"),
-    ("inbox", "task-manager"),
-    ("inbox", "ceo"),
-    ("requests",),
-    ("roster",),
-    ("status",),
-    ("check",),
-    ("history",),
-    ("history", "--format", "csv"),
-    ("_complete", "--", "approve", ""),
-]
-
-
-@pytest.mark.parametrize("arguments", LOOKING)
-@pytest.mark.parametrize("form", [(), ("--json",)])
-def test_stored_text_cannot_steer_the_terminal(
-    arguments: tuple[str, ...], form: tuple[str, ...], attacked: CommandLine
-) -> None:
-    result = attacked(*arguments, *(() if "csv" in arguments else form))
-    assert result.status in (0, 1)
-    shown = result.out + result.err
-    assert [item for item in STEERING if item in shown] == []
-    assert "Traceback" not in result.err
-    if arguments[0] != "_complete":
-        assert shown.strip()
-
-
-def test_json_escapes_what_steers_and_gives_back_the_exact_text(attacked: CommandLine) -> None:
-    result = attacked.ok("receive", "--agent", "task-manager", "--peek", "--json")
-    assert result.json["messages"][0]["payload"]["summary"] == ATTACK
-
-
-def test_watch_and_errors_are_safe_as_well(attacked: CommandLine) -> None:
-    queue = attacked.folder / "message-queue.yaml"
-    records = yaml.safe_load(queue.read_text())["messages"]
-    with attacked.running("watch") as watching:
-        next_line(watching.stderr)
-        queue.write_text(yaml.safe_dump({"messages": [*records, hostile_record("m9", "message", {"content": ATTACK})]}))
-        line = next_line(watching.stdout)
-    assert "m9" in line
-    assert [item for item in STEERING if item in line] == []
-    refused = attacked("approve", "x\x1b]52;c;aGk=\x07")
-    assert "\x1b" not in refused.err
 
 
 @pytest.mark.parametrize(
@@ -105,13 +27,10 @@ def test_json_reads_back_as_the_same_value(text: str) -> None:
     assert written.isprintable()
 
 
-def test_json_keeps_other_scripts_readable() -> None:
-    assert to_json(["创建新任务 é ✓"]) == '["创建新任务 é ✓"]'
-
-
 def test_a_reader_that_leaves_early_is_no_error(team: CommandLine) -> None:
-    records = [hostile_record(f"m{number}", "message", {"content": "x" * 200}) for number in range(3000)]
-    (team.folder / "message-queue.yaml").write_text(yaml.safe_dump({"messages": records}))
+    entry = "- {{message_id: m{}, type: message, from: ceo, to: task-manager, payload: {{content: {}}}}}\n"
+    records = (entry.format(number, "x" * 200) for number in range(3000))
+    (team.folder / "message-queue.yaml").write_text(f"messages:\n{''.join(records)}")
     with team.running("receive", "--agent", "task-manager", "--peek") as printing:
         assert printing.stdout is not None
         assert printing.stderr is not None
@@ -195,11 +114,6 @@ def test_want_of_memory_is_no_defect(team: CommandLine, tmp_path: Path) -> None:
     assert team("roster", "--json", env={"PYTHONPATH": path}).json["error"] == "STORE_FAILED"
 
 
-def test_no_colour_goes_into_a_pipe(team: CommandLine) -> None:
-    for verb in ("status", "roster", "check"):
-        assert "\x1b" not in team.ok(verb).out
-
-
 def test_output_in_another_encoding_does_not_fail(team: CommandLine) -> None:
     team.ok("send", "--to", "task-manager", "--summary", "创建新任务：财务报表生成", "--content", "é")
     latin = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1", "LC_ALL": "C"}
@@ -237,7 +151,3 @@ def test_the_watch_notices_what_others_write(team: CommandLine) -> None:
         lines = (json.loads(next_line(watching.stdout)) for _ in range(10))
         condition = next(line for line in lines if line["change"] == "condition")
     assert (condition["was"], condition["condition"]) == ("ok", "unreadable")
-
-
-def test_a_watch_can_be_bounded(team: CommandLine) -> None:
-    assert team.ok("watch", "--for", "0.2").out == ""

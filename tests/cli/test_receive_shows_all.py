@@ -31,13 +31,6 @@ def test_content_that_is_its_own_summary_is_shown_once(team: CommandLine) -> Non
     assert (out.count(SUMMARY), out.count("only this")) == (1, 1)
 
 
-def test_a_plan_is_shown_with_the_id_to_answer(team: CommandLine) -> None:
-    made = team.ok("plan", "--as", "task-manager", "--summary", SUMMARY, "--content", "1. Split\n2. Test").out.strip()
-    out = team.ok("receive", "--agent", "ceo").out
-    assert "  1. Split\n  2. Test\n" in out
-    assert f"  request_id: {made}\n" in out
-
-
 def test_sprint_and_messenger_kinds_are_readable_fields_and_never_json(team: CommandLine) -> None:
     body = {"msg_type": "AGENT_CREATE_REQUEST", "agent_type": "dev-runner", "role_hint": "x", "requested_by": "s"}
     sprint = {"content": f"AGENT_CREATE_REQUEST: {json.dumps(body)}"}
@@ -49,33 +42,12 @@ def test_sprint_and_messenger_kinds_are_readable_fields_and_never_json(team: Com
     assert "  next_actions:\n    - build\n    - test\n" in out
 
 
-def test_a_sprint_body_that_is_no_json_is_shown_as_it_is(team: CommandLine) -> None:
-    put(team, record(1, payload={"summary": SUMMARY, "content": "AGENT_CREATE_REQUEST: {broken"}))
-    assert "  AGENT_CREATE_REQUEST: {broken\n" in team.ok("receive", "--agent", "task-manager").out
-
-
 def test_a_content_that_was_stored_beside_the_queue_is_shown_whole(team: CommandLine) -> None:
     text = "\n".join(f"line {number} of a long report" for number in range(12_000))
     team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "-", stdin=text)
     out = team.ok("receive", "--agent", "task-manager").out
     assert "  line 11999 of a long report\n" in out
     assert "attachment: attachments/" in out
-
-
-def test_a_missing_attachment_is_said_and_not_passed_over(team: CommandLine) -> None:
-    text = "\n".join(f"line {number} of a long report" for number in range(12_000))
-    team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "-", stdin=text)
-    for path in (team.folder / "attachments").iterdir():
-        path.unlink()
-    assert "only the beginning is shown" in team.ok("receive", "--agent", "task-manager").out
-
-
-def test_damaged_entries_that_were_not_shown_are_counted_each_time(team: CommandLine) -> None:
-    put(team, record(1), {"message_id": "MSG-2", "type": "message", "to": "task-manager"})
-    for look in (["--peek"], [], [], ["--json"]):
-        result = team.ok("receive", "--agent", "task-manager", *look)
-        assert "1 entry of the queue cannot be read" in result.err
-    assert "1 entry of the queue cannot be read" in team.ok("receive", "--agent", "file-manager").err
 
 
 def test_what_was_delivered_is_named_counted_and_can_be_taken(team: CommandLine) -> None:
@@ -104,38 +76,6 @@ def test_an_unknown_agent_takes_nothing_and_is_told_the_nearest_name(team: Comma
         assert (result.status, result.json["error"]) == (1, "AGENT_NOT_FOUND")
         assert "task-manager" in result.json["hint"]
     assert team.ok("receive", "--agent", "task-manager", "--json").json["count"] == 1
-
-
-def test_a_reader_of_a_group_message_has_it_as_read_in_its_archive(team: CommandLine) -> None:
-    group = {**record(1), "to_agents": ["task-manager", "file-manager"]}
-    del group["to"]
-    put(team, group)
-    team.ok("receive", "--agent", "task-manager")
-    archive = yaml.safe_load((team.folder / "archive" / "task-manager-archive.yaml").read_text())["messages"]
-    assert (archive[0]["status"], "read_at" in archive[0]) == ("read", True)
-    queue = yaml.safe_load((team.folder / "message-queue.yaml").read_text())["messages"]
-    assert queue[0]["status"] == "pending"
-
-
-def test_a_read_message_stays_in_the_queue_until_the_next_write(team: CommandLine) -> None:
-    put(team, record(1, created="2020-01-01T00:00:00Z"))
-    team.ok("receive", "--agent", "task-manager")
-    queue = yaml.safe_load((team.folder / "message-queue.yaml").read_text())["messages"]
-    assert [(item["message_id"], item["status"]) for item in queue] == [("MSG-1", "read")]
-    team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?")
-    team.ok("receive", "--agent", "task-manager")
-    queue = yaml.safe_load((team.folder / "message-queue.yaml").read_text())["messages"]
-    assert "MSG-1" not in [item["message_id"] for item in queue]
-
-
-def test_a_refused_receive_leaves_no_stale_lock(team: CommandLine) -> None:
-    team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?")
-    queue = team.folder / "message-queue.yaml"
-    whole = queue.read_bytes()
-    queue.write_bytes(b"messages:\n- {message_id: [\x00")
-    assert team("receive", "--agent", "task-manager").status == 4
-    queue.write_bytes(whole)
-    assert "STALE_LOCK" not in team.ok("check", "--json").out
 
 
 @pytest.mark.parametrize("given", ["", " "])

@@ -56,7 +56,7 @@ def test_a_request_that_is_not_what_was_shown_is_not_answered(team: CommandLine,
     assert team.ok("decisions", "--json").json["count"] == 0
 
 
-@pytest.mark.parametrize("word", ["", "0", "5F3A5F3A5F3A5F3A", "0123456789abcdef0123", "{:.16}", "{:.63}", "{}0"])
+@pytest.mark.parametrize("word", ["", "{:.16}", "{}0"])
 def test_a_word_that_show_never_prints_is_refused(team: CommandLine, word: str) -> None:
     request = team.ok(*PLAN).out.strip()
     whole = team.ok("show", request, "--json").json["seen"]

@@ -92,42 +92,15 @@ def test_sendmessage_takes_in_reply_to(sprint: CommandLine) -> None:
     assert refused.json["error"] == "FORBIDDEN_FIELD"
 
 
-@pytest.mark.parametrize("verb", ["sendmessage", "route"])
-def test_an_empty_standard_input_says_what_is_wanted(sprint: CommandLine, verb: str) -> None:
-    error = sprint(verb).json
-    assert "is empty" in error["message"]
-    assert "Give" in error["hint"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "stdin", "words"),
     [
+        (("sendmessage",), "", "is empty"),
+        (("route",), "", "is empty"),
         (("sendmessage",), "{", "line 1 column 2: a name in double quotes is missing"),
         (("sendmessage",), "[1]", "is one JSON object, not a list"),
-        (("sendmessage",), '{"type": null}', "type: is missing"),
-        (("sendmessage",), "{}", "type: is missing"),
         (("route",), "{}", "ACTION: is missing"),
-        (("route",), '{"ACTION": ]', "a value is missing"),
-        (("send", "--to", "debugger", "--payload", "{,}", "--json"), "", "a name in double quotes is missing"),
         (("send", "--to", "debugger", "--payload", "[]", "--json"), "", "--payload is a list, not an object"),
-        (
-            ("send", "--to", "ceo", "--type", "AGENT_CREATE_REQUEST", "--payload", "{}", "--as", "slave-1", "--json"),
-            *("", "agent_type: is missing"),
-        ),
-        (
-            (
-                *("send", "--to", "ceo", "--type", "BATCH_PLAN_READY", "--as", "scrum-master", "--json", "--payload"),
-                '{"session_id": "s", "total_stories": "9", "batches": {}, "dependency_graph": {}}',
-            ),
-            *("", "must be a whole number"),
-        ),
-        (
-            (
-                *("send", "--to", "debugger", "--type", "AGENT_ROSTER_BROADCAST", "--json", "--payload"),
-                '{"session_id": "s", "roster": []}',
-            ),
-            *("", "roster: must be an object"),
-        ),
     ],
 )
 def test_a_mistake_is_named_in_words_of_json(
@@ -162,13 +135,3 @@ def test_what_was_read_and_not_answered_is_listed(make_team: Callable[..., Comma
     assert "1 read and not answered" in team.ok("roster").out
     team.ok("send", "--as", "a1", "--in-reply-to", asked, "--template", "acknowledge")
     assert team.ok("inbox", "a1", "--unanswered").out == "a1 has answered everything it has read\n"
-
-
-def test_a_pass_of_the_router_names_what_it_left(make_team: Callable[..., CommandLine]) -> None:
-    team = make_team("a1")
-    sent = team.ok("send", "--as", "a1", "--to", "ceo", "--content", "c", "--summary", SUMMARY, "--json").json
-    result = team.ok("deliver")
-    assert f"skipped: {sent['message_id']} -> ceo: the lead reads it in the console" in result.out
-    reply = team.ok("route", stdin='{"ACTION": "deliver_all"}').json
-    assert (reply["messages_delivered"], reply["messages_skipped"]) == (0, 1)
-    assert reply["skipped"][0]["reason"] == "the lead reads it in the console"

@@ -76,22 +76,6 @@ def test_the_tries_of_a_failed_delivery_are_shown_with_the_error(team: CommandLi
     assert re.search(r"task-manager +failed +- +4 of 4 .*disk full", team.ok("show", "MSG-1").out)
 
 
-def test_a_group_record_has_a_row_per_reader(team: CommandLine) -> None:
-    group = {**record(1), "to_agents": ["task-manager", "file-manager"], "read_by": {"file-manager": "2026-02-24T11"}}
-    del group["to"]
-    put(team, group)
-    rows = team.ok("show", "MSG-1", "--json").json["deliveries"]
-    assert [(row["recipient"], row["status"]) for row in rows] == [
-        ("task-manager", "pending"),
-        ("file-manager", "read"),
-    ]
-
-
-def test_a_reply_belongs_to_the_thread(team: CommandLine) -> None:
-    put(team, record(1), record(2, payload={"summary": SUMMARY, "in_reply_to": "MSG-1"}))
-    assert [item["message_id"] for item in team.ok("show", "MSG-1", "--json").json["thread"]] == ["MSG-1", "MSG-2"]
-
-
 def test_showing_changes_nothing_and_an_unknown_id_is_refused(team: CommandLine) -> None:
     put(team, record(1))
     before = {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()}
@@ -108,15 +92,6 @@ def test_requests_carry_their_content_and_the_status_what_needs_the_reader(team:
     assert found["needs_you"] == len(found["needs"]) == 1
     assert (found["needs"][0]["need"], found["needs"][0]["request_id"]) == ("PLAN", request)
     assert found["needs"][0]["answerable"] is True
-
-
-def test_a_sql_team_shows_what_it_archived(team: CommandLine) -> None:
-    request = plan(team, SUMMARY, "1. Split")
-    team.ok("approve", request)
-    team.ok("receive", "--agent", "task-manager")
-    team.ok("clear", "--older-than-days", "0", "--yes")
-    team.ok("migrate", ".", "copy.db")
-    assert team.ok("show", request, "--json", "-t", "copy.db").json["request"]["state"] == "approved"
 
 
 def test_a_question_and_a_reply_that_does_not_quote_it_are_shown_together(team: CommandLine) -> None:

@@ -28,17 +28,6 @@ def test_a_mistyped_kind_is_sent_with_a_warning_that_names_the_nearest(sprint: C
     assert "AGENT_CREATE_REQUEST" in told
 
 
-@pytest.mark.parametrize("batch_id", [None, [], ""])
-def test_a_batch_id_that_is_none_is_refused_in_words_that_fit(sprint: CommandLine, batch_id: object) -> None:
-    body = {"batch_id": batch_id, "session_id": "s", "stories_completed": [], "stories_failed": [], "batch_report": ""}
-    refused = sprint("--as", "slave-batch-1", "sendmessage", stdin=carried("SLAVE_BATCH_COMPLETE", body))
-    assert "batch_id: must be a number or a text" in refused.json["message"]
-
-
-def test_a_course_correction_may_be_triggered_without_words(sprint: CommandLine) -> None:
-    sprint.ok("send", "--as", "ceo", "--to", "scrum-master", "--type", "CC_TRIGGER", "--payload", "{}")
-
-
 def test_an_end_asked_for_in_the_wrong_direction_is_not_granted(sprint: CommandLine) -> None:
     content = 'AGENT_DESTROY_REQUEST: {"msg_type": "AGENT_DESTROY_REQUEST", "agent_name": "dev-runner-3-1"}'
     record = {"message_id": "D1", "type": "message", "from": "debugger", "to": "ceo", "payload": {"content": content}}

@@ -18,12 +18,9 @@ SUMMARY = "State of the export job please"
         (("receive", "--agent", "file-manager", "--type", "mesage", "--peek"), "message"),
         (("receive", "--agent", "file-manager", "--type", "mesage"), "message"),
         (("status", "--as", "ceoo"), "ceo"),
-        (("requests", "--as", "ceoo"), "ceo"),
         (("roster", "--as", "ceoo"), "ceo"),
-        (("failures", "--as", "ceoo"), "ceo"),
         (("deliver", "--as", "ceoo"), "ceo"),
         (("clear", "--as", "ceoo"), "ceo"),
-        (("clear", "--as", "ceoo", "--dry-run"), "ceo"),
     ],
 )
 def test_a_slip_is_told_with_what_was_meant(team: CommandLine, arguments: tuple[str, ...], meant: str) -> None:

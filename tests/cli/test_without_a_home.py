@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 from team_console.console.commands.looking import write_export
-from team_console.console.drafts import Drafts
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home, state_folder
 from team_console.store.protocol.ssh_keygen import signing_key
@@ -39,21 +38,17 @@ def test_a_home_that_is_no_absolute_path_is_none(monkeypatch: pytest.MonkeyPatch
     assert home() == Path("/")
 
 
-@pytest.mark.parametrize("what", ["path", "show", "check"])
+@pytest.mark.parametrize("what", ["show", "check"])
 def test_own_settings_are_the_defaults(what: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["config", what]) == 0
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("client", ["claude", "codex", "shell"])
+@pytest.mark.parametrize("client", ["claude", "codex"])
 def test_an_agent_can_join(client: str, team: CommandLine, capfd: pytest.CaptureFixture[str]) -> None:
     place = str(team.folder)
     assert run(["-t", place, "join", "task-manager", "--for", client, "--in", place, "--print"]) == 0
     assert "Traceback" not in capfd.readouterr().err
-
-
-def test_drafts_can_be_looked_for() -> None:
-    assert Drafts("team", "ceo", enabled=False).get("reply") == {}
 
 
 def test_no_key_is_found_and_one_of_an_unknown_user_is_left_to_ssh_keygen() -> None:

@@ -73,18 +73,6 @@ def test_nobody_at_a_console_is_asked_nothing(client: Client) -> None:
 
 
 @pytest.mark.slow
-def test_a_human_at_the_terminal_gets_the_clients_dialog_beside_the_desk(client: Client, human: Human) -> None:
-    client.extra = ATTENDED
-    with human.at_console():
-        answer = said(client.tell(BEFORE, tool_input=PUSH))
-    assert (answer["permissionDecision"], answer["permissionDecisionReason"]) == (
-        "ask",
-        "ceo wants to be asked for: push",
-    )
-    assert human.requests() == []
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("environment", [HEADLESS, {}])
 def test_a_run_without_a_terminal_waits_and_is_never_told_to_ask(
     environment: dict[str, str], client: Client, human: Human, office: CommandLine
@@ -102,21 +90,6 @@ def test_a_run_without_a_terminal_waits_and_is_never_told_to_ask(
         hook = client.begin(BEFORE, tool_input=PUSH)
         human.asked()
     assert said(client.end(hook)) == {}
-
-
-@pytest.mark.slow
-def test_codex_is_held_and_goes_on_by_its_own_rules_after_a_yes(
-    client: Client, human: Human, office: CommandLine
-) -> None:
-    client.options = ("--client", "codex")
-    with human.at_console():
-        hook = client.begin(CODEX, tool_input=PUSH)
-        office.ok("approve", human.asked()[0]["request_id"])
-        assert said(client.end(hook)) == {}
-        hook = client.begin(CODEX, tool_input=PUSH)
-        office.ok("reject", human.asked()[0]["request_id"], "--reason", "No")
-        assert said(client.end(hook))["permissionDecisionReason"] == "No"
-        assert said(client.tell(CODEX, tool_input={"command": "ls"})) == {}
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from team_console.console.agents.clients import Event, Wish, event_of, permission_reply
+from team_console.console.agents.clients import Event, event_of, permission_reply
 
 from tests.hook.conftest import CAPTURED
 
@@ -42,11 +42,6 @@ def test_a_teammate_is_told_from_a_subagent_and_from_the_session() -> None:
     subagent = read("claude: SubagentStart (teammate)", agent_id="a5f1c0ffee", agent_type="Explore")
     assert (subagent.teammate, bool(subagent.thread)) == (None, True)
     assert (read(BASH).teammate, read(BASH).thread) == (None, "")
-
-
-def test_plans_and_questions_are_what_is_asked() -> None:
-    assert (read(BASH).wish, read(PLAN).wish, read(QUESTION).wish) == (Wish.PERMISSION, Wish.PLAN, Wish.QUESTION)
-    assert read(PLAN, tool_input={}).wish is Wish.PERMISSION  # nothing to read, so at least a yes or no
 
 
 def test_yes_once_always_and_edited() -> None:

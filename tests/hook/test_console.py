@@ -40,15 +40,6 @@ def test_a_console_is_a_human_who_is_there(screen: Terminal, client: Client, hum
     assert client.tell(BASH) == Heard(0, "")
 
 
-def test_what_was_answered_in_the_terminal_leaves_the_list(screen: Terminal, client: Client, human: Human) -> None:
-    hook = client.begin(BASH)
-    screen.wait_for(SHOWN)
-    client.tell("claude: PostToolUse Bash", tool_input=client.event(BASH)["tool_input"])
-    _left_behind(screen, "answered in the session · n next")
-    assert client.end(hook) == Heard(0, "")
-    assert human.ended()["reason"] == "answered in the session"
-
-
 def test_what_a_killed_hook_asked_leaves_the_list(screen: Terminal, client: Client, human: Human) -> None:
     hook = client.begin(BASH)
     screen.wait_for(SHOWN)

@@ -88,8 +88,9 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize(("client", "scope"), WAYS)
-@pytest.mark.parametrize("is_fresh", [True, False])
+@pytest.mark.parametrize(
+    ("client", "scope", "is_fresh"), [*((*way, False) for way in WAYS), *((*way, True) for way in WAYS[::3])]
+)
 def test_leaving_takes_out_what_joining_put_in_and_nothing_else(
     client: str, scope: str, is_fresh: bool, desk: Desk
 ) -> None:
@@ -128,20 +129,6 @@ def test_what_others_put_there_afterwards_stays(desk: Desk) -> None:
         "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},
         "permissions": {"allow": ["Read"]},
     }
-
-
-def test_a_join_for_this_machine_alone_names_the_file_that_the_project_shares(desk: Desk) -> None:
-    done = desk.ok("join", "alice", "--for", "claude", "--local")
-    assert {Path(file["path"]).name for file in done["files"]} == {"settings.local.json", ".mcp.json"}
-    assert any(note.startswith(".mcp.json") and "out of a shared repository" in note for note in done["notes"])
-
-
-def test_a_rule_that_was_there_before_stays(desk: Desk) -> None:
-    path = put(desk.project / ".claude" / "settings.json", '{"permissions": {"allow": ["mcp__team-console__*"]}}')
-    before = path.read_text()
-    desk.ok("join", "alice", "--for", "claude")
-    desk.ok("leave", "alice")
-    assert json.loads(path.read_text()) == json.loads(before)
 
 
 def test_the_settings_of_claude_code_are_what_it_reads(desk: Desk) -> None:
@@ -232,7 +219,7 @@ def test_what_is_asked_of_a_new_member_is_not_dropped_without_a_word_for_an_old_
     assert not any("member before" in note for note in again["notes"])
 
 
-@pytest.mark.parametrize("client", ["claude", "codex", "mcp", "shell"])
+@pytest.mark.parametrize("client", ["claude", "codex", "shell"])
 def test_one_project_is_of_one_member(client: str, desk: Desk) -> None:
     desk.ok("join", "alice", "--for", client)
     before = desk.files()
@@ -247,7 +234,6 @@ def test_one_project_is_of_one_member(client: str, desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("client", "first", "second"),
     [
-        ("claude", "--user", "--project"),
         ("claude", "--project", "--user"),
         ("claude", "--user", "--local"),
         ("codex", "--user", "--project"),
@@ -276,16 +262,8 @@ def test_nobody_joins_as_the_human(name: str, desk: Desk) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "{",
-            "[]",
-            "[" * 9999,
-            "{} {}",
-            '{"hooks": []}',
-            '{"hooks": {"Stop": {}}}',
-            '{"permissions": {"allow": "x"}}',
-        ),
-        *('{"a": 1, "a": 2}', '{"a": NaN}', '{"a": 1e999}', '{"a": 0.10000000000000000001}', "{\n// mine\n}"),
+        *("{", "[]", "[" * 9999, '{"hooks": {"Stop": {}}}', '{"permissions": {"allow": "x"}}'),
+        *('{"a": 1, "a": 2}', '{"a": NaN}', '{"a": 0.10000000000000000001}'),
     ],
 )
 def test_settings_that_cannot_be_edited_are_left_alone(text: str, desk: Desk) -> None:
@@ -309,32 +287,16 @@ def test_servers_of_codex_in_an_inline_table_are_left_alone(desk: Desk) -> None:
     assert sorted(tomllib.loads(path.read_text())["mcp_servers"]) == ["other", "team-console"]
 
 
-@pytest.mark.parametrize("text", ["# Rules", "# Rules\n\n", "# Rules\r\n", "# Rules\n\nTests first."])
-def test_the_last_line_of_a_text_comes_back_as_it_was(text: str, desk: Desk) -> None:
-    path = desk.project / "AGENTS.md"
-    path.write_bytes(text.encode())
-    for _ in range(2):
-        desk.ok("join", "alice", "--for", "shell")
-    desk.team.ok("member", "add", "carol")
-    assert desk.ok("join", "alice", "--for", "shell")["files"][0]["change"] == "changed"
-    desk.ok("leave", "alice")
-    assert path.read_bytes() == text.encode()
-
-
 @pytest.mark.parametrize(
     ("name", "client", "text"),
     [
         *(
             (".claude/settings.json", "claude", text)
-            for text in ("", " \r\n", '{"permissions": {\n  "allow": [\n  ]\n}}\n')
+            for text in ("", '{"permissions": {\n  "allow": [\n  ]\n}}\n', '{"hooks": [\n], "x": { }}')
         ),
-        *(
-            (".claude/settings.json", "claude", text)
-            for text in ("{\n}", '{"hooks": { }}\n', '{"hooks": [\n], "x": { }}')
-        ),
-        *((".codex/hooks.json", "codex", text) for text in ("", '{"hooks": {"Stop": [ ]}, "model": "opus"}')),
-        *((".mcp.json", "mcp", text) for text in ("{}", '{"mcpServers": {\n}}\n')),
-        *(("AGENTS.md", "shell", text) for text in ("", "\n")),
+        (".codex/hooks.json", "codex", '{"hooks": {"Stop": [ ]}, "model": "opus"}'),
+        (".mcp.json", "mcp", '{"mcpServers": {\n}}\n'),
+        *(("AGENTS.md", "shell", text) for text in ("", "# Rules\n\nTests first.")),
     ],
 )
 def test_what_was_empty_comes_back_as_it_was(name: str, client: str, text: str, desk: Desk) -> None:
@@ -464,25 +426,8 @@ def test_a_block_that_was_changed_is_left_to_a_hand(words: tuple[str, ...], harm
     assert desk.files() == before
 
 
-def test_lines_behind_a_block_stay(desk: Desk) -> None:
-    path, block = joined_agents(desk)
-    path.write_text("\n".join(["# Rules", "", *block, *RULES, ""]))
-    desk.ok("join", "alice", "--for", "shell")
-    desk.ok("leave", "alice")
-    assert path.read_text() == "\n".join(["# Rules", *RULES, ""])
-
-
 THEIRS = '\n[tui]\nstatus = ["model"]\n\n[hooks.state."/p/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
 """What Codex writes into its settings by itself."""
-
-
-def test_what_codex_writes_behind_our_server_stays_and_our_server_goes(desk: Desk) -> None:
-    path = put(desk.project / ".codex" / "config.toml", TOML)
-    desk.ok("join", "alice", "--for", "codex")
-    path.write_text(path.read_text() + THEIRS)
-    desk.ok("join", "alice", "--for", "codex")
-    desk.ok("leave", "alice")
-    assert path.read_text() == TOML + THEIRS
 
 
 def test_what_codex_wrote_between_the_marks_of_an_earlier_version_stays(desk: Desk) -> None:

@@ -7,20 +7,18 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from team_console.console.agents.session import is_read
-from team_console.console.agents.session_files import digest
 from team_console.store.backends.open import open_team
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
 from team_console.store.service.requests import approve
 
-from tests.conftest import COMMAND, CommandLine
+from tests.conftest import CommandLine
 from tests.hook.conftest import Client, Human, session_files
 
 pytestmark = pytest.mark.slow
@@ -57,13 +55,6 @@ def test_urgent_mail_comes_in_the_middle_and_the_rest_at_the_end(client: Client,
     assert "Lunch" in client.tell(STOP).reply["reason"]
     client.tell(USED)
     assert statuses(office) == ["read", "read"]
-
-
-def test_mail_that_comes_between_two_events_is_seen(client: Client, office: CommandLine) -> None:
-    assert client.tell(USED).out == ""
-    assert client.tell(USED).out == ""
-    write(office, "Stop using the old loader at once", "--priority", "high")
-    assert "old loader" in client.tell(USED).context
 
 
 def test_two_sessions_of_one_member_get_each_message_once(client: Client, office: CommandLine) -> None:
@@ -128,20 +119,6 @@ def test_what_was_read_while_nothing_could_be_written_is_known_to_be_read_later(
     assert statuses(office) == ["read", "read"]
 
 
-def test_what_was_taken_elsewhere_keeps_the_rest_from_nothing(client: Client, office: CommandLine) -> None:
-    for number in range(2):
-        write(office, f"Something to think about number {number}")
-    client.tell(STOP)
-    (first, _) = office.ok("inbox", "alice", "--json").json["messages"]
-    office.ok("send", "--to", "alice", "--summary", "x", "--content", "y")
-    handed = next(session_files(client).glob("handed-*"))
-    handed.write_text(handed.read_text().replace(first["message_id"], "MSG-20260224-unknown2"))
-    client.tell(USED)
-    by_id = {message["message_id"]: message for message in office.ok("inbox", "alice", "--json").json["messages"]}
-    assert by_id.pop(first["message_id"])["status"] == "delivered"
-    assert sorted(message["status"] for message in by_id.values()) == ["pending", "read"]
-
-
 def test_no_more_turns_in_a_row_than_the_client_allows(client: Client, office: CommandLine) -> None:
     blocked = 0
     for number in range(10):
@@ -181,23 +158,6 @@ def test_mail_of_a_teammate_goes_to_the_teammate(client: Client, office: Command
     assert "Keep the old files" in client.tell("claude: SubagentStop (teammate)").reply["reason"]
     client.tell("claude: SubagentStop (teammate)", stop_hook_active=True)
     assert statuses(office, "file-manager") == ["read"]
-
-
-def test_what_the_router_pushed_to_a_file_reaches_the_client_all_the_same(client: Client, office: CommandLine) -> None:
-    write(office, "Mind the tests of the loader")
-    office.ok("deliver")
-    assert statuses(office) == ["delivered"]
-    assert "Mind the tests" in client.tell(STOP).reply["reason"]
-    assert client.tell(STOP).out == ""
-    assert statuses(office) == ["read"]
-
-
-def test_hostile_words_reach_the_model_as_words(client: Client, office: CommandLine) -> None:
-    office.ok(
-        "send", "--to", "alice", "--summary", "Colours for your terminal window", "--content", "\x1b[31mred\x07\u202e"
-    )
-    told = client.tell(STOP).reply["reason"]
-    assert not any(character in told for character in "\x1b\x07\u202e")
 
 
 def wake(client: Client) -> subprocess.Popen[bytes]:
@@ -318,15 +278,6 @@ def test_an_idle_codex_is_woken_by_a_prompt_that_is_no_approval_and_brings_the_m
     assert statuses(office) == ["read"]
 
 
-def test_a_run_of_codex_without_a_terminal_is_not_waited_for(client: Client, tmp_path: Path) -> None:
-    rollout = tmp_path / "rollout.jsonl"
-    rollout.write_text(json.dumps({"type": "session_meta", "payload": {"source": "exec"}}) + "\n")
-    client.options = ("--client", "codex")
-    client.tell("codex: UserPromptSubmit")
-    client.tell("codex: Stop", transcript_path=str(rollout))
-    assert not (session_files(client) / "waits").exists()
-
-
 DENIED: dict[str, Any] = {
     "hook_event_name": "PermissionDenied",
     "tool_name": "Bash",
@@ -402,16 +353,6 @@ def allowed_later(client: Client, office: CommandLine, *edited: str) -> str:
     return reason
 
 
-def test_a_yes_to_a_denied_call_is_for_no_other_call_of_the_same_checksum(client: Client, office: CommandLine) -> None:
-    allowed_later(client, office)
-    checksum = digest(DENIED["tool_input"])
-    other = with_checksum(checksum, lambda words: {"command": f"rm -rf / #{words}", "description": "clean"})
-    assert digest(other) == checksum
-    tried = {**DENIED, "hook_event_name": "PreToolUse", "reason": None}
-    assert client.tell(USED, **{**tried, "tool_input": other}).out == ""
-    assert client.tell(USED, **tried).reply["hookSpecificOutput"]["permissionDecision"] == "allow"
-
-
 def test_a_denied_call_that_the_human_changed_runs_as_changed(
     client: Client, office: CommandLine, tmp_path: Path
 ) -> None:
@@ -465,34 +406,3 @@ def test_a_hint_that_comes_back_is_worth_nothing_once_the_offer_is_over(
     (session_files(client) / "allowed-0").write_text(json.dumps({"request_id": asked}))
     heard = client.tell(USED, **{**DENIED, "hook_event_name": "PreToolUse", "reason": None})
     assert (heard.reply["hookSpecificOutput"]["permissionDecision"] if heard.out else None) == said
-
-
-def with_checksum(wanted: int, made_of: Callable[[str], dict[str, str]]) -> dict[str, str]:
-    """A value with this checksum: a CRC is linear, so the letters to exchange follow from what each one changes."""
-    letters = 64
-
-    def checksum(chosen: int) -> int:
-        return digest(made_of("".join("b" if chosen >> place & 1 else "a" for place in range(letters))))
-
-    nothing, basis = checksum(0), dict[int, tuple[int, int]]()
-    for place in range(letters):
-        change, chosen = checksum(1 << place) ^ nothing, 1 << place
-        while change and change.bit_length() in basis:
-            known = basis[change.bit_length()]
-            change, chosen = change ^ known[0], chosen ^ known[1]
-        basis[change.bit_length()] = (change, chosen)
-    left, chosen = wanted ^ nothing, 0
-    while left:
-        change, more = basis[left.bit_length()]
-        left, chosen = left ^ change, chosen ^ more
-    return made_of("".join("b" if chosen >> place & 1 else "a" for place in range(letters)))
-
-
-@pytest.mark.parametrize("words", [("receive", "--agent", "alice"), ("receive", "--agent", "alice", "--lease", "60")])
-def test_what_an_agent_takes_itself_is_not_handed_to_it(
-    words: tuple[str, ...], client: Client, office: CommandLine
-) -> None:
-    write(office, "Mind the tests of the loader")
-    office.ok(*words)
-    assert client.tell(STOP).out == ""
-    assert COMMAND

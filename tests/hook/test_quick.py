@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from team_console.console.agents.start import is_hook
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import new_name
 from team_console.store.service.waiting import announce_presence
 
 from tests.conftest import CommandLine
@@ -69,20 +68,13 @@ def test_a_session_of_nobody_costs_as_little(client: Client) -> None:
     assert "msgspec" not in loaded(client, "claude: SessionStart")
 
 
-CONCERNS: tuple[tuple[str, ...], ...] = (
-    ("send", "--to", "alice", "--summary", "Stop using the old loader", "--content", "x", "--priority", "high"),
-    ("send", "--to", "alice", "--summary", "Lunch is at twelve o'clock", "--content", "x"),
-    ("broadcast", "--summary", "Code freeze starts today at four", "--content", "x", "--yes"),
-)
+SENT = ("send", "--to", "alice", "--summary", "Stop using the old loader", "--content", "x", "--priority", "high")
 
 
-@pytest.mark.parametrize("change", CONCERNS)
-def test_whatever_may_concern_the_agent_is_looked_at(
-    change: tuple[str, ...], client: Client, office: CommandLine
-) -> None:
+def test_whatever_may_concern_the_agent_is_looked_at(client: Client, office: CommandLine) -> None:
     client.tell("claude: SessionStart")
     assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-    office.ok(*change)
+    office.ok(*SENT)
     assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
 
 
@@ -110,16 +102,6 @@ def test_an_asker_that_is_gone_is_looked_at(client: Client, human: Human) -> Non
     assert human.ended()["state"] == "withdrawn"
 
 
-def test_an_asker_that_left_no_request_is_looked_at_once(client: Client, office: CommandLine) -> None:
-    client.tell("claude: SessionStart")
-    presence = office.folder / "presence"
-    presence.mkdir(exist_ok=True)
-    (presence / f"asker-{new_name()}").write_text("")
-    assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
-    assert list(presence.iterdir()) == []
-    assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-
-
 @pytest.mark.parametrize("is_open", [False, True])
 def test_an_event_in_a_database_that_needs_nothing_imports_nothing_heavy(
     is_open: bool, client: Client, office: CommandLine, tmp_path: Path
@@ -131,24 +113,13 @@ def test_an_event_in_a_database_that_needs_nothing_imports_nothing_heavy(
             team = open_team(client.location)
             stack.callback(team.close)
             stack.enter_context(announce_presence(team))
-        for name in ("claude: SessionStart", "claude: UserPromptSubmit (plan mode)", "claude: Stop"):
+        for name in ("claude: SessionStart", "claude: Stop"):
             client.tell(name)
             assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-            assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-        for words in CONCERNS[:2]:
-            office.ok("-t", client.location, "--as", "ceo", *words)
-            assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
-            client.tell("claude: PostToolUse Bash")  # that shows that what was handed over was read
-            assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-
-
-def test_a_console_that_opens_is_noticed(client: Client, human: Human, office: CommandLine) -> None:
-    client.tell("claude: SessionStart")
-    assert "msgspec" not in loaded(client, "claude: PermissionRequest")
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest")
-        office.ok("approve", human.asked()[0]["request_id"])
-        assert client.end(hook).decision == {"behavior": "allow"}
+        office.ok("-t", client.location, "--as", "ceo", *SENT)
+        assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
+        client.tell("claude: PostToolUse Bash")  # that shows that what was handed over was read
+        assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
 
 
 def test_settings_that_change_are_noticed(client: Client, human: Human, office: CommandLine) -> None:

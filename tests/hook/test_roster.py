@@ -58,24 +58,6 @@ def test_nothing_is_odd_about_what_sessions_note(client: Client, human: Human, o
     assert office.ok("check", "--json").json["findings"] == []
 
 
-def test_last_words_that_end_in_half_an_emoji_are_words(client: Client, office: CommandLine) -> None:
-    client.tell("claude: UserPromptSubmit (plan mode)")
-    client.tell("claude: Stop", last_assistant_message="All green \ud83d")
-    assert (rows(office)["alice"]["state"], rows(office)["alice"]["reported"]) == ("idle", "All green ?")
-
-
-def test_whoever_writes_to_an_agent_whose_session_ended_is_told(client: Client, office: CommandLine) -> None:
-    client.tell("claude: SessionStart")
-    client.tell("claude: SessionEnd")
-    sent = office.ok("send", "--to", "alice", "--summary", "Please look at the export job", "--content", "x", "--json")
-    assert any("alice has stopped" in warning for warning in sent.json["warnings"])
-
-
-def test_codex_tells_what_it_knows(client: Client, office: CommandLine) -> None:
-    client.tell("codex: Stop")
-    assert rows(office)["alice"]["reason"] == "rests in a codex session"
-
-
 def test_the_same_again_is_not_written_again(client: Client, office: CommandLine) -> None:
     client.tell("claude: Stop")
     before = (office.folder / "audit.jsonl").read_bytes()
@@ -110,12 +92,6 @@ def test_a_teammate_is_a_temporary_member_under_its_own_name(client: Client, off
     assert office("send", "--to", "nobody-else", "--summary", "x", "--content", "x").status == 1
 
 
-def test_a_teammate_goes_when_the_client_knows_of_none_any_more(client: Client, office: CommandLine) -> None:
-    client.tell("claude: SubagentStart (teammate)")
-    client.tell("claude: SubagentStop (teammate)", background_tasks=[])
-    assert rows(office).get(MATE, {"state": "stopped"})["state"] == "stopped"
-
-
 def test_a_teammate_asks_under_its_own_name(client: Client, human: Human, office: CommandLine) -> None:
     with human.at_console():
         hook = client.begin("claude: PermissionRequest Bash (teammate)")
@@ -137,14 +113,6 @@ def test_a_teammate_never_acts_as_a_member(client: Client, human: Human, office:
         (request,) = human.asked()
         assert request["from"] == "alice.ben"
         client.escape(hook)
-
-
-@pytest.mark.parametrize("name", ["claude: SubagentStart (teammate)", "claude: SubagentStop (teammate)"])
-def test_a_subagent_without_a_name_is_no_member(name: str, client: Client, office: CommandLine) -> None:
-    client.tell("claude: UserPromptSubmit (plan mode)")
-    before = (office.folder / "audit.jsonl").read_bytes()
-    client.tell(name, agent_id="a5f1c0ffee", agent_type="Explore")
-    assert (office.folder / "audit.jsonl").read_bytes() == before
 
 
 def test_nobody_but_a_member_brings_anybody_along(client: Client, office: CommandLine) -> None:

@@ -68,23 +68,11 @@ END = (said("Now the pipe.", "msg_9"), used("t9", ASKED, "msg_9"))
 
 CLAUDE: Mapping[str, tuple[Sequence[Row], str, str, Sequence[Call]]] = {
     "noise between": ([*START, *NOISE, *END, *NOISE], "Make it ready", "Now the pipe.", []),
-    "two rows of one message": (
-        [*START, said("One.", "m2"), *NOISE, said("Two.", "m2"), used("t9", ASKED, "m2")],
-        "Make it ready",
-        "One.\n\nTwo.",
-        [],
-    ),
     "thinking is not said": (
         [*START, _assistant({"type": "thinking", "thinking": "secret plan"}, "m2"), used("t9", ASKED, "m2")],
         "Make it ready",
         "I look first.",
         [],
-    ),
-    "output that talks of exit codes": (
-        [*START, used("t1", "cat log"), result("t1", f"{'.' * 60} exit code 7", error=True), *END],
-        "Make it ready",
-        "Now the pipe.",
-        [("Bash", "cat log", "failed")],
     ),
     "a result in blocks": (
         [*START, used("t1", "false"), result("t1", [{"type": "text", "text": "Exit code 1"}], error=True), *END],
@@ -92,21 +80,17 @@ CLAUDE: Mapping[str, tuple[Sequence[Row], str, str, Sequence[Call]]] = {
         "Now the pipe.",
         [("Bash", "false", "exit 1")],
     ),
-    "meta rows": ([*START, put("Caveat: ...", isMeta=True), *END], "Make it ready", "Now the pipe.", []),
-    "a reminder": ([*START, put("<system-reminder>no</system-reminder>"), *END], "Make it ready", "Now the pipe.", []),
-    "an interruption": ([*START, put("[Request interrupted by user]"), *END], "Make it ready", "Now the pipe.", []),
-    "a compaction": ([*START, put("Summary ...", isCompactSummary=True), *END], "Make it ready", "Now the pipe.", []),
-    "a subagent's work": ([*START, put("sub", isSidechain=True), *END], "Make it ready", "Now the pipe.", []),
-    "typed markup": ([typed("<div> is broken"), *END], "<div> is broken", "Now the pipe.", []),
-    "a slash command": (
-        [put("<command-name>/review</command-name>\n<command-args>the loader</command-args>"), *END],
-        "/review the loader",
-        "Now the pipe.",
-        [],
-    ),
-    "blocks of a prompt": (
-        [typed("", message={"role": "user", "content": [{"type": "text", "text": "See"}, {"type": "image"}]}), *END],
-        "See",
+    "rows that nobody typed": (
+        [
+            *START,
+            put("Caveat: ...", isMeta=True),
+            put("<system-reminder>no</system-reminder>"),
+            put("[Request interrupted by user]"),
+            put("Summary ...", isCompactSummary=True),
+            put("sub", isSidechain=True),
+            *END,
+        ],
+        "Make it ready",
         "Now the pipe.",
         [],
     ),
@@ -197,17 +181,10 @@ def calls_of(why: Mapping[str, Any]) -> list[Call]:
     return [(call["tool"], call["subject"], call["state"]) for call in why["calls"]]
 
 
-@pytest.mark.parametrize("name", CLAUDE)
-def test_a_transcript_of_claude_code_is_read_to_the_word(name: str, tmp_path: Path) -> None:
-    rows, user, agent, calls = CLAUDE[name]
-    why = claude_asks(write(tmp_path, rows))
-    assert (why["user"], why["agent"], calls_of(why)) == (user, agent, list(calls))
-
-
-@pytest.mark.parametrize("name", CODEX)
-def test_a_transcript_of_codex_is_read_to_the_word(name: str, tmp_path: Path) -> None:
-    rows, user, agent, calls = CODEX[name]
-    why = codex_asks(write(tmp_path, rows))
+@pytest.mark.parametrize("name", [*CLAUDE, *CODEX])
+def test_a_transcript_is_read_to_the_word(name: str, tmp_path: Path) -> None:
+    rows, user, agent, calls = {**CLAUDE, **CODEX}[name]
+    why = (claude_asks if name in CLAUDE else codex_asks)(write(tmp_path, rows))
     assert (why["user"], why["agent"], calls_of(why)) == (user, agent, list(calls))
 
 

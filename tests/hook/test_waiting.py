@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.open import open_team
 
 from tests.conftest import COMMAND, CommandLine
 from tests.hook.conftest import Client, Heard, Human, session_files, wait_for_file
@@ -30,61 +27,6 @@ def test_a_command_is_allowed_at_the_console_and_runs(client: Client, human: Hum
     assert (heard.status, heard.decision) == (0, {"behavior": "allow"})
     assert human.ended()["state"] == "approved"
     assert [message["status"] for message in office.ok("inbox", "alice", "--json").json["messages"]] == ["read"]
-
-
-def test_a_refusal_comes_with_its_words(client: Client, human: Human, office: CommandLine) -> None:
-    with human.at_console():
-        hook = client.begin(BASH)
-        office.ok("reject", human.asked()[0]["request_id"], "--reason", "Not in production")
-        decision = client.end(hook).decision
-    assert (decision["behavior"], decision["message"]) == ("deny", "Not in production")
-
-
-def test_always_hands_back_the_clients_own_words(client: Client, human: Human, office: CommandLine) -> None:
-    suggestions = client.event(BASH)["permission_suggestions"]
-    with human.at_console():
-        hook = client.begin(BASH)
-        office.ok("approve", human.asked()[0]["request_id"], "--always", "1")
-        assert client.end(hook).decision["updatedPermissions"] == suggestions
-
-
-def test_a_plan_goes_on_in_the_mode_that_was_chosen(client: Client, human: Human, office: CommandLine) -> None:
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest ExitPlanMode (plan mode)")
-        (request,) = human.asked()
-        assert (request["kind"], request["content"][:6]) == ("plan", "# Plan")
-        office.ok("approve", request["request_id"], "--mode", "acceptEdits")
-        assert client.end(hook).decision["updatedPermissions"][0]["mode"] == "acceptEdits"
-
-
-def test_a_question_is_answered(client: Client, human: Human, office: CommandLine) -> None:
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest AskUserQuestion")
-        (request,) = human.asked()
-        assert request["kind"] == "question"
-        office.ok("answer", request["request_id"], "--option", "PostgreSQL")
-        assert client.end(hook).decision["updatedInput"]["answers"] == {"Which database?": "PostgreSQL"}
-
-
-def test_codex_gets_its_verdict(client: Client, human: Human, office: CommandLine) -> None:
-    with human.at_console():
-        hook = client.begin("codex: PermissionRequest")
-        office.ok("approve", human.asked()[0]["request_id"])
-        assert client.end(hook).decision == {"behavior": "allow"}
-
-
-def test_several_requests_of_one_session_wait_side_by_side(client: Client, human: Human, office: CommandLine) -> None:
-    with human.at_console():
-        hooks = {word: client.begin(BASH, tool_input={"command": word}) for word in ("one", "two", "three")}
-        rows = human.asked(3)
-        for row in rows:
-            word = row["title"].rpartition(" ")[2]
-            if word == "two":
-                office.ok("reject", row["request_id"], "--reason", f"no {word}")
-            else:
-                office.ok("approve", row["request_id"])
-        said = {word: client.end(hook).decision["behavior"] for word, hook in hooks.items()}
-    assert said == {"one": "allow", "two": "deny", "three": "allow"}
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -149,17 +91,6 @@ def test_the_time_is_over(client: Client, human: Human) -> None:
         assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "timed out")
 
 
-def test_a_killed_hook_is_found_out_by_the_next_event(client: Client, human: Human) -> None:
-    with human.at_console():
-        hook = client.begin(BASH)
-        human.asked()
-        hook.send_signal(signal.SIGKILL)
-        hook.wait()
-        assert len(human.requests("--open")) == 1
-        client.tell("claude: PostToolUse Bash")
-        assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "answered in the session")
-
-
 def test_a_killed_hook_is_found_out_by_any_other_session(client: Client, human: Human, tmp_path: Path) -> None:
     other = Client(client.folder, tmp_path / "other", member="ben", session="99999999-2222-3333-4444-555555555555")
     with human.at_console():
@@ -215,15 +146,6 @@ def test_what_was_answered_in_the_terminal_ends_here(how: str, client: Client, h
         assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "answered in the session")
 
 
-def test_the_end_of_the_session_ends_what_it_asked(client: Client, human: Human) -> None:
-    with human.at_console():
-        hook = client.begin(BASH)
-        human.asked()
-        client.tell("claude: SessionEnd")
-        assert client.end(hook) == Heard(0, "")
-        assert human.ended()["reason"] == "session ended"
-
-
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -254,17 +176,6 @@ def test_the_plan_and_the_question_come_back_changed_and_are_known(client: Clien
             client.tell(f"claude: {used}")
             assert client.end(hook) == Heard(0, "")
             assert human.requests("--open") == []
-
-
-def test_a_store_that_is_locked_leaves_the_dialog_alone(
-    client: Client, human: Human, office: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    team = open_team(str(office.folder))
-    with human.at_console(), team.transaction(actor="ceo", action="hold", wait=2.0):
-        heard = client.tell(BASH)
-    team.close()
-    assert (heard.status, heard.out) == (0, "")
-    assert human.requests() == []
 
 
 def remove_files(folder: Path) -> None:
@@ -383,42 +294,6 @@ def test_nothing_of_a_file_that_others_may_not_read_is_put_where_they_may(
         assert ("KEY_199" in (office.folder / "message-queue.yaml").read_text()) == is_shown
         assert "-=secret-200" in shown or is_shown
         client.escape(hook)
-
-
-def test_a_team_in_a_database_decides_as_well(client: Client, office: CommandLine, tmp_path: Path) -> None:
-    place = str(tmp_path / "team.db")
-    office.ok("init", place, "--lead", "ceo", "--agent", "alice")
-    client.location = place
-    human = Human(CommandLine(office.folder))
-    team = open_team(place)
-    from team_console.store.service.waiting import announce_presence
-
-    with announce_presence(team):
-        hook = client.begin(BASH)
-        rows = Human.until(
-            lambda: office.ok("-t", place, "requests", "--open", "--json").json["requests"], lambda rows: len(rows) == 1
-        )
-        office.ok("-t", place, "approve", rows[0]["request_id"])
-        assert client.end(hook).decision == {"behavior": "allow"}
-        hook = client.begin(BASH)
-        Human.until(
-            lambda: office.ok("-t", place, "requests", "--open", "--json").json["requests"], lambda rows: len(rows) == 1
-        )
-        hook.kill()
-        hook.wait()
-        client.tell("claude: Stop")
-        assert office.ok("-t", place, "requests", "--open", "--json").json["requests"] == []
-    team.close()
-    assert human.requests() == []
-
-
-def test_what_was_started_is_gone_with_its_end(client: Client, human: Human, office: CommandLine) -> None:
-    with human.at_console():
-        hook = client.begin(BASH)
-        office.ok("approve", human.asked()[0]["request_id"])
-        client.end(hook)
-    assert os.listdir(office.folder / "presence") == []
-    assert [path.name for path in session_files(client).iterdir() if path.name.startswith("asked-")] == []
 
 
 def test_a_number_of_many_digits_is_asked_as_it_is(client: Client, human: Human, office: CommandLine) -> None:

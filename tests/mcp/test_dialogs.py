@@ -167,14 +167,6 @@ def test_who_wants_only_a_ticket_is_shown_no_dialog(place: Place) -> None:
     assert (ticket["state"], user.forms) == ("open", [])
 
 
-def test_a_client_without_a_dialog_gets_the_ticket(place: Place) -> None:
-    async def ask() -> Any:
-        async with place.inside() as client:
-            return await told(client, "ask_human", questions=QUESTIONS, wait_seconds=0.01)
-
-    assert asyncio.run(ask())["state"] == "open"
-
-
 def test_a_dialog_decides_no_plan(place: Place) -> None:
     async def hand_in() -> tuple[Any, User]:
         user = User(ElicitResult(action="accept", content={}))

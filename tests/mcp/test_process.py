@@ -11,7 +11,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.store.service import requests
 
 from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, told
@@ -83,30 +82,10 @@ def test_an_interrupt_ends_the_server_at_once_and_what_it_told_is_read(place: Pl
     assert [message["status"] for message in place.verb("inbox", AGENT)["messages"]] == ["read"]
 
 
-def test_the_ticket_holds_after_a_restart_of_the_client(place: Place) -> None:
-    async def ask() -> str:
-        async with place.outside() as client:
-            return str((await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0))["request_id"])
-
-    async def look(ticket: str) -> str:
-        async with place.outside() as client:
-            return str((await told(client, "verdict", request_id=ticket))["state"])
-
-    ticket = asyncio.run(ask())
-    requests.reject(place.caller(LEAD), request_id=ticket, reason="Too thin")
-    assert asyncio.run(look(ticket)) == "rejected"
-
-
 def test_without_a_name_it_says_where_to_put_one(place: Place) -> None:
     result = place.command_line("-t", place.location, "mcp")
     assert result.status == 2
     assert "TEAM_CONSOLE_AS" in result.err
-
-
-def test_without_a_team_it_ends_at_once_and_says_so(elsewhere: CommandLine) -> None:
-    result = elsewhere("mcp", env={"TEAM_CONSOLE_AS": AGENT})
-    assert result.status == 1
-    assert "no team in" in result.err
 
 
 def test_without_the_package_it_names_the_command_that_installs_it(place: Place, tmp_path: Path) -> None:

@@ -132,19 +132,6 @@ def test_mail_is_handed_out_once_and_read_afterwards(place: Place) -> None:
     assert message["status"] == "read"
 
 
-def test_mail_that_was_delivered_in_another_way_is_named_and_can_be_taken(place: Place) -> None:
-    mail(place)
-    place.verb("deliver")
-
-    async def look(client: Client) -> Any:
-        return await told(client, "inbox"), await told(client, "inbox", delivered=True)
-
-    named, taken = run(place, look)
-    assert named["messages"] == []
-    assert "not acknowledged: MSG-" in named["warnings"][0]
-    assert [message["content"] for message in taken["messages"]] == ["Now"]
-
-
 def test_mail_of_a_call_that_dies_with_its_server_is_not_lost(place: Place) -> None:
     """The server ends before the call is acknowledged: mail stays claimed, and comes back when its lease ends."""
     mail(place)
@@ -157,18 +144,6 @@ def test_mail_of_a_call_that_dies_with_its_server_is_not_lost(place: Place) -> N
             assert message["status"] == "claimed"
 
     asyncio.run(take())
-
-
-def test_a_wait_for_mail_ends_with_the_first_message(place: Place) -> None:
-    async def wait(client: Client) -> Any:
-        waiting = asyncio.create_task(told(client, "inbox", wait_seconds=45))
-        await told(client, "whoami")  # the server answers while it waits
-        await asyncio.to_thread(
-            place.verb, "send", "--to", AGENT, "--summary", "Here is what you wait for", "--content", "x"
-        )
-        return await waiting
-
-    assert len(run(place, wait)["messages"]) == 1
 
 
 @pytest.mark.parametrize("tool", ["verdict", "inbox"])
@@ -231,15 +206,6 @@ def test_a_plan_waits_for_its_verdict_and_says_that_it_waits(place: Place) -> No
     assert run(place, lambda client: told(client, "inbox"))["messages"] == []
 
 
-def test_a_later_plan_supersedes_the_first(place: Place) -> None:
-    async def two(client: Client) -> Any:
-        first = await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0)
-        await told(client, "hand_in_plan", plan="1. Go\n2. Test", wait_seconds=0)
-        return await told(client, "verdict", request_id=first["request_id"])
-
-    assert run(place, two)["state"] == "superseded"
-
-
 def test_questions_come_back_with_their_answers(place: Place) -> None:
     more = {"question": "Which targets?", "options": [{"label": "Linux"}, {"label": "macOS"}], "multi_select": True}
 
@@ -253,16 +219,6 @@ def test_questions_come_back_with_their_answers(place: Place) -> None:
     verdict = run(place, ask)
     assert verdict["decided"] is True
     assert verdict["answers"] == {"Which database?": "SQLite", "Which targets?": ["Linux", "macOS"]}
-
-
-def test_two_questions_of_one_agent_stand_side_by_side(place: Place) -> None:
-    async def ask(client: Client) -> Any:
-        first = await told(client, "ask_human", questions=[QUESTION], wait_seconds=0)
-        second = await told(client, "ask_human", questions=[QUESTION], wait_seconds=0)
-        assert first["request_id"] != second["request_id"]
-        return (await told(client, "whoami"))["open_requests"]
-
-    assert len(run(place, ask)) == 2
 
 
 def test_a_plan_that_was_changed_before_approval_says_so(place: Place) -> None:
