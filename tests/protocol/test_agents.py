@@ -114,13 +114,6 @@ def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint:
     assert all(roster["residents"] == RESIDENTS and roster["slaves"] == [SLAVE] for roster in rosters)
 
 
-def test_the_roster_names_the_session_that_the_sprint_speaks_of(sprint: MemoryTeam) -> None:
-    put(sprint, carried(BODIES["BATCH_PLAN_READY"], message_id="plan", sender="scrum-master", to=MASTER))
-    request_id = ask_creation(sprint)
-    approve(sprint, request_id)
-    assert parse_message(since(sprint, request_id)[-1]).body["session_id"] == "sprint-xxx"
-
-
 def agree_to_stop(team: MemoryTeam, receipt: Receipt) -> Receipt:
     """The agent that this approval asks to stop agrees."""
     [order] = receipt.messages
@@ -250,22 +243,6 @@ def test_an_agent_that_refuses_to_stop_is_not_confirmed_and_may_be_asked_again(
     assert names_to(since(sprint, order.message_id))[-len(CONFIRMED) :] == CONFIRMED
 
 
-def test_a_stop_asked_for_by_hand_in_between_confirms_the_end_too(sprint: MemoryTeam, clock: FakeClock) -> None:
-    request_id = doomed(sprint)
-    approve(sprint, request_id)
-    clock.advance(1)
-    by_hand = requests.request_shutdown(Caller(sprint, MASTER), agent="story-creator-3-1")
-    assert "supersedes" in by_hand.notes[0]
-    agree_to_stop(sprint, by_hand)
-    assert CONFIRMED[0] in names_to(since(sprint, request_id))
-
-
-def test_only_a_creation_gets_a_name(sprint: MemoryTeam) -> None:
-    request_id = doomed(sprint)
-    error = refused(sprint, lambda: approve(sprint, request_id, agent_name="dev-7"))
-    assert error.code is Code.INVALID_FIELD
-
-
 @pytest.mark.parametrize("agent", ["master", "user", "../etc", "all", "story-creator-9-9"])
 def test_what_is_no_agent_that_could_be_ended_is_not_ended(sprint: MemoryTeam, agent: str) -> None:
     body = {"msg_type": "AGENT_DESTROY_REQUEST", "agent_name": agent}
@@ -284,14 +261,6 @@ def test_a_refusal_reaches_the_asker_with_its_reason_and_creates_nothing(sprint:
     assert (parse_message(answer).request_id, parse_message(answer).approve) == (request_id, False)
     error = refused(sprint, lambda: approve(sprint, request_id))
     assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
-
-
-def test_an_answer_of_another_master_without_an_id_answers_the_oldest_request_it_fits(sprint: MemoryTeam) -> None:
-    first, second = ask_creation(sprint), ask_creation(sprint)
-    put(sprint, carried(BODIES["AGENT_CREATED"], message_id="theirs", sender=MASTER, to=SLAVE, created=LATER))
-    error = refused(sprint, lambda: approve(sprint, first))
-    assert error.code is Code.ALREADY_ANSWERED
-    approve(sprint, second)
 
 
 def test_an_agent_that_another_master_ended_is_not_ended_again_whoever_asks(sprint: MemoryTeam) -> None:

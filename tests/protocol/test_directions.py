@@ -48,10 +48,6 @@ def test_a_direction_is_judged_where_the_roles_are_known(name: str, sender: str,
     assert codes(carried(BODIES[name], sender=sender, to=to)) == expected
 
 
-def test_plain_messages_have_no_direction() -> None:
-    assert codes(message(sender="dev-runner-3-1", to="master")) == []
-
-
 def test_a_configured_role_is_stronger_than_a_telling_name() -> None:
     assert classes_of("debugger", {"debugger": "temp"}, "master") == {"Temp"}
     assert classes_of("debugger", {}, "debugger") == {"Master"}

@@ -35,8 +35,10 @@ def test_only_the_lead_asks_for_shutdowns_and_decides_plans_and_agents(type: str
     assert refused("ceo", recipient, type) is None
 
 
-def test_a_plan_goes_to_the_lead_and_to_nobody_else() -> None:
+def test_a_plan_and_a_sprint_message_go_where_their_kind_goes() -> None:
     assert refused("dev", "intern", "plan_approval_request") is Code.NOT_PERMITTED
+    assert refused("slave-batch-1", "debugger", "AGENT_CREATE_REQUEST", SPRINT) is Code.INVALID_FIELD
+    assert refused("slave-batch-1", "master", "AGENT_CREATE_REQUEST", SPRINT) is None
 
 
 def test_settings_narrow_whom_and_what_an_agent_may_send() -> None:
@@ -44,27 +46,6 @@ def test_settings_narrow_whom_and_what_an_agent_may_send() -> None:
     assert refused("intern", "ceo", "message") is Code.NOT_PERMITTED
     assert refused("intern", "dev", "handoff") is Code.NOT_PERMITTED
     assert refused("intern", "dev", "DEBUG_REQUEST") is Code.NOT_PERMITTED
-
-
-@pytest.mark.parametrize(
-    ("sender", "recipient", "type"),
-    [
-        ("slave-batch-1", "debugger", "AGENT_CREATE_REQUEST"),
-    ],
-)
-def test_a_sprint_message_against_its_direction_is_refused(sender: str, recipient: str, type: str) -> None:
-    assert refused(sender, recipient, type, SPRINT) is Code.INVALID_FIELD
-
-
-@pytest.mark.parametrize(
-    ("sender", "recipient", "type"),
-    [
-        ("slave-batch-1", "master", "AGENT_CREATE_REQUEST"),
-        ("master", "scrum-master", "CC_TRIGGER"),
-    ],
-)
-def test_a_sprint_message_in_its_direction_passes(sender: str, recipient: str, type: str) -> None:
-    assert refused(sender, recipient, type, SPRINT) is None
 
 
 @pytest.mark.parametrize("kind", RequestKind)

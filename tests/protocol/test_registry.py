@@ -4,38 +4,10 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-import pytest
-from team_console.store.protocol.kinds import KINDS, STANDARD_ROUTES, Family, RequestKind, default_priority, routes_of
+from team_console.store.protocol.kinds import STANDARD_ROUTES, default_priority, routes_of
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 
-from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of
-
-FORMS = ("message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response")
-WITHOUT_FORMAT = (
-    *("AGENT_DESTROY_REQUEST", "AGENT_DESTROYED", "COURSE_CORRECTION", "CC_TRIGGER"),
-    *("AGENT_COMPLETE", "RESEARCH_REQUEST", "RESEARCH_RESULT"),
-)
-SPRINT_KINDS = (*(str(body["msg_type"]) for body in SPRINT_BODIES), *WITHOUT_FORMAT)
-
-
-@pytest.mark.parametrize(
-    ("names", "family"),
-    [
-        ((*FORMS, "plan_approval_request"), Family.SENDMESSAGE),
-        (("handoff", "review", "clarify", "escalate", "notify", "collaborate"), Family.MESSENGER),
-        (SPRINT_KINDS, Family.SPRINT),
-        (("task_assignment", "task_complete", "spec_ready", "error_report", "dependency_unblocked"), Family.ROUTER),
-    ],
-)
-def test_every_kind_of_a_source_is_known_under_its_family(names: tuple[str, ...], family: Family) -> None:
-    assert {name: name in KINDS and KINDS[name].family for name in names} == dict.fromkeys(names, family)
-
-
-def test_every_request_kind_is_opened_and_answered_by_some_kind() -> None:
-    opened = {kind.opens for kind in KINDS.values()} - {None}
-    answered = {kind.answers for kind in KINDS.values()} - {None}
-    assert opened == set(RequestKind)
-    assert set(RequestKind) - answered == {RequestKind.ESCALATION, RequestKind.CLARIFICATION}
+from tests.protocol.conftest import OFFICE, agents_of
 
 
 def test_a_kind_has_the_default_priority_of_its_source() -> None:

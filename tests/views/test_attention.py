@@ -77,14 +77,6 @@ def test_damage_waits_for_the_lead() -> None:
     assert _items(story, me="file-manager") == {}
 
 
-def test_a_second_question_under_the_id_of_another_is_not_hidden() -> None:
-    story = Chronicle()
-    story.plan()
-    story.plan("file-manager", id="forged")
-    items = story.view().attention
-    assert [(item.need, item.who) for item in items] == [(Need.PLAN, "task-manager"), (Need.MESSAGE, "file-manager")]
-
-
 def test_what_blocks_more_comes_first() -> None:
     story = Chronicle()
     story.plan("file-manager", request_id="alone")

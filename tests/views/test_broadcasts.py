@@ -68,15 +68,6 @@ def test_its_state_is_the_one_that_is_least_on_its_way(states: tuple[str, str], 
     assert as_one([copy(number, f"a{number}", status=word) for number, word in enumerate(states)]).status == told
 
 
-def test_why_one_failed_is_told_of_all() -> None:
-    assert as_one((copy(1, "a", **READ), copy(2, "b", **LATE))).envelope("error_message") == "exit 75"
-
-
-def test_a_message_alone_is_itself() -> None:
-    alone = copy(1, "a")
-    assert as_one((alone,)) is alone
-
-
 def test_many_copies_are_gathered_with_one_look_at_each() -> None:
     """A look at each pair of them would not end within a test's time."""
     copies = [copy(number, f"agent-{number}") for number in range(5_000)]

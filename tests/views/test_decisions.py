@@ -5,15 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine
-from team_console.store.protocol.verdicts import NAMESPACE, Face, digest_of, statement
-from team_console.store.settings.team_config import Human
+from team_console.store.protocol.verdicts import Face, digest_of
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
     Decision,
@@ -26,8 +22,7 @@ from team_console.store.views.decisions import (
 )
 from team_console.store.views.history import HistoryPage
 
-from tests.conftest import needs
-from tests.views.chronicle import LEAD, Chronicle, settings
+from tests.views.chronicle import LEAD, Chronicle
 
 
 def ledger_of(story: Chronicle, *audit: AuditLine, **more: object) -> DecisionLedger:
@@ -60,13 +55,6 @@ def test_what_the_trail_has_from_a_desk_is_recorded_and_what_it_lacks_is_unverif
     decision = only(ledger_of(forged))
     assert decision.proof is Proof.UNVERIFIED
     assert "team-console did not write it" in decision.gaps[0]
-
-
-def test_without_a_trail_nothing_is_proved() -> None:
-    story = Chronicle()
-    story.plan()
-    story.verdict(approve=False)
-    assert only(ledger_of(story)).proof is Proof.NOT_KNOWN
 
 
 @pytest.mark.parametrize(("broken", "proof"), [(1, Proof.NOT_KNOWN), (2, Proof.NOT_KNOWN), (3, Proof.RECORDED)])
@@ -130,24 +118,6 @@ def test_answers_that_decide_nothing_are_named_and_do_not_decide() -> None:
     decision = only(ledger_of(story, line))
     assert (decision.by, decision.verdict) == (LEAD, "approved")
     assert "no by file-manager" in " ".join(decision.gaps)
-
-
-def test_the_key_of_who_decided_vouches_for_what_was_decided(tmp_path: Path) -> None:
-    key = tmp_path / "key"
-    needs("ssh-keygen")
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    human = Human(LEAD, (key.with_suffix(".pub").read_text().strip(),))
-    config = settings(humans=MappingProxyType({LEAD: human}), team_id="team-1")
-    story = Chronicle(config)
-    question = story.plan()
-    unsigned = story.verdict(approve=True, request_sha256=digest_of(question))
-    text = statement("team-1", unsigned)
-    command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(key)]
-    signature = subprocess.run(command, input=text.encode(), capture_output=True, check=True).stdout.decode()
-    payload = {**unsigned.payload, "signature": signature}
-    for changed, is_signed in (({}, True), ({"approve": False}, False)):
-        story.messages[-1] = unsigned.with_changes(payload={**payload, **changed})
-        assert (only(ledger_of(story)).proof is Proof.SIGNED) is is_signed
 
 
 def test_a_result_of_work_is_no_decision() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -13,191 +13,69 @@ from team_console.store.views.projection import Projection, view_of
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
 
 SLAVE = "slave-batch-1"
-Story = Callable[[Chronicle, bool], object]
-CASES: dict[str, Story] = {}
 
 
-def shows(code: str) -> Callable[[Story], Story]:
-    """Register a story: called with True it must show `code`, called with False it must not."""
-
-    def register(story: Story) -> Story:
-        CASES[code] = story
-        return story
-
-    return register
+def _planned(story: Chronicle, total: int = 2, second: int = 2, needs: tuple[str, ...] = ()) -> None:
+    batches = [{"batch_id": 1, "stories": ["3-1"]}, {"batch_id": second, "stories": ["3-2"]}]
+    graph = {"3-1": {"depends_on": ["3-2"]}, "3-2": {"depends_on": needs}}
+    body: dict[str, Any] = {"session_id": "s1", "total_stories": total, "batches": batches, "dependency_graph": graph}
+    story.sprint("scrum-master", LEAD, "BATCH_PLAN_READY", **body)
 
 
-@shows("DAMAGED_ENTRY")
-def _(story: Chronicle, bad: bool) -> None:
+def _damaged(story: Chronicle, bad: bool) -> None:
     if bad:
         story.problems = (Problem("DAMAGED_ENTRY", "error", "message-queue.yaml:7", "not closed", "Repair it"),)
 
 
-@shows("DUPLICATE_ID")
-def _(story: Chronicle, bad: bool) -> None:
+def _twins(story: Chronicle, bad: bool) -> None:
     story.plan()
     story.plan("file-manager", id="forged", **({} if bad else {"request_id": "plan-2"}))
 
 
-@shows("ANSWER_TO_NOTHING")
-def _(story: Chronicle, bad: bool) -> None:
-    story.plan()
-    story.verdict("plan-9" if bad else "plan-1", approve=True)
-
-
-@shows("UNKNOWN_REPLY")
-def _(story: Chronicle, bad: bool) -> None:
+def _replied(story: Chronicle, bad: bool) -> None:
     asked = story.say("debugger", LEAD, summary="Which branch is it?")
     story.say(LEAD, "debugger", in_reply_to="MSG-nobody-has-this" if bad else asked.message_id)
 
 
-@shows("UNAUTHORISED_VERDICT")
-def _(story: Chronicle, bad: bool) -> None:
-    story.plan()
-    story.verdict(approve=True, sender="file-manager" if bad else LEAD)
-
-
-@shows("CONTRADICTORY_ANSWER")
-def _(story: Chronicle, bad: bool) -> None:
-    story.plan()
-    story.verdict(approve=True)
-    story.verdict(approve=not bad, content="No")
-
-
-@shows("ANSWERED_TWICE")
-def _(story: Chronicle, bad: bool) -> None:
-    story.plan()
-    for _ in range(2 if bad else 1):
-        story.verdict(approve=True)
-
-
-@shows("OVERDUE_REQUEST")
-def _(story: Chronicle, bad: bool) -> None:
+def _overdue(story: Chronicle, bad: bool) -> None:
     story.stop()
     story.wait(20)
     if not bad:
         story.stopped()
 
 
-@shows("STRANGER")
-def _(story: Chronicle, bad: bool) -> None:
-    story.say("file-manger" if bad else "file-manager", LEAD)
+def _asked(story: Chronicle, name: str, to: str = LEAD, **body: Any) -> None:
+    story.sprint(SLAVE, to, name, **body)
 
 
-@shows("PREFIX_MISMATCH")
-def _(story: Chronicle, bad: bool) -> None:
-    story.sprint(
-        SLAVE, LEAD, "AGENT_DESTROY_REQUEST", agent_name="dev-1", **({"msg_type": "DEBUG_RESULT"} if bad else {})
-    )
+def _wish(**more: str) -> dict[str, str]:
+    return {"agent_type": "dev", "role_hint": "Developer", "requested_by": SLAVE, **more}
 
 
-@shows("BODY_INVALID")
-def _(story: Chronicle, bad: bool) -> None:
-    story.sprint(SLAVE, LEAD, "AGENT_DESTROY_REQUEST", **({} if bad else {"agent_name": "dev-1"}))
+def _answered(story: Chronicle, *verdicts: bool, request_id: str = "plan-1", sender: str = LEAD) -> None:
+    story.plan()
+    for approve in verdicts:
+        story.verdict(request_id, approve=approve, sender=sender)
 
 
-@shows("WRONG_DIRECTION")
-def _(story: Chronicle, bad: bool) -> None:
-    story.sprint(SLAVE, "debugger" if bad else LEAD, "AGENT_DESTROY_REQUEST", agent_name="dev-1")
-
-
-@shows("BUSINESS_IN_CREATE_REQUEST")
-def _(story: Chronicle, bad: bool) -> None:
-    body = {"agent_type": "dev", "role_hint": "Developer", "requested_by": SLAVE}
-    story.sprint(SLAVE, LEAD, "AGENT_CREATE_REQUEST", **body, **({"story_key": "3-1"} if bad else {}))
-
-
-@shows("STEP_MISSING")
-def _(story: Chronicle, bad: bool) -> None:
-    creation(story, skip=(5,) if bad else ())
-
-
-@shows("STEP_OUT_OF_ORDER")
-def _(story: Chronicle, bad: bool) -> None:
-    creation(story, upto=5, skip=(4,) if bad else ())
-    if bad:
+def _created(story: Chronicle, *, late: bool = False, twice: bool = False) -> None:
+    creation(story, upto=5, skip=(4,) if late else ())
+    if late:
         story.roster("dev-runner-3-1")
-
-
-@shows("STEP_DOUBLED")
-def _(story: Chronicle, bad: bool) -> None:
-    creation(story, upto=5)
-    if bad:
+    if twice:
         story.sprint(SLAVE, "dev-runner-3-1", "TASK_ASSIGNMENT", **task("3-1"))
 
 
-@shows("STORY_COUNT_MISMATCH")
-def _(story: Chronicle, bad: bool) -> None:
-    batches = [{"batch_id": 1, "stories": ["3-1", "3-2"]}]
-    body: dict[str, Any] = {
-        "session_id": "s1",
-        "total_stories": 9 if bad else 2,
-        "batches": batches,
-        "dependency_graph": {},
-    }
-    story.sprint("scrum-master", LEAD, "BATCH_PLAN_READY", **body)
-
-
-@shows("BODY_INVALID of a batch id twice")
-def _(story: Chronicle, bad: bool) -> None:
-    _planned(story, {}, second=1 if bad else 2)
-
-
-@shows("BODY_INVALID of a circle")
-def _(story: Chronicle, bad: bool) -> None:
-    needs = {"3-1": {"depends_on": ["3-2"]}, "3-2": {"depends_on": ["3-1"] if bad else []}}
-    _planned(story, needs, second=2)
-
-
-def _planned(story: Chronicle, needs: dict[str, Any], *, second: int) -> None:
-    batches = [{"batch_id": 1, "stories": ["3-1"]}, {"batch_id": second, "stories": ["3-2"]}]
-    body: dict[str, Any] = {"session_id": "s1", "total_stories": 2, "batches": batches, "dependency_graph": needs}
-    story.sprint("scrum-master", LEAD, "BATCH_PLAN_READY", **body)
-
-
-@shows("CASE_TWIN")
-def _(story: Chronicle, bad: bool) -> None:
-    story.say("Debugger" if bad else "debugger", LEAD)
-    story.say("Debugger" if bad else "debugger", LEAD)
-
-
-@shows("ROSTER_DRIFT")
-def _(story: Chronicle, bad: bool) -> None:
+def _drifted(story: Chronicle, bad: bool) -> None:
     creation(story, "dev-1", upto=3)
     story.roster(*(() if bad else ("dev-1",)))
 
 
-@shows("ROSTER_TO_NON_RESIDENT")
-def _(story: Chronicle, bad: bool) -> None:
-    story.roster(to=(SLAVE,) if bad else ("debugger",))
-
-
-@shows("STILL_ALIVE")
-def _(story: Chronicle, bad: bool) -> None:
+def _alive(story: Chronicle, bad: bool) -> None:
     story.stop()
     story.stopped()
     if bad:
         story.say("file-manager", LEAD)
-
-
-@shows("UNSIGNED")
-def _(story: Chronicle, bad: bool) -> None:
-    _signed(story, None if bad else b"key")
-
-
-@shows("BROKEN_SIGNATURE")
-def _(story: Chronicle, bad: bool) -> None:
-    _signed(story, b"another key" if bad else b"key")
-
-
-@shows("SELF_ADDRESSED")
-def _(story: Chronicle, bad: bool) -> None:
-    story.say("file-manager", "file-manager" if bad else LEAD)
-
-
-@shows("UNKNOWN_KIND")
-def _(story: Chronicle, bad: bool) -> None:
-    story.say("file-manager", LEAD, "gossip" if bad else "message")
 
 
 def _signed(story: Chronicle, key: bytes | None) -> None:
@@ -205,6 +83,43 @@ def _signed(story: Chronicle, key: bytes | None) -> None:
     message = story.say(LEAD, "debugger")
     if key is not None:
         story.change(message, signature=sign(message.record, key))
+
+
+END = "AGENT_DESTROY_REQUEST"
+CASES: Mapping[str, Callable[[Chronicle, bool], object]] = {
+    "DAMAGED_ENTRY": _damaged,
+    "DUPLICATE_ID": _twins,
+    "ANSWER_TO_NOTHING": lambda story, bad: _answered(story, True, request_id="plan-9" if bad else "plan-1"),
+    "UNKNOWN_REPLY": _replied,
+    "UNAUTHORISED_VERDICT": lambda story, bad: _answered(story, True, sender="file-manager" if bad else LEAD),
+    "CONTRADICTORY_ANSWER": lambda story, bad: _answered(story, True, not bad),
+    "ANSWERED_TWICE": lambda story, bad: _answered(story, *[True] * (2 if bad else 1)),
+    "OVERDUE_REQUEST": _overdue,
+    "STRANGER": lambda story, bad: story.say("file-manger" if bad else "file-manager", LEAD),
+    "PREFIX_MISMATCH": lambda story, bad: _asked(
+        story, END, agent_name="dev-1", msg_type="DEBUG_RESULT" if bad else END
+    ),
+    "BODY_INVALID": lambda story, bad: _asked(story, END, **({} if bad else {"agent_name": "dev-1"})),
+    "WRONG_DIRECTION": lambda story, bad: _asked(story, END, "debugger" if bad else LEAD, agent_name="dev-1"),
+    "BUSINESS_IN_CREATE_REQUEST": lambda story, bad: _asked(
+        story, "AGENT_CREATE_REQUEST", **_wish(**({"story_key": "3-1"} if bad else {}))
+    ),
+    "STEP_MISSING": lambda story, bad: creation(story, skip=(5,) if bad else ()),
+    "STEP_OUT_OF_ORDER": lambda story, bad: _created(story, late=bad),
+    "STEP_DOUBLED": lambda story, bad: _created(story, twice=bad),
+    "STORY_COUNT_MISMATCH": lambda story, bad: _planned(story, 9 if bad else 2),
+    "BODY_INVALID of a batch id twice": lambda story, bad: _planned(story, second=1 if bad else 2),
+    "BODY_INVALID of a circle": lambda story, bad: _planned(story, needs=("3-1",) if bad else ()),
+    "CASE_TWIN": lambda story, bad: [story.say("Debugger" if bad else "debugger", LEAD) for _ in range(2)],
+    "ROSTER_DRIFT": _drifted,
+    "ROSTER_TO_NON_RESIDENT": lambda story, bad: story.roster(to=(SLAVE,) if bad else ("debugger",)),
+    "STILL_ALIVE": _alive,
+    "UNSIGNED": lambda story, bad: _signed(story, None if bad else b"key"),
+    "BROKEN_SIGNATURE": lambda story, bad: _signed(story, b"another key" if bad else b"key"),
+    "SELF_ADDRESSED": lambda story, bad: story.say("file-manager", "file-manager" if bad else LEAD),
+    "UNKNOWN_KIND": lambda story, bad: story.say("file-manager", LEAD, "gossip" if bad else "message"),
+}
+"""Code -> a story that shows it when called with True, and does not when called with False."""
 
 
 @pytest.mark.parametrize("code", CASES)

@@ -55,13 +55,6 @@ def test_a_message_that_is_live_and_archived_is_shown_as_it_is_live() -> None:
     assert messages[2] is story.messages[0]
 
 
-def test_filters_by_type_know_sprint_kinds_too() -> None:
-    story = _conversation()
-    report = story.sprint("dev-1", "slave-batch-1", "AGENT_COMPLETE", status="success", results={})
-    assert _ids(story, type="AGENT_COMPLETE") == [report.message_id]
-    assert len(_ids(story, type="message")) == 7
-
-
 def test_filters_by_expression_look_into_names_ids_and_the_whole_payload() -> None:
     story = _conversation()
     deep = story.say(LEAD, "debugger", "spec_ready", facts={"files": [{"path": "specs/SPEC-031.md"}]})

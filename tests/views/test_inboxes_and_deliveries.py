@@ -24,13 +24,6 @@ def test_unread_messages_come_first_by_urgency_and_age_then_the_read_ones_newest
     assert [inbox.message_id for inbox in story.view().inboxes["debugger"]] == ["m3", "m2", "m5", "m0", "m4", "m1"]
 
 
-def test_counts_say_how_many_live_messages_have_which_status() -> None:
-    story = Chronicle()
-    for status in ("pending", "read", "read", "strange"):
-        story.say(LEAD, "debugger", status=status)
-    assert dict(story.view().counts) == {"pending": 1, "read": 2, "strange": 1}
-
-
 def test_a_pending_message_is_due_once_it_is_older_than_five_minutes() -> None:
     story = Chronicle()
     story.say(LEAD, "debugger", id="m")

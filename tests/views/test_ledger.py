@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from team_console.store.views.rows import Flag, RequestState
 
 from tests.views.chronicle import LEAD, Chronicle, row
@@ -13,19 +16,6 @@ def test_a_request_is_overdue_from_the_moment_its_kind_allows() -> None:
     assert row(story.view(after=14.9), "stop-1").state is RequestState.OPEN
     late = row(story.view(after=15), "stop-1")
     assert (late.state, late.flags, late.is_open) == (RequestState.OVERDUE, (Flag.OVERDUE,), True)
-
-
-def test_a_verdict_of_anyone_but_whom_it_was_put_to_decides_nothing() -> None:
-    story = Chronicle()
-    story.plan()
-    forged = story.verdict(approve=True, sender="file-manager")
-    story.stop()
-    story.stopped("task-manager")
-    view = story.view()
-    plan = row(view, "plan-1")
-    assert (plan.state, plan.verdict, plan.flags) == (RequestState.OPEN, None, (Flag.UNAUTHORISED,))
-    assert plan.answers == (forged,)
-    assert row(view, "stop-1").flags == (Flag.UNAUTHORISED,)
 
 
 def test_the_first_of_two_contradictory_verdicts_stands_wherever_the_file_lists_it() -> None:
@@ -118,64 +108,54 @@ def test_saying_more_about_a_question_is_no_second_answer() -> None:
     assert row(story.view(), ask.message_id).flags == ()
 
 
-def _wish(story: Chronicle, kind: str = "dev-runner", slave: str = "slave-batch-1") -> str:
-    body = {"agent_type": kind, "role_hint": "Dev", "requested_by": slave}
-    return story.sprint(slave, LEAD, "AGENT_CREATE_REQUEST", **body).message_id
+_WISH = {"agent_type": "dev-runner", "role_hint": "Dev", "requested_by": "slave-batch-1"}
+_QUERY = {"queries": [{"query": "Why?"}]}
+PAIRED: dict[str, Any] = {
+    "AGENT_CREATE_REQUEST": (
+        "slave-batch-1",
+        LEAD,
+        (_WISH, {**_WISH, "agent_type": "reviewer"}, _WISH),
+        ("AGENT_CREATED", {"agent_name": "dev-runner-3-1", "agent_type": "dev-runner"}),
+        ("approved", "open", "open"),
+        "dev-runner-3-1",
+    ),
+    "AGENT_DESTROY_REQUEST": (
+        "slave-batch-1",
+        LEAD,
+        ({"agent_name": "dev-1"}, {"agent_name": "dev-2"}),
+        ("AGENT_DESTROYED", {"agent_name": "dev-2"}),
+        ("open", "approved"),
+        "dev-2",
+    ),
+    "BROWSER_REQUEST": (
+        "task-manager",
+        "e2e-live",
+        ({"request_id": "BR-001"}, {"request_id": "BR-002"}),
+        ("BROWSER_RESULT", {"request_id": "BR-002", "status": "success"}),
+        ("open", "answered"),
+        "success",
+    ),
+    "RESEARCH_REQUEST": (
+        "task-manager",
+        "kr",
+        ({"story_key": "3-1", **_QUERY}, {"story_key": "3-2", **_QUERY}),
+        ("RESEARCH_RESULT", {"story_key": "3-2", "results": [{"summary": "So"}]}),
+        ("open", "answered"),
+        "So",
+    ),
+}
 
 
-def _made(story: Chronicle, name: str, kind: str = "dev-runner", slave: str = "slave-batch-1", **more: str) -> None:
-    story.sprint(LEAD, slave, "AGENT_CREATED", agent_name=name, agent_type=kind, **more)
-
-
-def test_creations_without_ids_are_paired_in_order_by_asker_and_agent_type() -> None:
+@pytest.mark.parametrize("kind", PAIRED)
+def test_an_answer_without_an_id_is_paired_with_the_oldest_request_that_it_fits(kind: str) -> None:
+    asker, asked, bodies, (answer, body), states, reason = PAIRED[kind]
     story = Chronicle()
-    first, other, second = _wish(story), _wish(story, "reviewer"), _wish(story)
-    _made(story, "dev-runner-3-1")
-    view = story.view()
-    assert [row(view, item).state for item in (first, other, second)] == ["approved", "open", "open"]
-    _made(story, "dev-runner-3-2")
-    assert row(story.view(), second).reason == "dev-runner-3-2"
-
-
-def test_a_creation_that_quotes_its_request_is_paired_with_that_one() -> None:
-    story = Chronicle()
-    first, second = _wish(story), _wish(story)
-    _made(story, "dev-runner-3-2", in_reply_to=second)
-    _made(story, "dev-runner-3-1")
-    view = story.view()
-    assert (row(view, first).reason, row(view, second).reason) == ("dev-runner-3-1", "dev-runner-3-2")
-
-
-def test_a_creation_announced_by_anyone_but_the_lead_takes_no_request_away() -> None:
-    story = Chronicle()
-    first, second = _wish(story), _wish(story)
-    story.sprint("debugger", "slave-batch-1", "AGENT_CREATED", agent_name="x", agent_type="dev-runner")
-    assert row(story.view(), first).flags == (Flag.UNAUTHORISED,)
-    _made(story, "dev-runner-3-1")
-    view = story.view()
-    assert (row(view, first).reason, row(view, first).answered_by) == ("dev-runner-3-1", LEAD)
-    assert row(view, second).state is RequestState.OPEN
-
-
-def test_a_refused_creation_is_rejected_with_its_reason_and_the_next_one_is_another() -> None:
-    story = Chronicle()
-    wish = _wish(story)
-    story.say(LEAD, "slave-batch-1", request_id=wish, in_reply_to=wish, approve=False, content="Too many")
-    later = _wish(story)
-    _made(story, "dev-runner-3-1")
-    view = story.view()
-    assert (row(view, wish).state, row(view, wish).reason) == (RequestState.REJECTED, "Too many")
-    assert row(view, later).state is RequestState.APPROVED
-
-
-def test_an_end_is_paired_by_the_name_of_the_agent() -> None:
-    story = Chronicle()
-    first = story.sprint("slave-batch-1", LEAD, "AGENT_DESTROY_REQUEST", agent_name="dev-1").message_id
-    second = story.sprint("slave-batch-1", LEAD, "AGENT_DESTROY_REQUEST", agent_name="dev-2").message_id
-    story.sprint(LEAD, "slave-batch-1", "AGENT_DESTROYED", agent_name="dev-2")
-    view = story.view()
-    assert (row(view, first).state, row(view, second).state) == ("open", "approved")
-    assert row(view, second).ended
+    questions = [story.sprint(asker, asked, kind, **each) for each in bodies]
+    story.sprint(asked, asker, answer, **body)
+    rows = {row.question.message_id: row for row in story.view().requests}
+    found = [rows[question.message_id] for question in questions]
+    assert tuple(row.state for row in found) == states
+    assert [row.reason for row in found if not row.is_open] == [reason]
 
 
 def test_debug_ids_used_again_by_another_asker_are_two_requests() -> None:
@@ -185,31 +165,31 @@ def test_debug_ids_used_again_by_another_asker_are_two_requests() -> None:
         story.sprint(name, "debugger", "DEBUG_REQUEST", **body)
     story.sprint("debugger", "file-manager", "DEBUG_RESULT", debug_id="DBG-001", root_cause="A missing check")
     rows = {request.asker: request for request in story.view().requests}
-    assert {request.request_id for request in rows.values()} == {"DBG-001"}
     assert len({request.key for request in rows.values()}) == 2
     assert rows["task-manager"].state is RequestState.OPEN
     assert (rows["file-manager"].state, rows["file-manager"].reason) == (RequestState.ANSWERED, "A missing check")
 
 
-def test_browser_results_are_paired_by_the_id_of_the_request() -> None:
-    story = Chronicle()
-    for number in (1, 2):
-        story.sprint("task-manager", "e2e-live", "BROWSER_REQUEST", request_id=f"BR-00{number}", operation="navigate")
-    story.sprint("e2e-live", "task-manager", "BROWSER_RESULT", request_id="BR-002", status="success")
-    view = story.view()
-    assert (row(view, "BR-001").state, row(view, "BR-002").state) == ("open", "answered")
+def _wish(story: Chronicle) -> str:
+    return story.sprint("slave-batch-1", LEAD, "AGENT_CREATE_REQUEST", **_WISH).message_id
 
 
-def test_research_is_paired_by_asker_and_story_in_order() -> None:
+def _made(story: Chronicle, name: str, *, by: str = LEAD, **more: str) -> None:
+    story.sprint(by, "slave-batch-1", "AGENT_CREATED", agent_name=name, agent_type="dev-runner", **more)
+
+
+def test_a_creation_is_paired_with_the_request_it_quotes_and_never_by_anyone_but_the_lead() -> None:
     story = Chronicle()
-    asked = [
-        story.sprint("task-manager", "kr", "RESEARCH_REQUEST", story_key=key, queries=[{"query": "Why?"}]).message_id
-        for key in ("3-1", "3-2")
-    ]
-    story.sprint("kr", "task-manager", "RESEARCH_RESULT", story_key="3-2", results=[{"summary": "So"}])
+    first, second, refused = _wish(story), _wish(story), _wish(story)
+    _made(story, "x", by="debugger")
+    assert row(story.view(), first).flags == (Flag.UNAUTHORISED,)
+    story.say(LEAD, "slave-batch-1", request_id=refused, in_reply_to=refused, approve=False, content="Too many")
+    _made(story, "dev-runner-3-2", in_reply_to=second)
+    _made(story, "dev-runner-3-1")
     view = story.view()
-    assert [row(view, question).state for question in asked] == ["open", "answered"]
-    assert row(view, asked[1]).reason == "So"
+    told = [(row(view, item).state, row(view, item).reason) for item in (first, second, refused)]
+    assert told == [("approved", "dev-runner-3-1"), ("approved", "dev-runner-3-2"), ("rejected", "Too many")]
+    assert row(view, first).answered_by == LEAD
 
 
 def test_open_requests_come_first_oldest_on_top_then_the_answered_ones_newest_on_top() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from team_console.store.model.message import new_record
 from team_console.store.protocol.membership import report_of
-from team_console.store.views.rows import Flag
 
-from tests.views.chronicle import LEAD, Chronicle, agent, creation, row
+from tests.views.chronicle import LEAD, Chronicle, agent
 
 
 @pytest.mark.parametrize(
@@ -86,28 +85,6 @@ def test_what_was_read_and_got_no_word_back_is_counted_until_it_did() -> None:
     assert [message.message_id for message in story.view().unanswered["task-manager"]] == [asked.message_id]
     story.say("task-manager", "file-manager", in_reply_to=asked.message_id)
     assert agent(story.view(), "task-manager").unanswered == 0
-
-
-def test_an_approved_ending_is_no_decision_any_more_and_its_stop_is_not_overdue() -> None:
-    story = Chronicle()
-    creation(story, upto=8)
-    question = story.messages[-1].message_id
-    needs = [item.need for item in story.view().attention]
-    assert "DESTROY" in needs
-    story.stop("dev-runner-3-1", request_id="stop-dev", in_reply_to=question)
-    assert [item.need for item in story.view().attention if item.need in ("DESTROY", "OVERDUE")] == []
-    late = [item.need for item in story.view(after=20).attention if item.need in ("DESTROY", "OVERDUE")]
-    assert late == []
-    approved = row(story.view(after=20), question)
-    assert (approved.state, approved.flags) == ("approved", (Flag.STOPPING,))
-
-
-def test_nobody_is_told_that_an_agent_which_is_gone_has_not_answered_its_stop() -> None:
-    story = Chronicle()
-    creation(story)
-    view = story.view(after=3600)
-    assert [item for item in view.attention if item.need == "OVERDUE"] == []
-    assert [problem for problem in view.findings if problem.code == "OVERDUE_REQUEST" and "stop" in problem.place] == []
 
 
 def test_a_message_back_is_the_reply_and_no_question_of_its_own() -> None:

@@ -7,7 +7,6 @@ from functools import partial
 
 import pytest
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.kinds import KINDS, SUPERSEDING
 from team_console.store.views.projection import Projection
 
 from tests.views.chronicle import LEAD, Chronicle, row
@@ -115,12 +114,6 @@ def test_dates_to_come_are_findings_until_they_come() -> None:
     assert "FUTURE_DATE" not in {finding.code for finding in later.findings}
 
 
-def test_a_claim_longer_than_any_claim_is_a_finding() -> None:
-    story = Chronicle()
-    story.change(story.say("debugger", LEAD), status="claimed", claimed_by=LEAD, lease_until=AHEAD)
-    assert "LEASE_TOO_LONG" in story.codes()
-
-
 @pytest.mark.parametrize(("is_first", "state"), [(True, "withdrawn"), (False, "approved")])
 def test_of_a_withdrawal_and_an_answer_the_first_counts(is_first: bool, state: str) -> None:
     story = Chronicle()
@@ -140,12 +133,3 @@ def test_a_withdrawal_takes_back_an_escalation_and_is_no_answer_to_it() -> None:
     story.say("debugger", LEAD, "request_withdrawn", request_id=asked.message_id, reason="solved")
     found = row(story.view(), asked.message_id)
     assert (found.state, found.answers) == ("withdrawn", ())
-
-
-def test_only_kinds_that_say_so_replace_an_open_request() -> None:
-    assert {str(kind) for kind in SUPERSEDING} == {"plan", "shutdown"}
-    assert [kind.name for kind in KINDS.values() if kind.withdraws] == ["request_withdrawn"]
-    story = Chronicle()
-    for number in range(3):
-        story.say("debugger", LEAD, "clarify", id=f"q{number}", question="Which?", context="two ways")
-    assert [request.state for request in story.view().requests] == ["open"] * 3

@@ -76,15 +76,6 @@ def test_a_missing_step_is_for_whoever_has_to_make_it(step: int, me: str, hint: 
     assert finding(story, "STEP_MISSING", me=me).hint == hint
 
 
-def test_a_request_to_stop_by_anybody_but_the_lead_is_a_finding_and_stops_nobody() -> None:
-    story = Chronicle()
-    story.say("task-manager", "file-manager", "shutdown_request", request_id="stop-9")
-    assert finding(story, "NOT_PERMITTED").message == (
-        "task-manager may not send shutdown_request: only the lead ceo may; it stops nobody"
-    )
-    assert agent(story.view(), "file-manager").state == "unknown"
-
-
 def test_the_lead_cannot_be_asked_to_stop() -> None:
     story = Chronicle()
     story.say(LEAD, LEAD, "shutdown_request", request_id="stop-9")

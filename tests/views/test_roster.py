@@ -7,7 +7,7 @@ from team_console.store.protocol.membership import known, members
 from team_console.store.protocol.relations import silent
 from team_console.store.views.rows import AgentState
 
-from tests.views.chronicle import AGENTS, LEAD, Chronicle, agent, creation, settings
+from tests.views.chronicle import LEAD, Chronicle, agent, creation, settings
 
 
 def _state(story: Chronicle, name: str, *, after: float = 0.0) -> tuple[AgentState, str]:
@@ -89,13 +89,6 @@ def test_a_group_record_that_was_pushed_stays_unread_until_each_acknowledged_it(
     assert [agent(story.view(), name).unread for name in ("file-manager", "debugger")] == [0, 1]
 
 
-def test_a_record_to_all_is_in_the_inbox_of_every_member_but_its_sender() -> None:
-    story = Chronicle()
-    story.say("file-manager", "all")
-    inboxes = story.view().inboxes
-    assert set(inboxes) == {item.name for item in AGENTS} - {"file-manager"}
-
-
 def test_the_lead_comes_first_then_residents_members_slaves_temps_and_who_is_gone() -> None:
     story = Chronicle()
     creation(story, "dev-1")
@@ -116,13 +109,6 @@ def test_a_name_on_no_roster_is_a_stranger_only_where_members_are_declared(decla
     assert ("mallory" in members(story.config, story.messages)) is not declared
 
 
-def test_names_that_cannot_be_names_never_become_members() -> None:
-    story = Chronicle(config=settings(declared=False, agents=()))
-    story.say("../../etc", "all")
-    story.roster("../x", "ok-1")
-    assert set(members(story.config, story.messages)) == {*(LEAD, "ok-1", "scrum-master", "debugger", "slave-batch-1")}
-
-
 def test_the_latest_roster_wins_and_repairs_a_lost_one() -> None:
     story = Chronicle()
     story.roster("dev-1")
@@ -130,16 +116,6 @@ def test_the_latest_roster_wins_and_repairs_a_lost_one() -> None:
     roles = members(story.config, story.messages)
     assert {name for name, role in roles.items() if role == "temp"} == {"dev-2", "dev-3"}
     assert known(story.config, story.messages)["dev-1"] == "temp"
-
-
-def test_creations_and_destructions_after_the_roster_count() -> None:
-    story = Chronicle()
-    story.roster("dev-1")
-    story.sprint(LEAD, "slave-batch-1", "AGENT_CREATED", agent_name="dev-2", agent_type="dev")
-    story.sprint(LEAD, "slave-batch-1", "AGENT_DESTROYED", agent_name="dev-1")
-    roles = members(story.config, story.messages)
-    assert "dev-1" not in roles
-    assert roles["dev-2"] == "temp"
 
 
 def test_configured_members_stay_when_a_roster_forgets_them_and_go_when_they_are_destroyed() -> None:

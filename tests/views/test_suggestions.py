@@ -35,8 +35,3 @@ from team_console.store.views.proposals import suggestion_words
 )
 def test_a_suggestion_is_told_in_the_words_of_its_client(suggestion: Any, words: str) -> None:
     assert suggestion_words(suggestion) == words
-
-
-def test_a_rule_that_is_no_rule_is_not_left_out() -> None:
-    shown = suggestion_words({"type": "addRules", "rules": [{"toolName": "Bash"}, {"all": True}], "behavior": "allow"})
-    assert shown == 'allow Bash, {"all": true}'
