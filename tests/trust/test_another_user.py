@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +14,6 @@ from team_console.store.backends.open import open_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.requests import approve
 
-from tests.conftest import COMMAND, clean_environment
 from tests.store.yaml_folder import ROOT_ONLY, as_nobody
 from tests.trust.damage import NOTE, PLAN, healthy_team
 
@@ -107,29 +104,3 @@ def test_a_verdict_on_a_trail_that_is_private_is_not_called_unverified(looks: Lo
     assert (status, {load["code"] for load in json.loads(text)["findings"]}) == (0, {"KEPT_PRIVATE"})
     _, text = looks("requests", "--json")
     assert [request["flags"] for request in json.loads(text)["requests"]] == [[]]
-
-
-@pytest.mark.usefixtures("decided")
-@pytest.mark.parametrize(
-    ("words", "wanted"),
-    [
-        (("status",), "condition  ok\n"),
-        (("receive", "--agent", "file-manager", "--peek"), "file-manager"),
-    ],
-)
-def test_a_process_of_another_user_sees_a_healthy_team(folder: Path, words: tuple[str, ...], wanted: str) -> None:
-    """A real user id in all its forms, saved and file system ones too, as a watcher has it."""
-    if _as_another("--version").returncode:
-        pytest.skip("another user cannot run the interpreter: it lies in a closed folder")
-    done = _as_another("-t", str(folder), *words)
-    assert (done.returncode, wanted in done.stdout, "Traceback" in done.stderr) == (0, True, False), done
-
-
-def _as_another(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line as the user `nobody`, without any right of root's."""
-    become = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
-    if shutil.which(become[0]) is None:
-        pytest.skip("setpriv is not installed")
-    environment = clean_environment(HOME="/nonexistent", PYTHONDONTWRITEBYTECODE="1")
-    command = [*become, *COMMAND, *words]
-    return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, check=False)

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,17 +61,22 @@ def assert_honest(terminal: Terminal) -> None:
     assert not any(word in terminal.text for word in QUIET_WORDS), terminal.text
 
 
-def test_every_harm_to_the_queue_is_told_as_what_it_is_and_is_over_by_itself(folder: Path, tmp_path: Path) -> None:
-    good = Path(shutil.copy2(folder / FILES["queue"], tmp_path / "good.yaml"))
+@pytest.mark.parametrize(("file", "harms"), [("queue", sampled(HARMS, 13)), ("settings", SETTINGS_HARMS)])
+def test_every_harm_is_told_as_what_it_is_and_is_over_by_itself(
+    folder: Path, tmp_path: Path, file: str, harms: Sequence[str]
+) -> None:
+    path = folder / FILES[file]
+    good = Path(shutil.copy2(path, tmp_path / "good.yaml"))
     with console(folder) as terminal, closing(open_team(str(folder), read_only=True)) as looker:
         looker.snapshot()
         terminal.wait_for(PLAN[:20], "● LIVE")
-        for name in sampled(HARMS, 13):
-            HARMS[name](folder / FILES["queue"])
+        for name in harms:
+            HARMS[name](path)
             found = looked_at(looker)
+            assert found.settings or file == "queue", name
             terminal.wait_until(lambda found=found: shows(terminal, found), f"{found} after harm: {name}")  # type: ignore[misc]
             assert_honest(terminal)
-            repair(folder / FILES["queue"], good)
+            repair(path, good)
             terminal.wait_until(lambda: is_well(terminal), f"recovery from: {name}")
         terminal.send("q")
         assert terminal.wait_exit() == 0
@@ -128,24 +134,7 @@ def is_well(terminal: Terminal) -> bool:
     return "● LIVE" in lines[0] and not lines[1].rstrip().endswith("!") and PLAN[:20] in terminal.text
 
 
-def test_harm_to_the_settings_is_told_as_such_over_the_rows_and_is_over_by_itself(folder: Path, tmp_path: Path) -> None:
-    good = Path(shutil.copy2(folder / FILES["settings"], tmp_path / "good.yaml"))
-    with console(folder) as terminal, closing(open_team(str(folder), read_only=True)) as looker:
-        looker.snapshot()
-        terminal.wait_for(PLAN[:20], "● LIVE")
-        for name in SETTINGS_HARMS:
-            HARMS[name](folder / FILES["settings"])
-            found = looked_at(looker)
-            assert found.settings, name
-            terminal.wait_until(lambda found=found: shows(terminal, found), f"{found} after harm: {name}")  # type: ignore[misc]
-            assert_honest(terminal)
-            repair(folder / FILES["settings"], good)
-            terminal.wait_until(lambda: is_well(terminal), f"recovery from: {name}")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-
-
-@pytest.mark.parametrize("harm", ["zeros", "emptied", "gone"])
+@pytest.mark.parametrize("harm", ["zeros", "gone"])
 def test_a_console_opened_on_a_harmed_queue_does_not_know_what_waits(folder: Path, harm: str) -> None:
     HARMS[harm](folder / FILES["queue"])
     with console(folder) as terminal:

@@ -138,16 +138,6 @@ def test_a_file_that_may_not_be_read_is_named(model: Path, file: str, capfd: pyt
         assert Path(FILES[file]).name in text
 
 
-def test_a_lock_is_told_with_its_holder(folder: Path, says: Says) -> None:
-    with process(HOLD, folder) as holder:
-        wait_for(holder, b"held")
-        status, text = says("status")
-        assert status == 0
-        assert "locked" in text
-        assert str(holder.pid) in text
-        assert PLAN in text
-
-
 def test_a_dead_holder_is_told_as_dead(folder: Path, says: Says) -> None:
     with process(HOLD, folder) as holder:
         wait_for(holder, b"held")

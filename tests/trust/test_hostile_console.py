@@ -89,7 +89,7 @@ class Tour:
 def _lists(tour: Tour) -> None:
     for mode in LISTS:
         tour.go(mode)
-        tour.walk(4)
+        tour.walk(2)
         tour.press("v", "G", "kkk", ENTER, "G")
         tour.escape()
         tour.press("v", "g")

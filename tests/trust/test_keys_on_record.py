@@ -83,21 +83,6 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return found
 
 
-def test_a_key_that_signed_is_on_record_and_nothing_is_told(place: Place) -> None:
-    assert place.told() == []
-    assert place.accept() == []
-
-
-def test_a_key_put_beside_it_is_told_until_it_is_taken_on_record_with_the_known_one(place: Place) -> None:
-    place.edit(public_line(), public_line(name="other"), sign_with=key_file())
-    (told,) = place.told()
-    assert (told.code, told.place) == ("KEY_NOT_ON_RECORD", "humans.ceo.keys")
-    assert "--accept-keys" in told.hint
-    (done,) = place.accept()
-    assert "signed with a key known before" in done
-    assert place.told() == []
-
-
 def test_a_foreign_key_that_decides_is_told_though_it_signs(place: Place) -> None:
     place.edit(public_line(name="other"), sign_with=key_file(name="other"))
     place.decide()
@@ -141,8 +126,11 @@ def test_an_agent_takes_no_key_of_a_human_on_record(place: Place) -> None:
 
 @IN_DATABASE
 def test_the_verb_takes_it_on_record(place: Place) -> None:
+    assert (place.told(), place.accept()) == ([], [])
     place.edit(public_line(), public_line(name="other"), sign_with=key_file())
     office = CommandLine(place.settings.parent)
+    (told,) = place.told()
+    assert (told.code, told.place) == ("KEY_NOT_ON_RECORD", "humans.ceo.keys")
     assert "KEY_NOT_ON_RECORD" in office("-t", place.location, "check").out
     assert "on record for ceo" in office.ok("-t", place.location, "--as", "ceo", "check", "--accept-keys").out
     assert "KEY_NOT_ON_RECORD" not in office("-t", place.location, "check").out

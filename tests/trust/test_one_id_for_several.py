@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from team_console.store.backends.open import QUEUE_NAME
-from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, from_record
-from team_console.store.service import requests
-from team_console.store.service.caller import Caller
 
 from tests.conftest import CommandLine
-from tests.memory_team import MemoryTeam
-from tests.store.contract import FakeClock, config
-from tests.work import calls_of
 
 pytestmark = pytest.mark.slow
 
@@ -140,29 +132,3 @@ def test_what_took_the_place_of_a_plan_that_was_approved_is_not_approved(team: C
         assert "several requests" in answered["message"]
     else:
         assert team("verdict", request_id).status == 10
-
-
-def test_an_id_used_any_number_of_times_is_looked_at_no_longer_than_a_hand_can_use_it() -> None:
-    """Twice as many requests under one id are about twice the work, by counted calls."""
-    worked = []
-    for number in (200, 400):
-        team = MemoryTeam(config=config(), clock=FakeClock())
-        team._state.messages = tuple(_taken_back(number))
-        worked.append(calls_of(partial(_refused, team)))
-    assert worked[1] < 2.5 * worked[0]
-
-
-def _refused(team: MemoryTeam) -> None:
-    with pytest.raises(TeamError) as refused:
-        requests.approve(Caller(team, "ceo"), request_id="B-1")
-    assert refused.value.code == Code.INVALID_REQUEST_ID
-
-
-def _taken_back(number: int) -> Iterator[Message]:
-    """Requests under one id of as many agents, each taken back."""
-    for place in range(number):
-        envelope = {"status": "pending", "created": "2026-02-24T10:30:15.123Z"}
-        asked = {**envelope, **ASKED["browser"], "message_id": f"Q-{place}", "from": f"dev-{place}", "to": "ceo"}
-        notice = {"message_id": f"W-{place}", "from": f"dev-{place}", "to": "ceo", "type": "request_withdrawn"}
-        yield from_record(asked)
-        yield from_record({**envelope, **notice, "payload": {"request_id": "B-1", "reason": "not needed"}})

@@ -233,12 +233,6 @@ def test_a_key_that_is_not_among_the_humans_keys_writes_no_verdict(desk: Desk, t
     assert [message.type for message in desk.team.snapshot().messages] == ["plan_approval_request"]
 
 
-def test_a_statement_longer_than_a_pipe_holds_is_signed(desk: Desk) -> None:
-    request = desk.plan()
-    requests.approve(desk.ceo, request_id=request, updated="1. another step\n" * 10_000)
-    assert desk.row(request).state is RequestState.APPROVED
-
-
 @pytest.mark.parametrize("by_itself", [True, False])
 def test_a_key_that_waits_for_its_human_is_given_up_and_keeps_nobody_from_writing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, by_itself: bool
