@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import pyte
 from wcwidth import wcwidth
@@ -91,7 +92,7 @@ class Terminal:
             fcntl.ioctl(self.fd, termios.TIOCSWINSZ, size)
         os.set_blocking(self.fd, False)
 
-    def __enter__(self) -> Terminal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:

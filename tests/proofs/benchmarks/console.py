@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -20,9 +20,9 @@ from team_console.store.service.sending import send
 
 from tests.proofs.benchmarks.data import AGENTS, LEAD, letters, quiet, write_maildir, write_team
 from tests.proofs.benchmarks.measure import Figure, Run, command, environment, memory, percentile, processor_seconds
-from tests.proofs.benchmarks.terminal import Terminal
+from tests.proofs.benchmarks.terminal import TimedTerminal
 
-DOWN, HISTORY = b"\x1b[B", b"3"
+DOWN, HISTORY = "\x1b[B", "3"
 _EMPTY = """
 from textual.app import App
 from textual.widgets import Static
@@ -47,19 +47,18 @@ class Program:
     command: Sequence[str]
     home: Path
 
-    def start(self, *, wait: bool = True) -> Terminal:
+    def start(self, *, wait: bool = True) -> TimedTerminal:
         """Run it, and wait until its list is there and rests."""
-        terminal = Terminal(self.command, environment(self.home))
-        while wait and not _shows_list(terminal.text()):
-            terminal.settle(quiet=0.3, limit=60.0)
+        terminal = TimedTerminal(self.command, environment(self.home))
         if wait:
-            terminal.settle(quiet=0.6, first=0.6)
+            terminal.wait_until(lambda: _shows_list(terminal.text), "list")
+            terminal.rest(0.6)
         return terminal
 
     def first_rows(self) -> float:
         """Seconds from the start of the process until the first rows are on the screen."""
-        with self.start() as terminal:
-            return terminal.first_seen(_shows_list) or 0.0
+        with self.start(wait=False) as terminal:
+            return terminal.seconds_until(_shows_list, terminal.started)
 
 
 def _shows_list(text: str) -> bool:
@@ -111,14 +110,14 @@ def _change(run: Run) -> Iterator[Figure]:
     write_team(team, quiet(1_000))
     program, opened = Program((*command(), "-t", str(team), "--as", LEAD), run.folder), open_team(str(team))
     with program.start(wait=False) as terminal:
-        terminal.settle(quiet=1.5)
+        terminal.rest(1.5, 60.0)
         for turn in range(run.rounds(160)):
             words = f"live {turn:06}"
             done = send(Caller(opened, AGENTS[0]), to=LEAD, summary=words, content="Look.", priority="critical")
-            took.append(terminal.wait_for(words, limit=20.0) * 1e3)
-            terminal.settle(quiet=0.15, first=0.15)
+            took.append(terminal.seconds_until(lambda text, words=words: words in text, perf_counter()) * 1e3)  # type: ignore[misc]
+            terminal.rest(0.15)
             read_message(Caller(opened, LEAD), agent=LEAD, message_id=done.messages[0].message_id)
-            terminal.settle(quiet=0.15, first=5.0)
+            terminal.rest(0.15, 5.0)
     opened.close()
     for name, value, most in (("p50", median(took[1:]), 60), ("p99", percentile(took[1:], 99), 200)):
         yield Figure(f"change on disk until it is on the screen at 1,000, {name}", value, most, "ms")
@@ -128,44 +127,28 @@ def _use(run: Run) -> Iterator[Figure]:
     program = _program(run, "use", 1_000)
     opened, numbers = open_team(str(run.folder / "use")), count()
     with program.start() as terminal:
-        used, start, seconds = processor_seconds(terminal.pid), terminal.received, 4.0 if run.is_quick else 30.0
-        _pass(terminal, seconds)
-        yield Figure("idle", terminal.received - start, 0, "bytes")
+        used, start, seconds = processor_seconds(terminal.pid), len(terminal.output), 4.0 if run.is_quick else 30.0
+        terminal.watch(seconds)
+        yield Figure("idle", len(terminal.output) - start, 0, "bytes")
         yield Figure("idle", 100 * (processor_seconds(terminal.pid) - used) / seconds, 0.5, "% of a core")
-        terminal.press(HISTORY)
-        terminal.settle(quiet=0.6, first=2.0)
-        took, sizes = _pressed(terminal, DOWN, 21)
+        terminal.send(HISTORY)
+        terminal.rest(0.6, 2.0)
+        took, sizes = terminal.pressed(DOWN, 21)
         yield Figure("arrow key in a list with its message", took, 10, "ms")
         yield Figure("arrow key in a list with its message, 120x40", sizes, 1_600, "bytes")
         arrived = list[float]()
         for _ in range(4):
             send(Caller(opened, AGENTS[0]), to=AGENTS[1], summary=f"Word {next(numbers)}", content="Hello")
-            arrived.append(float(terminal.settle(quiet=1.2, first=8.0).size))
+            arrived.append(float(terminal.rest(1.2, 8.0)[1]))
         yield Figure("a live message", median(arrived[1:]), 500, "bytes")
     opened.close()
-
-
-def _pressed(terminal: Terminal, key: bytes, times: int) -> tuple[float, float]:
-    """Median milliseconds until the first answer to a key, and median bytes until all is drawn."""
-    bursts = []
-    for _ in range(times):
-        terminal.press(key)
-        bursts.append(terminal.settle(quiet=0.15, first=2.0))
-    counted = bursts[1:]
-    return median(burst.first * 1e3 for burst in counted), median(float(burst.size) for burst in counted)
-
-
-def _pass(terminal: Terminal, seconds: float) -> None:
-    deadline = perf_counter() + seconds
-    while (left := deadline - perf_counter()) > 0:
-        terminal.read(left)
 
 
 def _memory(run: Run) -> Figure:
     queued, archived = (1_000, 5_000) if run.is_quick else (10_000, 100_000)
     program = _program(run, "memory", queued, archived=archived)
     with program.start() as terminal:
-        _pass(terminal, 3.0)
+        terminal.watch(3.0)
         return Figure(f"memory with {queued:,} queued and {archived:,} archived", memory(terminal.pid), 150, "MB")
 
 
@@ -177,10 +160,9 @@ def _plan(run: Run) -> Figure:
     submit_plan(Caller(opened, AGENTS[0]), content=text, summary="job 000000 and a plan of 192 lines")
     opened.close()
     program = Program((*command(), "-t", str(team), "--as", LEAD), run.folder)
-    key: Callable[[Terminal], tuple[float, float]] = lambda terminal: _pressed(terminal, b" ", 5)  # noqa: E731
     with program.start() as terminal:
-        for open_it in (b"\r", b"f"):
-            terminal.press(open_it)
-            terminal.settle(quiet=0.6, first=2.0)
-        took, _ = key(terminal)
+        for open_it in "\rf":
+            terminal.send(open_it)
+            terminal.rest(0.6, 2.0)
+        took, _ = terminal.pressed(" ", 5)
     return Figure("page key in a plan of 192 lines", took, 15, "ms")

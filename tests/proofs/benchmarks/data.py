@@ -29,8 +29,6 @@ _SENTENCES = (
     "I moved the limits into the settings and left the old names readable for a release.",
 )
 _STATUSES = ("pending",) * 14 + ("delivered",) * 5 + ("failed",)
-BURIED = 20
-"""How many messages of a buried team are for the human."""
 _START = datetime(2026, 2, 24, 8, 0, tzinfo=UTC)
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 
@@ -121,12 +119,6 @@ def quiet(count: int) -> Iterator[Letter]:
     for number in range(count):
         toast = letter(number, to=AGENTS[(number * 7 + 3) % len(AGENTS)], kind="message")
         yield replace(toast, status="pending", priority="low")
-
-
-def buried(count: int) -> Iterator[Letter]:
-    """What suits a console worst: only the oldest twenty are for the human, all others are between agents."""
-    for toast in quiet(count):
-        yield replace(toast, to=LEAD) if toast.number < BURIED else toast
 
 
 def write_team(folder: Path, messages: Iterable[Letter], *, archived: int = 0) -> None:
