@@ -20,7 +20,7 @@ from tests.conftest import COMMAND
 from tests.pty import Terminal
 
 SIZES = ((60, 20), (80, 24), (120, 40), (200, 55))
-_MODES = "1l23l456"
+MODES = "1l23l456"
 _KEYS_OF_A_ROUND = 5
 ESCAPE = "\x1b[27u"
 """Escape as a terminal sends it that can tell it from the beginning of a sequence."""
@@ -39,8 +39,8 @@ def drive(terminal: Terminal, chance: random.Random, goes_on: Callable[[int], bo
     last: deque[str] = deque(maxlen=24)
     number = 0
     while goes_on(number):
-        terminal.resize(*SIZES[(number + number // len(_MODES)) % len(SIZES)])
-        keys = [_MODES[number % len(_MODES)], *(chance.choice(KEYS) for _ in range(_KEYS_OF_A_ROUND)), ESCAPE, ESCAPE]
+        terminal.resize(*SIZES[(number + number // len(MODES)) % len(SIZES)])
+        keys = [MODES[number % len(MODES)], *(chance.choice(KEYS) for _ in range(_KEYS_OF_A_ROUND)), ESCAPE, ESCAPE]
         for key in keys:
             last.append(key)
             terminal.send(key)

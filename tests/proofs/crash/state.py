@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import yaml
 from team_console.store.backends.yaml.audit_log import AuditLog, FileReader
@@ -30,7 +31,7 @@ class Broken(AssertionError):
 
 def read_state(disk: Disk, root: Path) -> State:
     """What the team in `root` holds."""
-    live = [(str(message["message_id"]), str(message["status"])) for message in _messages(disk, root / _QUEUE)]
+    live = [(str(message["message_id"]), str(message["status"])) for message in messages_in(disk, root / _QUEUE)]
     probe = make_message(PROBE).message_id
     archives = _files(disk, root / "archive", _archived)
     return (
@@ -49,7 +50,7 @@ def check_files(disk: Disk, root: Path) -> None:
     litter = [name for name in disk.names(root) if ".tmp." in name]
     if litter:
         raise Broken(f"litter: {litter}")
-    live = [(str(message["message_id"]), str(message["status"])) for message in _messages(disk, root / _QUEUE)]
+    live = [(str(message["message_id"]), str(message["status"])) for message in messages_in(disk, root / _QUEUE)]
     if len(live) != len(dict(live)):
         raise Broken(f"a message is there twice: {live}")
     if not all(line.intact for line in FileReader(disk, root / "audit.jsonl").last(1000)):
@@ -80,15 +81,17 @@ def _files(disk: Disk, folder: Path, ids: Callable[[Disk, Path], list[str]]) -> 
 
 
 def _archived(disk: Disk, path: Path) -> list[str]:
-    return [str(message["message_id"]) for message in _messages(disk, path)]
+    return [str(message["message_id"]) for message in messages_in(disk, path)]
 
 
 def _pushed(disk: Disk, path: Path) -> list[str]:
     return [json.loads(line)["message_id"] for line in disk.read(path)[0].splitlines()]
 
 
-def _messages(disk: Disk, path: Path) -> list[dict[str, object]]:
-    loaded = yaml.load(disk.read(path)[0], Loader=yaml.CSafeLoader)
-    messages = (loaded or {}).get("messages") or []
+def messages_in(disk: Disk, path: Path) -> list[dict[str, Any]]:
+    """The messages of a queue or an archive; empty when there is none."""
+    if disk.stat(path) is None:
+        return []
+    messages = (yaml.load(disk.read(path)[0], Loader=yaml.CSafeLoader) or {}).get("messages") or []
     assert isinstance(messages, list)
     return messages

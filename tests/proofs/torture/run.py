@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from team_console.store.backends.open import open_team
@@ -20,16 +20,14 @@ from team_console.store.service.inbox import receive
 from team_console.store.settings.editing import write_new
 from team_console.store.settings.team_config import Agent
 
-from tests.proofs.torture import broken, neighbours, workers
-from tests.proofs.torture.audit import Receipts, Verdict, judge, read_receipts
-from tests.proofs.torture.workers import BULK, CLAIMERS, LEAD, LEASE_SECONDS, NAMES, RECEIVERS, Job
+from tests.proofs.torture.audit import Receipts, Verdict
+from tests.proofs.torture.workers import BULK, CLAIMERS, KINDS, LEAD, LEASE_SECONDS, NAMES, RECEIVERS, Job
 
 CREW = (
     *("sender", "sender", "limited_sender", "receiver", "receiver", "receiver", "claimer", "router"),
     *("planner", "approver", "approver", "clearer", "console", "bulk", "watcher", "screen"),
 )
 FOREIGN = ("careless", "dropper", "copier")
-STORES = ("yaml", "broken")
 
 
 @dataclass(slots=True)
@@ -39,9 +37,9 @@ class Outcome:
     seconds: float
     seed: int
     root: Path
-    harm: Counter[str] = field(default_factory=Counter)
-    receipts: Receipts = field(default_factory=Receipts)
-    verdict: Verdict = field(default_factory=Verdict)
+    harm: Counter[str]
+    receipts: Receipts
+    verdict: Verdict
 
     def __str__(self) -> str:
         receipts, verdict = self.receipts, self.verdict
@@ -58,17 +56,14 @@ class Outcome:
 class Torture:
     """Keeps a crew of children at work on one team and kills, stops or hinders them."""
 
-    def __init__(self, *, store: str, seed: int, foreign: bool) -> None:
+    def __init__(self, *, seed: int, foreign: bool) -> None:
         self._chance = random.Random(seed)
-        self._kinds = broken.KINDS if store == "broken" else {**workers.KINDS, **neighbours.KINDS}
-        wanted = (*CREW, *FOREIGN) if foreign else CREW
-        self._crew = [kind for kind in wanted if kind in self._kinds]
+        self._crew = (*CREW, *FOREIGN) if foreign else CREW
         self._folder = Path(tempfile.mkdtemp(prefix="torture-"))
         self.root = self._folder / "team"
         self._receipts = self._folder / "receipts"
         self._children: dict[int, str] = {}
         self._next = seed % 1000
-        self._store = store
         self.harm: Counter[str] = Counter()
         self._orphans: list[int] = []
 
@@ -85,16 +80,15 @@ class Torture:
                 self._hurt()
         finally:
             self._stop_all()
-        if self._store == "yaml":
-            self._drain()
-        receipts = read_receipts(self._receipts)
-        verdict = judge(self.root, receipts, ledger=self._store == "yaml")
+        self._drain()
+        receipts = Receipts(self._receipts)
+        verdict = Verdict(self.root, receipts)
         verdict.failures += [f"still runs without its terminal: process {pid}" for pid in self._orphans]
         return receipts, verdict
 
     def _has_met_all(self) -> bool:
         """Whether every kind of work was done and disturbed; a busy machine takes longer."""
-        seen = read_receipts(self._receipts)
+        seen = Receipts(self._receipts)
         return bool(len(seen.sent) > 20 and seen.got and seen.acked and seen.answered and self.harm["SIGKILL"] > 3)
 
     def remove(self) -> None:
@@ -118,7 +112,7 @@ class Torture:
         job = Job(str(self.root), self._receipts / f"{kind}-{self._next}", self._next)
         pid = os.fork()
         if pid == 0:
-            _be(self._kinds[kind], job)
+            _be(KINDS[kind], job)
         self._children[pid] = kind
 
     def _hurt(self) -> None:
@@ -199,13 +193,13 @@ def _be(work: Callable[[Job], None], job: Job) -> None:
         os._exit(1)
 
 
-def torture(*, seconds: float, seed: int, store: str = "yaml", foreign: bool = True, patience: float = 0.0) -> Outcome:
+def torture(*, seconds: float, seed: int, foreign: bool = True, patience: float = 0.0) -> Outcome:
     """One whole run; its folder stays when a promise was broken.
 
     Args:
         patience: Further seconds in which every kind of work may still be done for the first time.
     """
-    run = Torture(store=store, seed=seed, foreign=foreign and store == "yaml")
+    run = Torture(seed=seed, foreign=foreign)
     began = time.monotonic()
     receipts, verdict = run.run(seconds, patience)
     outcome = Outcome(time.monotonic() - began, seed, run.root, run.harm, receipts, verdict)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import CommandLine
+from tests.proofs.torture.audit import Receipts, Verdict
 from tests.proofs.torture.run import torture
 
 pytestmark = pytest.mark.slow
@@ -27,13 +29,24 @@ def _enough_happened(seconds: float) -> bool:
     return all(each)
 
 
-def test_a_store_in_the_order_of_the_source_is_found_out() -> None:
-    # On a machine that has little time for it, the first run may end before anything goes wrong.
-    assert any("delivered" in _broken(seconds) for seconds in (6, 12, 24))
-
-
-def _broken(seconds: float) -> set[str]:
-    """The first words of the promises that were broken."""
-    outcome = torture(seconds=seconds, seed=11, store="broken")
-    shutil.rmtree(outcome.root.parent)
-    return {failure.partition(" ")[0] for failure in outcome.verdict.failures}
+def test_the_judge_sees_what_is_lost_doubled_or_left_behind(team: CommandLine, tmp_path: Path) -> None:
+    team.ok("--as", "ceo", "send", "--to", "file-manager", "--summary", "Five words are in here", "--content", "Hello")
+    (mine,) = team.ok("--json", "receive", "--agent", "file-manager").json["messages"]
+    notes = (f"got file-manager {mine['message_id']}", "sent nowhere", "answered plan-1", "asked plan-1")
+    receipts = tmp_path / "receipts"
+    receipts.mkdir()
+    for name, lines in (("one", notes), ("two", notes[:1] + notes[2:3])):
+        (receipts / name).write_text("".join(f"{line}\n" for line in lines))
+    archive = team.folder / "archive" / "file-manager-archive.yaml"
+    archive.write_text(archive.read_text() + archive.read_text().partition("\n")[2])
+    (team.folder / "message-queue.yaml.tmp.1").touch()
+    ours = f"('file-manager', '{mine['message_id']}')"
+    assert set(Verdict(team.folder, Receipts(receipts)).failures) >= {
+        "lost: nowhere",
+        f"delivered 2 times: {ours}",
+        f"in the archive of file-manager 2 times: {mine['message_id']}",
+        "answered 2 times: plan-1",
+        "answer lost: plan-1",
+        "question lost: plan-1",
+        "litter: message-queue.yaml.tmp.1",
+    }

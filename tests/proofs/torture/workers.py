@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import resource
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,15 +24,24 @@ from team_console.store.service.requests import approve, reject, submit_plan
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import broadcast, send
 
+from tests.conftest import COMMAND, template
+from tests.drive import ESCAPE, MODES, SIZES, WRONG
+from tests.pty import Terminal
+
 LEAD = "ceo"
 RECEIVERS = ("dev-1", "dev-2")
-CLAIMERS = ("qa-1",)
+CLAIMER = "qa-1"
+CLAIMERS = (CLAIMER,)
 PUSHED = ("ops-1",)
 BULK = "bulk-1"
 """Who is written to by everybody's broadcasts, and gets all of it at once."""
 PLANNERS = ("planner-1", "planner-2", "planner-3", "planner-4")
 NAMES = (LEAD, *RECEIVERS, *CLAIMERS, *PUSHED, BULK, *PLANNERS)
 LEASE_SECONDS = 1.0
+NOBODY = 65534
+_ENTRY = re.compile(r"^- message_id: \S+\n(?: .*\n)+", re.M)
+"""An entry as the store writes it: the key that names it first, all further lines indented."""
+_WAIT = 30.0
 _REFUSALS = frozenset({Code.STORE_LOCKED, Code.STORE_FAILED, Code.READ_ONLY})
 
 
@@ -47,10 +58,12 @@ class Job:
     location: str
     receipts: Path
     seed: int
+    number: int = 0
 
-    def open(self) -> Team:
-        """The team, opened by this process."""
-        return open_team(self.location)
+    def new_id(self, mark: str) -> str:
+        """An id that no other child gives."""
+        self.number += 1
+        return f"MSG-20260224-{self.seed:04d}{mark}{self.number:05d}"
 
     def note(self, *words: str) -> None:
         """Append one receipt by one write, after the store call returned."""
@@ -59,196 +72,224 @@ class Job:
         os.close(fd)
 
 
-def attempt(job: Job, act: Callable[[], None]) -> None:
-    """Do something that may be refused under these conditions; any other error is a finding."""
-    try:
-        act()
-    except TeamError as error:
-        job.note("error" if error.code in _REFUSALS else "wrong", str(error.code), error.message.replace("\n", " "))
+Act = Callable[[Job, Team, random.Random], None]
+"""One round of a child's work."""
 
 
-def sender(job: Job) -> None:
-    """Sends, repeating with the same id when the outcome is not known, and now and then to everybody."""
-    team, chance, number = job.open(), random.Random(job.seed), 0
-    while True:
-        number += 1
-        message_id = f"MSG-20260224-{job.seed:04d}x{number:05d}"
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a kind of child does again and again, and how many seconds it rests between: some, and more at random."""
 
-        def act(message_id: str = message_id) -> None:
-            content = f"Message {message_id}.\n" + "more\n" * chance.randrange(30)
-            if chance.random() < 0.1:
-                receipt = broadcast(Caller(team, LEAD), summary="to you all now and then", content=content)
-            else:
-                to = chance.choice((*RECEIVERS, *CLAIMERS, *PUSHED))
-                receipt = send(
-                    Caller(team, LEAD), to=to, summary="one more for you today", content=content, message_id=message_id
-                )
-            job.note("sent", *(message.message_id for message in receipt.messages))
+    act: Act
+    least: float
+    more: float
 
-        attempt(job, act)
-        time.sleep(chance.random() * 0.05)
+    def __call__(self, job: Job) -> None:
+        """Do it until the process ends; a refusal under these conditions is noted, any other error is a finding."""
+        team, chance = open_team(job.location), random.Random(job.seed)
+        while True:
+            try:
+                self.act(job, team, chance)
+            except TeamError as error:
+                kind = "error" if error.code in _REFUSALS else "wrong"
+                job.note(kind, str(error.code), error.message.replace("\n", " "))
+            time.sleep(self.least + chance.random() * self.more)
+
+
+KINDS: dict[str, Callable[[Job], None]] = {}
+"""Name of a kind of child -> what it does in its process."""
+
+
+def again(least: float = 0.0, more: float = 0.0) -> Callable[[Act], Act]:
+    """Register a round of work as a kind of child, done again and again with these rests between."""
+
+    def register(act: Act) -> Act:
+        KINDS[act.__name__] = Work(act, least, more)
+        return act
+
+    return register
+
+
+@again(more=0.05)
+def sender(job: Job, team: Team, chance: random.Random) -> None:
+    """Send, now and then to everybody."""
+    message_id = job.new_id("x")
+    content = f"Message {message_id}.\n" + "more\n" * chance.randrange(30)
+    if chance.random() < 0.1:
+        receipt = broadcast(Caller(team, LEAD), summary="to you all now and then", content=content)
+    else:
+        to, summary = chance.choice((*RECEIVERS, *CLAIMERS, *PUSHED)), "one more for you today"
+        receipt = send(Caller(team, LEAD), to=to, summary=summary, content=content, message_id=message_id)
+    job.note("sent", *(message.message_id for message in receipt.messages))
 
 
 def limited_sender(job: Job) -> None:
-    """Sends while its files may not grow beyond a limit, so that writes fail half-way."""
-    chance = random.Random(job.seed)
-    limit = chance.randrange(200, 60_000)
+    """Send while files may not grow beyond a limit, so that writes fail half-way."""
+    limit = random.Random(job.seed).randrange(200, 60_000)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-    sender(job)
+    KINDS["sender"](job)
 
 
-def receiver(job: Job) -> None:
-    """Receives for one agent."""
-    team, chance = job.open(), random.Random(job.seed)
+KINDS["limited_sender"] = limited_sender
+
+
+@again(more=0.05)
+def receiver(job: Job, team: Team, chance: random.Random) -> None:
+    """Receive for one agent."""
     agent = RECEIVERS[job.seed % len(RECEIVERS)]
-    while True:
-
-        def act() -> None:
-            got = receive(Caller(team, agent), agent=agent)
-            job.note("got", agent, *(message.message_id for message in got.messages))
-
-        attempt(job, act)
-        time.sleep(chance.random() * 0.05)
+    got = receive(Caller(team, agent), agent=agent)
+    job.note("got", agent, *(message.message_id for message in got.messages))
 
 
-def claimer(job: Job) -> None:
-    """Takes messages on lease and acknowledges most of them."""
-    team, chance = job.open(), random.Random(job.seed)
-    agent = CLAIMERS[job.seed % len(CLAIMERS)]
-    while True:
-
-        def act() -> None:
-            claimed = receive(Caller(team, agent), agent=agent, lease=LEASE_SECONDS)
-            for message in claimed.messages:
-                if chance.random() < 0.9:
-                    token = message.envelope("token")
-                    try:
-                        acknowledge(Caller(team, agent), ids=[message.message_id], token=str(token) if token else None)
-                    except TeamError as error:
-                        if error.code is not Code.NOT_PERMITTED:
-                            raise
-                        continue  # the lease ran out while it was stopped
-                    job.note("acked", agent, message.message_id)
-
-        attempt(job, act)
-        time.sleep(chance.random() * 0.1)
+@again(more=0.1)
+def claimer(job: Job, team: Team, chance: random.Random) -> None:
+    """Take messages on lease and acknowledge most of them."""
+    caller = Caller(team, CLAIMER)
+    for message in receive(caller, agent=CLAIMER, lease=LEASE_SECONDS).messages:
+        if chance.random() < 0.9:
+            token = message.envelope("token")
+            try:
+                acknowledge(caller, ids=[message.message_id], token=str(token) if token else None)
+            except TeamError as error:
+                if error.code is not Code.NOT_PERMITTED:
+                    raise
+                continue  # the lease ran out while it was stopped
+            job.note("acked", CLAIMER, message.message_id)
 
 
-def router(job: Job) -> None:
-    """Pushes what is due."""
-    team, chance = job.open(), random.Random(job.seed)
-    while True:
-        attempt(job, lambda: job.note("routed", str(len(deliver(Caller(team, LEAD), only=PUSHED).delivered))))
-        time.sleep(0.1 + chance.random() * 0.2)
+@again(0.1, 0.2)
+def router(job: Job, team: Team, chance: random.Random) -> None:
+    """Push what is due."""
+    job.note("routed", str(len(deliver(Caller(team, LEAD), only=PUSHED).delivered)))
 
 
-def planner(job: Job) -> None:
-    """Hands in plans."""
-    team, chance = job.open(), random.Random(job.seed)
-    while True:
-
-        def act() -> None:
-            agent = chance.choice(PLANNERS)
-            receipt = submit_plan(Caller(team, agent), content=f"Plan of {job.seed} at {time.time_ns()}.\n1. Do it.\n")
-            job.note("asked", str(receipt.request_id))
-
-        attempt(job, act)
-        time.sleep(0.1 + chance.random() * 0.3)
+@again(0.1, 0.3)
+def planner(job: Job, team: Team, chance: random.Random) -> None:
+    """Hand in a plan."""
+    content = f"Plan of {job.seed} at {time.time_ns()}.\n1. Do it.\n"
+    job.note("asked", str(submit_plan(Caller(team, chance.choice(PLANNERS)), content=content).request_id))
 
 
-def approver(job: Job) -> None:
-    """Answers open plans; several of these race for each."""
-    team, chance = job.open(), random.Random(job.seed)
-    caller = Caller(team, LEAD)
-    while True:
-        plans = [message for message in team.snapshot().messages if message.type == "plan_approval_request"][-6:]
-        for message in chance.sample(plans, k=min(3, len(plans))):
-            request = str(parse_message(message).request_id)
-
-            def act(request: str = request) -> None:
-                try:
-                    if chance.random() < 0.5:
-                        approve(caller, request_id=request)
-                    else:
-                        reject(caller, request_id=request, reason="not yet")
-                    job.note("answered", request)
-                except TeamError as error:
-                    if error.code not in (Code.ALREADY_ANSWERED, Code.INVALID_REQUEST_ID):
-                        raise
-
-            attempt(job, act)
-        time.sleep(chance.random() * 0.1)
-
-
-def clearer(job: Job) -> None:
-    """Archives and removes everything that has ended."""
-    team, chance = job.open(), random.Random(job.seed)
-    while True:
-        attempt(job, lambda: job.note("cleared", str(clear(Caller(team, LEAD), older_than_days=0.0).deleted)))
-        time.sleep(0.3 + chance.random())
-
-
-def console(job: Job) -> None:
-    """Looks, and notes whenever it saw something that must not be."""
-    team = job.open()
-    seen = False
-    while True:
-        snapshot = team.snapshot()
-        if snapshot.condition not in (Condition.OK, Condition.EMPTY):
-            job.note("wrong", "snapshot", str(snapshot.condition), *(problem.message for problem in snapshot.problems))
-        seen = seen or bool(snapshot.messages)
-        ids = [message.message_id for message in snapshot.messages]
-        if len(ids) != len(set(ids)):
-            job.note("wrong", "snapshot", "with a message twice")
-        time.sleep(0.01)
-
-
-def careless(job: Job) -> None:
-    """A program that edits the queue without the lock: reads, adds a message, renames its copy over it."""
-    chance, number = random.Random(job.seed), 0
-    queue = Path(job.location) / "message-queue.yaml"
-    while True:
-        number += 1
-        message_id = f"MSG-20260224-{job.seed:04d}f{number:05d}"
-        record = {"message_id": message_id, "type": "notify", "from": LEAD, "to": RECEIVERS[0], "priority": "low"}
-        record |= {"created": "2026-02-24T10:30:15.123Z", "status": "pending"}
+@again(more=0.05)
+def approver(job: Job, team: Team, chance: random.Random) -> None:
+    """Answer one of the newest plans; several approvers race for each."""
+    plans = [message for message in team.snapshot().messages if message.type == "plan_approval_request"][-6:]
+    for message in chance.sample(plans, k=min(1, len(plans))):
+        caller, request = Caller(team, LEAD), str(parse_message(message).request_id)
         try:
-            loaded = yaml.load(queue.read_bytes(), Loader=yaml.CSafeLoader)
-        except FileNotFoundError:
-            loaded = {"messages": []}
-        except yaml.YAMLError:
-            # Another program appended to an empty list: ours can read it, this one cannot, and waits.
-            time.sleep(0.1)
-            continue
-        loaded["messages"].append({**record, "payload": {"content": "by hand"}})
-        text = yaml.dump(loaded, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True)
-        mine = queue.with_name(f"careless-{job.seed}.yaml.new")
-        mine.write_text(text)
-        mine.chmod(0o644)
-        mine.rename(queue)
-        job.note("sent", message_id)
-        time.sleep(0.2 + chance.random() * 0.5)
+            if chance.random() < 0.5:
+                approve(caller, request_id=request)
+            else:
+                reject(caller, request_id=request, reason="not yet")
+            job.note("answered", request)
+        except TeamError as error:
+            if error.code not in (Code.ALREADY_ANSWERED, Code.INVALID_REQUEST_ID):
+                raise
 
 
-def dropper(job: Job) -> None:
-    """A script that puts messages into the drop folder."""
-    chance, number = random.Random(job.seed), 0
-    folder = Path(job.location) / "drop"
+@again(0.3, 1.0)
+def clearer(job: Job, team: Team, chance: random.Random) -> None:
+    """Archive and remove everything that has ended."""
+    job.note("cleared", str(clear(Caller(team, LEAD), older_than_days=0.0).deleted))
+
+
+@again(0.01)
+def console(job: Job, team: Team, chance: random.Random) -> None:
+    """Look, and note whatever must not be seen."""
+    snapshot = team.snapshot()
+    if snapshot.condition not in (Condition.OK, Condition.EMPTY):
+        job.note("wrong", "snapshot", str(snapshot.condition), *(problem.message for problem in snapshot.problems))
+    ids = [message.message_id for message in snapshot.messages]
+    if len(ids) != len(set(ids)):
+        job.note("wrong", "snapshot", "with a message twice")
+
+
+@again(0.2, 0.5)
+def careless(job: Job, team: Team, chance: random.Random) -> None:
+    """Edit the queue as a program without the lock: read, add a message, rename the copy over it."""
+    queue = Path(job.location) / "message-queue.yaml"
+    message_id = job.new_id("f")
+    record = {"message_id": message_id, "type": "notify", "from": LEAD, "to": RECEIVERS[0], "priority": "low"}
+    record |= {"created": "2026-02-24T10:30:15.123Z", "status": "pending"}
+    try:
+        loaded = yaml.load(queue.read_bytes(), Loader=yaml.CSafeLoader)
+    except FileNotFoundError:
+        loaded = {"messages": []}
+    except yaml.YAMLError:
+        return  # another program appended to an empty list: ours can read it, this one cannot, and waits
+    loaded["messages"].append({**record, "payload": {"content": "by hand"}})
+    mine = queue.with_name(f"careless-{job.seed}.yaml.new")
+    mine.write_text(yaml.dump(loaded, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True))
+    mine.chmod(0o644)
+    mine.rename(queue)
+    job.note("sent", message_id)
+
+
+@again(0.1, 0.3)
+def dropper(job: Job, team: Team, chance: random.Random) -> None:
+    """Put a message into the drop folder, as a script does."""
+    folder, message_id = Path(job.location) / "drop", job.new_id("d")
     folder.mkdir(exist_ok=True)
+    draft = folder / f".tmp-{message_id}"
+    draft.write_text(f"message_id: {message_id}\ntype: notify\nfrom: {LEAD}\nto: {RECEIVERS[0]}\n")
+    draft.rename(folder / f"{message_id}.yaml")
+    job.note("sent", message_id)
+
+
+@again(0.2, 0.5)
+def copier(job: Job, team: Team, chance: random.Random) -> None:
+    """Leave an entry in the queue twice, to the letter, as a program without the lock."""
+    queue = Path(job.location) / "message-queue.yaml"
+    # Appended in one write: a copy put in place of the file would take away what others wrote meanwhile.
+    with suppress(FileNotFoundError):
+        entries = _ENTRY.findall(queue.read_text())
+        pending = [entry for entry in entries if f"to: {RECEIVERS[0]}\n" in entry and "pending" in entry]
+        if pending:
+            fd = os.open(queue, os.O_WRONLY | os.O_APPEND)
+            os.write(fd, chance.choice(pending).encode())
+            os.close(fd)
+
+
+@again(0.01, 0.05)
+def bulk(job: Job, team: Team, chance: random.Random) -> None:
+    """Send to many at once; now and then work much off at once."""
+    receipt = broadcast(Caller(team, LEAD), summary="to you all now and then", content="One of many.")
+    job.note("sent", *(message.message_id for message in receipt.messages))
+    if chance.random() < 0.1:
+        deliver(Caller(team, LEAD), only=(BULK,))
+        got = receive(Caller(team, BULK), agent=BULK, delivered=True)
+        job.note("got", BULK, *(message.message_id for message in got.messages))
+
+
+def watcher(job: Job) -> None:
+    """See a team at work as healthy, as another user without rights."""
+    team = open_team(job.location, read_only=True)
+    team.snapshot()  # everything that is imported late is there before the rights are given up
+    if os.geteuid() == 0:
+        os.seteuid(NOBODY)
+    while (snapshot := team.snapshot()).condition in (Condition.OK, Condition.EMPTY):
+        time.sleep(0.02)
+    os.seteuid(os.getuid())
+    problems = (problem.message for problem in snapshot.problems)
+    job.note("wrong", "watcher", str(snapshot.condition), *problems)
+
+
+def screen(job: Job) -> None:
+    """Go through the modes of a console on a terminal and look into things, until its line is lost."""
+    template.cache_clear()  # one of its own: several processes cannot talk to one
+    chance, command, cwd = random.Random(job.seed), [*COMMAND, "-t", job.location, "--as", LEAD], Path(job.location)
     while True:
-        number += 1
-        message_id = f"MSG-20260224-{job.seed:04d}d{number:05d}"
-        draft = folder / f".tmp-{message_id}"
-        draft.write_text(f"message_id: {message_id}\ntype: notify\nfrom: {LEAD}\nto: {RECEIVERS[0]}\n")
-        draft.rename(folder / f"{message_id}.yaml")
-        job.note("sent", message_id)
-        time.sleep(0.1 + chance.random() * 0.3)
+        columns, lines = chance.choice(SIZES)
+        with Terminal(command, cwd=cwd, columns=columns, lines=lines) as terminal:
+            terminal.wait_for("torture", seconds=_WAIT)
+            for _ in range(chance.randrange(5, 30)):
+                terminal.send(chance.choice((*MODES, "j", "j", "k", "\r", ESCAPE, "?", ESCAPE, "v", "G")))
+                terminal.settle(0.05)
+            if shown := WRONG.search(terminal.text):
+                job.note("wrong", "screen", shown.group().replace(" ", "_"))
+            terminal.hang_up()
+            terminal.wait_exit(_WAIT)
+        job.note("screened", str(columns))
 
 
-KINDS: dict[str, Callable[[Job], None]] = {
-    item.__name__: item
-    for item in (
-        *(sender, limited_sender, receiver, claimer, router, planner, approver),
-        *(clearer, console, careless, dropper),
-    )
-}
+KINDS |= {"watcher": watcher, "screen": screen}
