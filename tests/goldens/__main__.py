@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from tests.goldens.draw import PICTURES, draw_all
+from tests.goldens.draw import PICTURES, SIZES, draw
 
 
 def main() -> int:
     """Write every golden; say which are other than before."""
     PICTURES.mkdir(exist_ok=True)
-    pictures = draw_all()
+    pictures = draw(*SIZES)
     for path in PICTURES.glob("*.txt"):
         if path.stem not in pictures:
             path.unlink()

@@ -26,19 +26,14 @@ _STEADY = 3
 """So many looks in a row must show the same, before what is shown counts."""
 
 
-def names() -> list[str]:
-    """The name of every golden."""
-    return [f"{mode}-{width}x{height}" for width, height in SIZES for mode in Mode]
-
-
-def draw_all() -> dict[str, str]:
-    """Name -> the screen as text, for every mode at every size."""
+def draw(*sizes: tuple[int, int]) -> dict[str, str]:
+    """Name -> the screen as text, for every mode at these sizes."""
     pictures: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as scratch, _surroundings(scratch):
         folder = Path(scratch, "team")
         folder.mkdir()
         showcase.build(folder)
-        for size in SIZES:
+        for size in sizes:
             pictures |= asyncio.run(_draw(folder, size))
     return pictures
 
