@@ -5,13 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from tests.conftest import ROOT
 
 _ENOUGH = 10
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @dataclass(slots=True)
@@ -37,27 +36,13 @@ def _run_batch(seed: int, largest: int, first: int, count: int) -> Report:
     """Run one batch; after a failure a new child goes on behind that input, up to `_ENOUGH` times."""
     report, end = Report(), first + count
     while first < end and len(report.failures) < _ENOUGH:
-        command = [
-            sys.executable,
-            "-m",
-            "tests.proofs.fuzz.child",
-            str(seed),
-            str(first),
-            str(end - first),
-            str(largest),
-        ]
+        command = [sys.executable, "-m", "tests.proofs.fuzz.child", *map(str, (seed, first, end - first, largest))]
         child = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        lines = list(_words(child.stdout))
-        report.outcomes.update(word for word in lines if not word.isdigit())
+        words = child.stdout.split()
+        report.outcomes.update(word for word in words if not word.isdigit())
         if child.returncode == 0:
             break
-        numbers = [int(word) for word in lines if word.isdigit()]
-        last = numbers[-1] if numbers else first
-        tail = child.stderr[-1500:]
-        report.failures.append(f"seed {seed} input {last}: exit {child.returncode}\n{tail}")
-        first = last + 1
+        first = max((int(word) for word in words if word.isdigit()), default=first)
+        report.failures.append(f"seed {seed} input {first}: exit {child.returncode}\n{child.stderr[-1500:]}")
+        first += 1
     return report
-
-
-def _words(text: str) -> Iterator[str]:
-    return (line for line in text.splitlines() if line)

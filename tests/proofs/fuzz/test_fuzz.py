@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from team_console.store.backends.yaml.queue import QueueText
 
 from tests.proofs.fuzz.inputs import make
 from tests.proofs.fuzz.runner import run
+from tests.work import calls_of
 
 pytestmark = pytest.mark.slow
 
@@ -20,3 +22,9 @@ def test_no_file_kills_hangs_or_confuses_the_reader() -> None:
 def test_an_input_is_made_again_from_its_number() -> None:
     assert [make(number, 7, 1000) for number in range(20)] == [make(number, 7, 1000) for number in range(20)]
     assert make(1, 7, 1000) != make(1, 8, 1000)
+
+
+@pytest.mark.parametrize("unit", [b"- {a: \n", b"- [\n", b'- [a, "\n'])
+def test_a_damaged_entry_is_not_searched_for_an_end_behind_the_place_where_it_is_broken(unit: bytes) -> None:
+    data = b"messages:\n- message_id: A\n  type: t\n  from: a\n  to: b\n" + unit * 4000
+    assert calls_of(lambda: QueueText.parse(data)) < 1_000_000, "each open entry looks at up to 64 KB behind it"
