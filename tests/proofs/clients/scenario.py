@@ -136,10 +136,6 @@ class Scenario:
         """Wait until the model was told this text."""
         self.wait(lambda: text in self.model.told, f"word to the model of {text!r}")
 
-    def wait_for_turns(self, turns: int) -> None:
-        """Wait until the model was asked for its next turn after so many."""
-        self.wait(lambda: any(heard.turns >= turns for heard in self.model.heard), f"turn {turns + 1}")
-
     def _report(self) -> str:
         screens = [f"--- terminal {number}\n{_lines(each.text)}" for number, each in enumerate(self._terminals, 1)]
         heard = [f"{each.turns} turns, results {each.results}" for each in self.model.heard]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-
 import pytest
 
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude
 from tests.proofs.clients.scenario import AGENT, Scenario, prompt
-from tests.proofs.clients.sessions import READY, Claude, processes_with
+from tests.proofs.clients.sessions import READY, Claude
 from tests.proofs.clients.test_claude_permissions import bash
 from tests.proofs.clients.turns import Call, Say, Step
 from tests.pty import Terminal
@@ -44,15 +41,6 @@ def test_dialog_and_desk_stand_side_by_side_and_the_first_answer_wins(set_up: Se
     scenario.wait_for(client, "ceo wants to be asked for: delete")
     scenario.press_until(client, "\r", lambda: "That is all." in client.text)
     assert scenario.states() == [("permission", "rejected"), ("permission", "rejected"), ("permission", "withdrawn")]
-
-
-def test_nobody_at_a_console_leaves_it_to_the_check(set_up: SetUp) -> None:
-    scenario = set_up({"": [(bash(HIDDEN + "; mkfifo made"),), (Say("That is all."),)]})
-    client = started(scenario)
-    prompt(scenario, client, "Do it")
-    scenario.wait_for(client, "That is all.")
-    assert (scenario.place.project / "made").is_fifo()
-    assert scenario.requests() == []
 
 
 def test_what_is_held_waits_with_nobody_at_a_console_and_fails_as_a_no(set_up: SetUp) -> None:
@@ -115,33 +103,6 @@ def test_a_subagent_asks_under_the_name_of_its_session(set_up: SetUp) -> None:
     scenario.wait_for(client, "It is over.")
     scenario.wait_for_result("Not on a Friday")
     assert [(row["from"], row["state"]) for row in scenario.requests()] == [(AGENT, "rejected")]
-
-
-def test_behind_a_gateway_without_the_check_what_is_on_the_list_comes_all_the_same(set_up: SetUp) -> None:
-    unchecked = Call("Bash", {"command": "git push", "description": "x"}, flagged=None)
-    hidden = Call("Bash", {"command": HIDDEN, "description": "x"}, flagged=None)
-    scenario = set_up({"": [(unchecked,), (hidden,), (Say("That is all."),)]})
-    console = scenario.open_console()
-    client = started(scenario)
-    prompt(scenario, client, "Push it")
-    console.reject("git push", "Not on a Friday")
-    console.reject("rm -f old", "Nor this")
-    scenario.wait_for(client, "That is all.")
-    assert scenario.states() == [("permission", "rejected"), ("permission", "rejected")]
-
-
-def test_a_hook_that_is_killed_leaves_the_dialog_of_the_client(set_up: SetUp) -> None:
-    scenario = set_up({"": [(bash("git push; mkfifo made"),), (Say("That is all."),)]})
-    console = scenario.open_console()
-    client = started(scenario)
-    prompt(scenario, client, "Push it")
-    console.wait_for("git push")
-    scenario.wait_for(client, "Do you want to proceed?")
-    for pid in processes_with("\0hook\0", str(scenario.team)):
-        os.kill(pid, signal.SIGKILL)
-    scenario.press_until(client, "\r", lambda: "That is all." in client.text)
-    assert (scenario.place.project / "made").is_fifo()
-    scenario.wait(lambda: scenario.states() == [("permission", "withdrawn")], "end of the request")
 
 
 def test_a_console_that_is_killed_lets_a_headless_run_go_on(set_up: SetUp) -> None:

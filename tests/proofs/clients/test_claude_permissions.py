@@ -73,32 +73,6 @@ def test_a_command_that_was_edited_first_runs_as_it_was_approved(set_up: SetUp) 
     assert {path.name for path in scenario.place.project.iterdir() if path.is_fifo()} == {"made", EDITED.strip()}
 
 
-def test_an_edited_command_that_a_rule_names_is_asked_for_anew_and_never_in_the_terminal_alone(set_up: SetUp) -> None:
-    scenario = set_up({"": [(bash("mkfifo made"),), (bash(f"mkfifo made{EDITED}"),), (Say("It is made."),)]})
-    console = scenario.open_console()
-    client = started(scenario)
-    prompt(scenario, client, "Make it")
-    console.edit("mkfifo made", "Allow once as edited")
-    scenario.wait_for_result(f"mkfifo made{EDITED}")
-    console.allow(f"mkfifo made{EDITED}")
-    scenario.wait_for(client, "It is made.")
-    assert {path.name for path in scenario.place.project.iterdir() if path.is_fifo()} == {"made", EDITED.strip()}
-
-
-def test_what_is_answered_in_the_terminal_leaves_the_list_and_was_not_approved_here(set_up: SetUp) -> None:
-    scenario = set_up({"": [(bash("mkfifo made"),), (Say("It is made."),)]})
-    console = scenario.open_console()
-    client = started(scenario)
-    prompt(scenario, client, "Make it")
-    scenario.wait_for(client, "Do you want to proceed?")
-    console.wait_for("mkfifo made")
-    client.send("\r")
-    scenario.wait_for(client, "It is made.")
-    console.leave_behind("mkfifo made")
-    (request,) = scenario.requests()
-    assert (request["state"], request["reason"]) == ("withdrawn", "answered in the session")
-
-
 def test_what_is_answered_in_the_terminal_leaves_the_list_while_it_runs(set_up: SetUp) -> None:
     """The next event comes only when the command has ended."""
     scenario = set_up({"": [(bash("mkfifo made; cat made"),), (Say("It was read."),)]})
@@ -136,16 +110,3 @@ def test_nobody_at_a_console_leaves_the_terminal_alone(set_up: SetUp) -> None:
     assert [row for row in scenario.requests() if row["state"] == "open"] == []
     client.send("\r")
     scenario.wait_for(client, "It is made.")
-
-
-def test_a_headless_run_asks_at_the_console(set_up: SetUp) -> None:
-    """Nobody else could answer it there."""
-    scenario = set_up({"": [(bash("mkfifo made"),), (Say("It is made."),)]})
-    console = scenario.open_console()
-    claude = Claude(scenario.place)
-    join_claude(scenario)
-    run = scenario.watch(claude.start("-p", "Make it"))
-    console.allow("mkfifo made")
-    assert run.wait_exit(60) == 0
-    assert "It is made." in run.text
-    assert (scenario.place.project / "made").is_fifo()

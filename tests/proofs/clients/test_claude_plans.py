@@ -64,15 +64,6 @@ def test_a_session_from_auto_mode_goes_on_in_it(set_up: SetUp) -> None:
     assert scenario.states() == [("plan", "approved")]
 
 
-def test_a_plan_is_approved_with_edits_accepted(set_up: SetUp) -> None:
-    scenario = set_up({"": [*written(FIRST), (Say("I begin."),)]})
-    console = scenario.open_console()
-    client = planning(scenario)
-    prompt(scenario, client, "Plan the work")
-    console.approve("Split the loader", choose="3")
-    scenario.wait_for(client, "I begin.", "accept edits on")
-
-
 def test_a_plan_that_was_edited_first_is_what_the_model_reads(set_up: SetUp) -> None:
     scenario = set_up({"": [*written(FIRST), (Say("I begin."),)]})
     console = scenario.open_console()

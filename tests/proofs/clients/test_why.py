@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from tests.proofs.clients.test_claude_permissions import started as start_claude
 from tests.proofs.clients.test_codex import command
 from tests.proofs.clients.test_codex import started as start_codex
 from tests.proofs.clients.turns import Call, Say
+from tests.pty import Terminal
 
 
 @contextmanager
@@ -84,37 +85,25 @@ def test_codex_says_why_it_asks(set_up: SetUp) -> None:
         scenario.wait_for(client, "I leave it.")
 
 
-@pytest.mark.usefixtures("claude")
-def test_remarks_reach_the_model_of_claude_code_with_a_yes_a_no_and_a_question_back(set_up: SetUp) -> None:
-    scenario = set_up({"": [(bash("mkfifo made"),), (bash("mkfifo again"),), (Say("I leave it."),)]})
+@pytest.mark.parametrize(
+    ("client", "start", "ask"),
+    [("claude", start_claude, bash), ("codex", start_codex, command)],
+    ids=["claude", "codex"],
+)
+def test_remarks_reach_the_model_with_a_yes_a_no_and_a_question_back(
+    client: str, start: Callable[[Scenario], Terminal], ask: Callable[[str], Call], request: Any, set_up: SetUp
+) -> None:
+    request.getfixturevalue(client)
+    scenario = set_up({"": [(ask("mkfifo made"),), (ask("mkfifo again"),), (Say("I leave it."),)]})
     with human_there(scenario):
-        client = start_claude(scenario)
-        prompt(scenario, client, "Make it")
+        session = start(scenario)
+        prompt(scenario, session, "Make it")
         first = asked(scenario)["request"]["request_id"]
         scenario.verb("askback", first, "What is it for?", "--remark", "1:asked of this line")
         scenario.verb("approve", first, "--remark", "1:said with the yes")
         scenario.wait(lambda: open_ones(scenario) not in ([], [first]), "second request")
-        told = scenario.model.told
-        assert "Line 1 «mkfifo made»: asked of this line" in told
-        assert "Line 1 «mkfifo made»: said with the yes" in told
+        assert "Line 1 «mkfifo made»: asked of this line" in scenario.model.told
+        assert "Line 1 «mkfifo made»: said with the yes" in scenario.model.told
         scenario.verb("reject", open_ones(scenario)[0], "--remark", "1:said with the no")
-        scenario.wait_for(client, "I leave it.")
-        assert "Line 1 «mkfifo again»: said with the no" in "\n".join(scenario.model.results)
-
-
-@pytest.mark.usefixtures("codex")
-def test_remarks_reach_the_model_of_codex_with_a_yes_a_no_and_a_question_back(set_up: SetUp) -> None:
-    scenario = set_up({"": [(command("mkfifo made"),), (command("mkfifo again"),), (Say("I leave it."),)]})
-    with human_there(scenario):
-        client = start_codex(scenario)
-        prompt(scenario, client, "Make it")
-        first = asked(scenario)["request"]["request_id"]
-        scenario.verb("askback", first, "What is it for?", "--remark", "1:asked of this line")
-        scenario.verb("approve", first, "--remark", "1:said with the yes")
-        scenario.wait(lambda: open_ones(scenario) not in ([], [first]), "second request")
-        told = scenario.model.told
-        assert "Line 1 «mkfifo made»: asked of this line" in told
-        assert "Line 1 «mkfifo made»: said with the yes" in told
-        scenario.verb("reject", open_ones(scenario)[0], "--remark", "1:said with the no")
-        scenario.wait_for(client, "I leave it.")
+        scenario.wait_for(session, "I leave it.")
         assert "said with the no" in "\n".join(scenario.model.results)
