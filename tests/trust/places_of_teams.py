@@ -22,6 +22,17 @@ from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import settings_of_signed_team
 
 Record = dict[str, Any]
+
+
+def put(folder: Path, message_id: str, type: str, sender: str, to: str, /, **payload: Any) -> None:
+    """Append a message to the queue of this team as another program would; `created` is a field of its own."""
+    queue = folder / "message-queue.yaml"
+    head = {"message_id": message_id, "type": type, "from": sender, "to": to, "priority": "high", "status": "pending"}
+    record = {**head, "created": payload.pop("created", "2026-02-24T10:30:00.000Z"), "payload": payload}
+    text = queue.read_text().replace("messages: []", "messages:") if queue.exists() else "messages:\n"
+    queue.write_text(text + _entry(record))
+
+
 TEAM_ID = "0123456789abcdef"
 
 

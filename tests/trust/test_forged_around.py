@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from team_console.store.model.errors import TeamError
+from team_console.store.model.message import from_record
 from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, statement
 from team_console.store.settings.in_force import weakening
 from team_console.store.settings.settings_file import parse
@@ -74,8 +75,6 @@ def _by_a_certificate(case: Case) -> None:
     """Signed by a key that another one certified; `ssh-keygen` would take both for the key of the human."""
     record = case.forged()
     record["payload"][REQUEST_DIGEST] = digest_of(case.question)
-    from team_console.store.model.message import from_record
-
     command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(_certificate())]
     text = statement(TEAM_ID, from_record(record)).encode()
     done = subprocess.run(command, input=text, capture_output=True, check=True)

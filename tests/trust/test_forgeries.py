@@ -21,7 +21,7 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, statement
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller
@@ -102,8 +102,6 @@ class Case:
 
     def row(self) -> RequestRow:
         """How the ledger has the request now, archives and all."""
-        from team_console.store.views.verdicts import verdict_of
-
         return verdict_of(self.team, self.request, me="ceo")
 
     def reopen(self) -> None:
@@ -115,8 +113,6 @@ class Case:
 
 def signed_with(record: Record, key: Path, *, question: Message | None = None, team_id: str = TEAM_ID) -> Record:
     """The record with a signature of this key over what it says."""
-    from team_console.store.model.message import from_record
-
     if question is not None:
         record["payload"][REQUEST_DIGEST] = digest_of(question)
     return _signed(record, statement(team_id, from_record(record)), key, NAMESPACE)
@@ -131,6 +127,11 @@ def _signed(record: Record, text: str, key: Path, namespace: str) -> Record:
 Forge = Callable[[Case], None]
 
 
+def _by_key(case: Case, *, name: str = "ceo", **more: Any) -> Record:
+    """A yes with a signature, by the human's key or another one."""
+    return signed_with(case.forged(), key_file(name=name), **more)
+
+
 @cache
 def tmp_folder() -> Path:
     """A folder without a team and without keys."""
@@ -143,42 +144,7 @@ def _hand_in(case: Case, record: Record) -> None:
     sending.send(case.bob, to="ceo", summary="one two three four five", content="c")
 
 
-def _by_drop(case: Case) -> None:
-    _hand_in(case, case.forged())
-
-
-def _by_drop_with_a_key(case: Case) -> None:
-    _hand_in(case, signed_with(case.forged(), key_file(name="mallory"), question=case.question))
-
-
-def _by_edit(case: Case) -> None:
-    case.place.append(case.forged())
-
-
-def _by_edit_before_the_question(case: Case) -> None:
-    case.place.append(case.forged(created="2020-01-01T00:00:00.000Z"))
-
-
-def _by_edit_in_the_future(case: Case) -> None:
-    case.place.append(case.forged(created="2099-01-01T00:00:00.000Z"))
-
-
-def _by_another_key(case: Case) -> None:
-    case.place.append(signed_with(case.forged(), key_file(name="mallory"), question=case.question))
-
-
-def _for_another_team(case: Case) -> None:
-    case.place.append(signed_with(case.forged(), key_file(), question=case.question, team_id="ffffffffffffffff"))
-
-
-def _for_no_request(case: Case) -> None:
-    """A yes that the human's key signed and that does not say to what: it would fit every request."""
-    case.place.append(signed_with(case.forged(), key_file()))
-
-
 def _for_another_purpose(case: Case) -> None:
-    from team_console.store.model.message import from_record
-
     record = case.forged()
     record["payload"][REQUEST_DIGEST] = digest_of(case.question)
     case.place.append(_signed(record, statement(TEAM_ID, from_record(record)), key_file(), "git"))
@@ -282,13 +248,15 @@ def _with_a_line_removed(case: Case) -> None:
 
 
 FORGERIES: Mapping[str, Forge] = {
-    "drop file": _by_drop,
-    "drop file with a key of its own": _by_drop_with_a_key,
-    "YAML edit": _by_edit,
-    "clock set back": _by_edit_before_the_question,
-    "clock ahead": _by_edit_in_the_future,
-    "another key": _by_another_key,
-    "another team": _for_another_team,
+    "drop file": lambda case: _hand_in(case, case.forged()),
+    "drop file with a key of its own": lambda case: _hand_in(
+        case, _by_key(case, name="mallory", question=case.question)
+    ),
+    "YAML edit": lambda case: case.place.append(case.forged()),
+    "clock set back": lambda case: case.place.append(case.forged(created="2020-01-01T00:00:00.000Z")),
+    "clock ahead": lambda case: case.place.append(case.forged(created="2099-01-01T00:00:00.000Z")),
+    "another key": lambda case: case.place.append(_by_key(case, name="mallory", question=case.question)),
+    "another team": lambda case: case.place.append(_by_key(case, question=case.question, team_id="f" * 16)),
     "another purpose": _for_another_purpose,
     "another request": _of_another_request,
     "another request's signature": _of_another_request_under_its_id,
@@ -302,7 +270,7 @@ FORGERIES: Mapping[str, Forge] = {
     "archive edit": _in_the_archive,
     "--as over the environment": _as_the_human_from_an_agent,
     "line removed": _with_a_line_removed,
-    "no request": _for_no_request,
+    "no request": lambda case: case.place.append(_by_key(case)),
 }
 KINDS = ("plan", "permission", "question", "creation", "escalation")
 

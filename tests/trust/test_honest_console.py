@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from team_console.store.service.sending import send
 from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal, console
 from tests.samples import sampled
-from tests.store.yaml_folder import HOLD, ROOT_ONLY, is_rolled_back, process, wait_for
+from tests.store.yaml_folder import is_rolled_back
 from tests.trust.damage import FILES, HARMS, NOTE, PLAN, healthy, repair
 
 pytestmark = pytest.mark.slow
@@ -35,7 +34,8 @@ QUIET_WORDS = (
     "No requests yet",
 )
 """How the screen says that there is nothing."""
-DOUBT_WORDS = ("It is not known what waits", "This list may be incomplete")
+
+
 SETTINGS_HARMS = ("zeros", "conflict markers", "gone")
 NO_WATCH = (
     "unshare",
@@ -132,48 +132,6 @@ def is_well(terminal: Terminal) -> bool:
     """Whether the screen shows the healthy team, and no word of harm."""
     lines = terminal.text.split("\n")
     return "● LIVE" in lines[0] and not lines[1].rstrip().endswith("!") and PLAN[:20] in terminal.text
-
-
-@pytest.mark.parametrize("harm", ["zeros", "gone"])
-def test_a_console_opened_on_a_harmed_queue_does_not_know_what_waits(folder: Path, harm: str) -> None:
-    HARMS[harm](folder / FILES["queue"])
-    with console(folder) as terminal:
-        terminal.wait_until(lambda: any(word in terminal.text for word in DOUBT_WORDS), "doubt")
-        for mode in "123":
-            terminal.send(mode)
-            terminal.settle()
-            assert_honest(terminal)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-
-
-def test_a_held_lock_is_shown_with_who_since_when_and_whether_it_lives(folder: Path) -> None:
-    with console(folder) as terminal, process(HOLD, folder) as holder:
-        wait_for(holder, b"held")
-        holder.send_signal(signal.SIGSTOP)
-        terminal.wait_for("LOCKED", f"process {holder.pid}", "(hold)", "it is alive", PLAN[:20])
-        holder.kill()
-        holder.wait()
-        terminal.wait_gone("LOCKED")
-        terminal.send("4")
-        terminal.wait_for("ended during hold")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-
-
-@ROOT_ONLY
-def test_a_folder_that_vanishes_is_shown_and_comes_back(folder: Path) -> None:
-    with console(folder) as terminal:
-        terminal.wait_for(PLAN[:20], "LIVE")
-        away = folder.with_name("away")
-        folder.rename(away)
-        terminal.wait_for("VANISHED")
-        assert PLAN[:20] in terminal.text
-        assert_honest(terminal)
-        away.rename(folder)
-        terminal.wait_gone("VANISHED")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
 
 
 def test_a_system_without_watches_is_told_and_changes_show_all_the_same(folder: Path, tmp_path: Path) -> None:

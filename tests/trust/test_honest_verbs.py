@@ -14,7 +14,7 @@ import pytest
 from team_console.console.cli.main import run
 
 from tests.samples import rotated, sampled
-from tests.store.yaml_folder import HOLD, ROOT_ONLY, as_nobody, process, wait_for
+from tests.store.yaml_folder import ROOT_ONLY, as_nobody
 from tests.trust.damage import FILES, HARMS, NOTE, PLAN, flipped, healthy_team
 
 pytestmark = pytest.mark.slow
@@ -136,14 +136,3 @@ def test_a_file_that_may_not_be_read_is_named(model: Path, file: str, capfd: pyt
     assert is_honest(status, text), (status, text)
     if file in ("queue", "settings"):
         assert Path(FILES[file]).name in text
-
-
-def test_a_dead_holder_is_told_as_dead(folder: Path, says: Says) -> None:
-    with process(HOLD, folder) as holder:
-        wait_for(holder, b"held")
-        holder.kill()
-        holder.wait()
-    status, text = says("check", "--json")
-    assert status in (0, 1)
-    assert "STALE_LOCK" in text
-    assert str(holder.pid) in text

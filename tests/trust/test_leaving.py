@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import sys
@@ -187,39 +186,6 @@ def test_a_console_that_hangs_ends_when_its_terminal_is_gone(folder: Path, tmp_p
         terminal.hang_up()
         assert terminal.wait_exit() in (128 + signal.SIGHUP, -signal.SIGHUP)
     assert_left_in_order(folder)
-
-
-def test_a_demo_whose_terminal_is_gone_takes_its_agents_with_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-P", "-m", "team_console.console", "demo"]
-    with Terminal(command, cwd=tmp_path, env={"TMPDIR": str(tmp_path)}) as terminal:
-        terminal.wait_for("LIVE", "Plan · ", seconds=60.0)
-        terminal.wait_until(lambda: bool(processes_at(tmp_path)), "the agents", 60.0)
-        terminal.hang_up()
-        terminal.wait_exit()
-        terminal.wait_until(lambda: not processes_at(tmp_path), "end of every agent")
-        terminal.wait_until(lambda: not any(tmp_path.glob("team-console-demo-*")), "end of the folder")
-
-
-def processes_at(folder: Path) -> list[str]:
-    """Command lines of the processes that were given a place in `folder`."""
-    lines = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            lines.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            continue
-    return [line for line in lines if str(folder) in line]
-
-
-def test_a_signal_during_a_write_ends_after_it_with_the_lock_free(folder: Path) -> None:
-    with console(folder) as terminal:
-        type_words(terminal)
-        terminal.send("\r")
-        terminal.signal(signal.SIGTERM)
-        terminal.wait_exit()
-        assert_at_rest(bytes(terminal.output))
-    assert_left_in_order(folder)
-    assert os.path.exists(folder / "message-queue.yaml")
 
 
 def test_a_signal_writes_what_was_decided_and_waits_for_its_grace(folder: Path) -> None:

@@ -13,23 +13,9 @@ import yaml
 from tests.conftest import CommandLine, Result
 from tests.sql.empty_postgresql import empty_postgresql
 from tests.sql.test_foreign import execute
+from tests.trust.places_of_teams import put
 
 pytestmark = pytest.mark.slow
-
-
-def put(team: CommandLine, id: str, type: str, sender: str, to: str, **payload: object) -> None:
-    """Append a record as another program would."""
-    record: dict[str, object] = {
-        "message_id": id,
-        "type": type,
-        "from": sender,
-        "to": to,
-        "priority": "high",
-        "status": "pending",
-    }
-    record |= {"created": "2026-11-24T15:20:00Z", "payload": payload}
-    with (team.folder / "message-queue.yaml").open("a", encoding="utf-8") as queue:
-        queue.write(yaml.safe_dump([record]) if queue.tell() else yaml.safe_dump({"messages": [record]}))
 
 
 def findings(team: CommandLine, code: str) -> dict[str, str]:
@@ -50,8 +36,8 @@ def marks(team: CommandLine, agent: str, *more: str) -> dict[str, str | None]:
 
 
 def test_an_order_of_somebody_else_is_marked_and_stops_nobody(team: CommandLine) -> None:
-    put(team, "G4", "shutdown_request", "schedule-manager", "task-manager", request_id="req-9", content="stop")
-    put(team, "G5", "shutdown_request", "ceo", "task-manager", request_id="req-10", content="stop")
+    put(team.folder, "G4", "shutdown_request", "schedule-manager", "task-manager", request_id="req-9", content="stop")
+    put(team.folder, "G5", "shutdown_request", "ceo", "task-manager", request_id="req-10", content="stop")
     assert findings(team, "NOT_PERMITTED")["G4"].endswith("only the lead ceo may; it stops nobody")
     shown = team.ok("receive", "--agent", "task-manager", "--peek").out
     assert "TRUST: forbidden: " in shown
@@ -61,7 +47,7 @@ def test_an_order_of_somebody_else_is_marked_and_stops_nobody(team: CommandLine)
     refused = team("--as", "task-manager", "sendmessage", stdin=json.dumps(answer))
     assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
     assert "schedule-manager may not send shutdown_request" in refused.json["message"]
-    put(team, "G6", "shutdown_response", "task-manager", "schedule-manager", request_id="req-9", approve=True)
+    put(team.folder, "G6", "shutdown_response", "task-manager", "schedule-manager", request_id="req-9", approve=True)
     assert state(team, "task-manager") != "stopped"
     team.ok("--as", "task-manager", "approve", "req-10")
     assert state(team, "task-manager") == "stopped"
@@ -69,9 +55,9 @@ def test_an_order_of_somebody_else_is_marked_and_stops_nobody(team: CommandLine)
 
 def test_a_pair_that_the_settings_forbid_is_marked_and_named(team: CommandLine) -> None:
     team.ok("member", "set", "task-manager", "--may-message", "ceo", "--may-send", "message")
-    put(team, "P1", "message", "task-manager", "file-manager", summary="s", content="psst")
-    put(team, "P2", "notify", "task-manager", "ceo", message="hello")
-    put(team, "P3", "message", "task-manager", "ceo", summary="s", content="fine")
+    put(team.folder, "P1", "message", "task-manager", "file-manager", summary="s", content="psst")
+    put(team.folder, "P2", "notify", "task-manager", "ceo", message="hello")
+    put(team.folder, "P3", "message", "task-manager", "ceo", summary="s", content="fine")
     assert set(findings(team, "NOT_PERMITTED")) == {"P1", "P2"}
     assert marks(team, "file-manager") == {"P1": "forbidden"}
     assert marks(team, "ceo") == {"P2": "forbidden", "P3": None}

@@ -13,6 +13,7 @@ from team_console.widgets.details import permission_blocks
 from team_console.widgets.document import Lines
 
 from tests.conftest import CommandLine
+from tests.trust.places_of_teams import put
 
 pytestmark = pytest.mark.slow
 
@@ -61,19 +62,15 @@ def test_what_would_be_allowed_always_is_told_to_its_end() -> None:
         assert lines.lines[0][-1][0].endswith(end)
 
 
-def put(team: CommandLine, number: int, sender: str) -> None:
+def plan_of(team: CommandLine, number: int, sender: str) -> None:
     """Write a plan of this sender into the queue, past every check."""
-    entry = {"message_id": f"MSG-odd{number}", "type": "plan_approval_request", "from": sender, "to": "ceo"}
-    payload = {"request_id": f"plan-{number}", "summary": "a plan", "content": "x"}
-    whole = [{**entry, "created": "2026-02-24T10:30:00.000Z", "status": "pending", "payload": payload}]
-    queue = team.folder / "message-queue.yaml"
-    text = queue.read_text() if queue.exists() else "messages:\n"
-    queue.write_text(text.replace("messages: []", "messages:") + yaml.safe_dump(whole, sort_keys=False))
+    plan = {"request_id": f"plan-{number}", "summary": "a plan", "content": "x"}
+    put(team.folder, f"MSG-odd{number}", "plan_approval_request", sender, "ceo", **plan)
 
 
 def test_one_name_without_an_end_does_not_push_the_ids_of_others_out_of_a_table(team: CommandLine) -> None:
-    put(team, 1, "b" * 10_000)
-    put(team, 2, "task-manager")
+    plan_of(team, 1, "b" * 10_000)
+    plan_of(team, 2, "task-manager")
     lines = team.ok("requests").out.splitlines()
     (other,) = (line for line in lines if "plan-2" in line)
     assert other.index("plan-2") < 60
@@ -81,7 +78,7 @@ def test_one_name_without_an_end_does_not_push_the_ids_of_others_out_of_a_table(
 
 
 def test_a_request_that_nobody_can_be_told_an_answer_to_can_be_taken_away(team: CommandLine) -> None:
-    put(team, 1, "../../x")
+    plan_of(team, 1, "../../x")
     refused = team("reject", "plan-1", "--reason", "no", "--json")
     assert (refused.status, refused.json["error"]) == (1, "INVALID_NAME")
     assert refused.json["hint"] == "Take it out of what waits: team-console recall MSG-odd1"

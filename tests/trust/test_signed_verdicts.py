@@ -25,6 +25,7 @@ from team_console.store.views.rows import Flag, RequestRow, RequestState
 
 from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import key_file, public_line, sign_verdicts
+from tests.trust.places_of_teams import put
 
 SUMMARY: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
 
@@ -307,22 +308,6 @@ def test_a_verdict_that_is_merely_sent_is_refused(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_decided_before_the_team_signed_keeps_counting_when_that_is_said(team: CommandLine) -> None:
-    request = team.ok("--as", "task-manager", "plan", "--summary", "a b c d e", "--content", "c").out.strip()
-    team.ok("approve", request)
-    sign_verdicts(team.folder)
-    assert Desk(str(team.folder)).row(request).state is RequestState.OPEN
-    with (team.folder / "messenger-config.yaml").open("a") as settings:
-        settings.write("signed_since: 2999-01-01\n")
-    desk = Desk(str(team.folder))
-    assert desk.row(request).state is RequestState.APPROVED
-    later = desk.plan()
-    requests.reject(desk.ceo, request_id=later, reason="no")
-    proofs = {item["request_id"]: item["proof"] for item in team.ok("decisions", "--json").json["decisions"]}
-    assert proofs == {request: "recorded", later: "signed"}
-
-
-@pytest.mark.slow
 def test_the_printed_command_checks_a_verdict_without_us_also_in_the_database_a_team_moved_to(
     desk: Desk, team: CommandLine
 ) -> None:
@@ -360,17 +345,9 @@ def test_evidence_says_what_is_forged_and_where(team: CommandLine) -> None:
     desk = Desk(str(team.folder))
     request = desk.plan()
     assert team("evidence", request, "--json").json["evidence"] == []
-    with (team.folder / "message-queue.yaml").open("a") as queue:
-        queue.write(
-            "- message_id: MSG-FORGED-1\n  type: plan_approval_response\n  from: ceo\n  to: task-manager\n"
-            "  created: '2026-01-01T00:00:00Z'\n  status: pending\n"
-            f"  payload: {{request_id: '{request}', approve: true}}\n"
-        )
-    line = next(
-        number
-        for number, text in enumerate((team.folder / "message-queue.yaml").read_text().splitlines(), 1)
-        if "MSG-FORGED-1" in text
-    )
+    yes = {"request_id": request, "approve": True, "created": "2026-01-01T00:00:00Z"}
+    put(team.folder, "MSG-FORGED-1", "plan_approval_response", "ceo", "task-manager", **yes)
+    line = 1 + (team.folder / "message-queue.yaml").read_text().partition("MSG-FORGED-1")[0].count("\n")
     shown = team("evidence", request)
     assert shown.status == 1
     assert f"forged: approve by ceo at 2026-01-01T00:00:00Z: decides nothing (message-queue.yaml:{line})" in shown.out
