@@ -117,63 +117,44 @@ def answers_from(questions: Sequence[Question], options: Iterable[str], texts: I
     """
     chosen: dict[str, list[str]] = {}
     for word in options:
-        question, label = _option(questions, word)
-        chosen.setdefault(question.text, []).append(label)
+        offering = [(question, label) for question in questions if (label := _label(question, word)) is not None]
+        # A label that holds a `=` itself comes first.
+        question, rest = offering[0] if len(offering) == 1 else _named(questions, word, is_offered=bool(offering))
+        chosen.setdefault(question.text, []).append(_label(question, rest) or _numbered(question, rest))
     for word in texts:
-        question, said = _said(questions, word)
-        chosen.setdefault(question.text, []).append(said)
+        question, rest = (questions[0], word) if len(questions) == 1 else _named(questions, word, is_offered=True)
+        chosen.setdefault(question.text, []).append(rest)
     several = {question.text for question in questions if question.several}
     return {text: words if text in several or len(words) > 1 else words[0] for text, words in chosen.items()}
 
 
-def _option(questions: Sequence[Question], word: str) -> tuple[Question, str]:
-    """The question an option belongs to and its label; a label that holds a `=` itself comes first."""
-    offering = [(question, label) for question in questions if (label := _label(question, word)) is not None]
-    if len(offering) == 1:
-        return offering[0]
-    named = _named(questions, word)
-    if named is None and offering:
-        raise _which(questions, word)
-    asked, rest = ((named[0],), named[1]) if named is not None else (questions, word)
-    label = (_label(asked[0], rest) or _numbered(asked[0], rest)) if len(asked) == 1 else None
-    if label is None:
-        raise _no_such_option(asked, rest)
-    return asked[0], label
-
-
-def _said(questions: Sequence[Question], word: str) -> tuple[Question, str]:
-    if len(questions) == 1:
-        return questions[0], word
-    named = _named(questions, word)
-    if named is None:
-        raise _which(questions, word)
-    return named
-
-
-def _named(questions: Sequence[Question], word: str) -> tuple[Question, str] | None:
-    """What `HEADER=REST` or `2=REST` names."""
+def _named(questions: Sequence[Question], word: str, *, is_offered: bool) -> tuple[Question, str]:
+    """What `HEADER=REST` or `2=REST` names; the only question where nothing is named."""
     key, sign, rest = word.partition("=")
     key = key.strip().casefold()
-    if not sign or not key:
-        return None
     for number, question in enumerate(questions, start=1):
-        if key in (str(number), question.header.strip().casefold()):
+        if sign and key and key in (str(number), question.header.strip().casefold()):
             return question, rest.strip()
-    return None
+    if is_offered:
+        names = ", ".join(f"{question.header or number}=..." for number, question in enumerate(questions, start=1))
+        raise TeamError(Code.USAGE, f"which question does {word:.80} answer?", f"Name it: {names}")
+    if len(questions) > 1:
+        raise _no_such_option(questions, word)
+    return questions[0], word
 
 
 def _label(question: Question, word: str) -> str | None:
     """The label as the asker wrote it, however the word's letters are cased."""
     labels = [option.label for option in question.options]
-    if word in labels:
-        return word
-    alike = [label for label in labels if label.casefold() == word.strip().casefold()]
+    alike = [word] if word in labels else [label for label in labels if label.casefold() == word.strip().casefold()]
     return alike[0] if len(alike) == 1 else None
 
 
-def _numbered(question: Question, word: str) -> str | None:
+def _numbered(question: Question, word: str) -> str:
     number = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else 0
-    return question.options[number - 1].label if 0 < number <= len(question.options) else None
+    if not 0 < number <= len(question.options):
+        raise _no_such_option((question,), word)
+    return question.options[number - 1].label
 
 
 def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
@@ -181,11 +162,6 @@ def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
     offered = f"Offered: {', '.join(labels):.300}." if labels else "It offers no options."
     hint = guess(word, labels, f"{offered} Own words: --text WORDS.")
     return TeamError(Code.INVALID_FIELD, f"there is no option {word:.80}", hint)
-
-
-def _which(questions: Sequence[Question], word: str) -> TeamError:
-    names = ", ".join(f"{question.header or number}=..." for number, question in enumerate(questions, start=1))
-    return TeamError(Code.USAGE, f"which question does {word:.80} answer?", f"Name it: {names}")
 
 
 # What the command line showed of a request before it is answered: `show` names it, `--seen` quotes it.
@@ -297,21 +273,17 @@ def _refuse_blank(questions: Sequence[Any]) -> None:
     Raises:
         TeamError: `INVALID_FIELD`, with the question it is about.
     """
+
+    def has(item: Any, key: str) -> bool:
+        return isinstance(item, Mapping) and isinstance(item.get(key), str) and bool(item[key].strip())
+
     for number, item in enumerate(questions, start=1):
-        if not isinstance(item, Mapping) or not _is_text(item.get("question")):
+        if not has(item, "question"):
             raise TeamError(Code.INVALID_FIELD, f"question {number} is empty", "Say what is asked.")
         options = item.get("options") or []
-        if not isinstance(options, list) or not all(_has_label(option) for option in options):
+        if not isinstance(options, list) or not all(has(option, "label") for option in options):
             text = f"question {number}: an option without a label could not be chosen"
             raise TeamError(Code.INVALID_FIELD, text, 'Give --option LABEL, or "options": [{"label": "A"}].')
-
-
-def _has_label(option: Any) -> bool:
-    return isinstance(option, Mapping) and _is_text(option.get("label"))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def _listed(text: str) -> list[dict[str, Any]]:
@@ -366,7 +338,10 @@ def do_approve(call: Call) -> int:
 def _approve(call: Call) -> int:
     options = call.options
     if options.dry_run:
-        return _show(call, foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name))
+        foreseen = foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name)
+        result = {"success": True, "action": "approve", "dry_run": True, "request_id": options.request}
+        call.show({**result, "notes": list(foreseen), "warnings": []}, *foreseen)
+        return 0
     receipt: Receipt = approve(
         call.decider,
         request_id=options.request,
@@ -380,12 +355,6 @@ def _approve(call: Call) -> int:
         updated=file_text(options.edited, what="--edited") if options.edited is not None else None,
     )
     return call.finish(receipt, describe("approved", receipt))
-
-
-def _show(call: Call, foreseen: tuple[str, ...]) -> int:
-    result = {"success": True, "action": "approve", "dry_run": True, "request_id": call.options.request}
-    call.show({**result, "notes": list(foreseen), "warnings": []}, *foreseen)
-    return 0
 
 
 # `reject`: answers an open request with no, with the reason.

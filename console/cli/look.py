@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 from msgspec.structs import asdict, replace
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind
 from team_console.console.cli.main import REQUEST, agent
@@ -29,7 +29,7 @@ from team_console.console.cli.printing import (
 from team_console.console.cli.registry import arg, flag, seconds, verb
 from team_console.console.preferences import load
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot, Team
-from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, guess
@@ -62,7 +62,7 @@ from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import CSV_FIELDS, HistoryPage, csv_row, history, history_json, log_line, past
 from team_console.store.views.projection import view_of
 from team_console.store.views.proposals import lines_to_remark
-from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, View, as_json
+from team_console.store.views.rows import RequestRow, RosterRow, View, as_json
 from team_console.store.views.search import moment_of, parse_query, request_found, wanted
 from team_console.store.views.status import (
     ARCHIVED,
@@ -201,13 +201,17 @@ def _show(call: Call, thread: Thread, view: View) -> None:
     _show_message(call, thread.message, view, words)
     where = "in the queue" if thread.is_live else "in the archive"
     call.say(f"{where}, {thread.message.status}")
-    _print_part(
-        call, "", "REQUEST  KIND  STATE  WAITED  WHAT", [_version(row, view) for row in _versions(thread, view)]
-    )
+    versions = [
+        (row.request_id, str(row.kind), _state(row), age(row.waiting_seconds(view.now)), _what(row))
+        for row in _versions(thread, view)
+    ]
+    _print_part(call, "", "REQUEST  KIND  STATE  WAITED  WHAT", versions)
     if found := _placed(call, thread, view):
         call.say("", "remarks on lines, and where they are in this version", style="bold")
         call.say(*(f"{one.words}: «{one.remark.quote}»: {one.remark.text}" for one in found))
-    before = [_decided(row, view) for row in _before(thread, view)]
+    before = [
+        (row.request_id, _state(row), age_since(row.answered_at, view.now), _what(row)) for row in _before(thread, view)
+    ]
     _print_part(call, "decided on the same before", "REQUEST  STATE  AGO  WHAT", before)
     ways = thread.deliveries
     if len(ways) != 1 or ways[0].tries or ways[0].error or ways[0].at:
@@ -243,14 +247,6 @@ def _print_part(call: Call, title: str, heads: str, rows: Sequence[Sequence[str]
     if rows:
         call.say(*("", title)[: 1 + bool(title)], style="bold")
         print_table(call, heads, rows)
-
-
-def _version(row: RequestRow, view: View) -> tuple[str, ...]:
-    return row.request_id, str(row.kind), _state(row), age(row.waiting_seconds(view.now)), _what(row)
-
-
-def _decided(row: RequestRow, view: View) -> tuple[str, ...]:
-    return row.request_id, _state(row), age_since(row.answered_at, view.now), _what(row)
 
 
 def _state(row: RequestRow) -> str:
@@ -296,32 +292,24 @@ def do_evidence(call: Call) -> int:
     config = call.team.config()
     row = verdict_of(call.team, call.options.request, me=call.actor)
     shown = proofs(row, config, call.team.snapshot().recorded)
-    is_proven = any(_is_good(proof) and (proof.stands or proof.verdict == "shutdown") for proof in shown)
+    is_proven = any(
+        proof.signature and not proof.trouble and (proof.stands or proof.verdict == "shutdown") for proof in shown
+    )
     if call.options.command:
-        return _show_commands(call, shown, is_proven=is_proven)
-    if call.as_json:
+        call.refuse_json("--command")
+        call.say("set -e")
+        for proof in shown:
+            call.write(proof.command) if proof.command else None
+    elif call.as_json:
         evidence = [{**as_json(proof, "time"), "command": proof.command or None} for proof in shown]
         facts = {"request_id": row.request_id, "state": str(row.state), "verdicts": config.verdicts}
         call.json({**facts, "proven": is_proven, "evidence": evidence})
-        return int(not is_proven)
-    if not shown:
+    elif not shown:
         call.say(f"no human has answered {row.request_id}")
-    for proof in shown:
-        _evidence_show(call, proof)
+    else:
+        for proof in shown:
+            _evidence_show(call, proof)
     return int(not is_proven)
-
-
-def _show_commands(call: Call, shown: tuple[VerdictProof, ...], *, is_proven: bool) -> int:
-    call.refuse_json("--command")
-    call.say("set -e")
-    for proof in shown:
-        if proof.command:
-            call.write(proof.command)
-    return int(not is_proven)
-
-
-def _is_good(proof: VerdictProof) -> bool:
-    return bool(proof.signature) and not proof.trouble
 
 
 def _evidence_show(call: Call, proof: VerdictProof) -> None:
@@ -352,11 +340,12 @@ def do_requests(call: Call) -> int:
     """List the requests: who asked whom, how long ago, what was answered."""
     options = call.options
     snapshot = call.snapshot()
-    _ = call.actor  # a name that cannot act is refused, as by every verb
     archived = 0 if options.only_open else ARCHIVED
     view = view_of_team(call.team, snapshot, me=call.actor, archived=archived)
     now = view.now
-    rows = [row for row in view.requests if _wanted(row, options.only_open, options.kind)]
+    rows = [
+        row for row in view.requests if (row.is_open or not options.only_open) and options.kind in (None, str(row.kind))
+    ]
     if options.find is not None:
         query = parse_query(options.find, now=now, saved=load({}).preferences.filters)
         rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
@@ -365,10 +354,6 @@ def do_requests(call: Call) -> int:
     heads = "STATE  KIND  WAITED  FROM  TO  REQUEST  WHAT"
     print_rows(call, listed, snapshot, heads, [_cells(row, now) for row in rows], nothing)
     return 0
-
-
-def _wanted(row: RequestRow, only_open: bool, kind: str | None) -> bool:
-    return (row.is_open or not only_open) and kind in (None, str(row.kind))
 
 
 def _cells(row: RequestRow, now: datetime) -> tuple[str, ...]:
@@ -535,19 +520,13 @@ def _show_needs(call: Call, view: View, truth: StoreStatus) -> None:
         return
     number = len(view.attention)
     call.say(f"{counted(number, 'thing')} {'needs' if number == 1 else 'need'} {view.me}", style="bold")
-    print_table(call, "WHAT  WHO  AGE  ABOUT", [_status_cells(item, view) for item in view.attention[:_ROWS]])
-    if len(view.attention) > _ROWS:
-        call.say(f"and {len(view.attention) - _ROWS} more")
-
-
-def _status_cells(attention_item: ActionItem, view: View) -> tuple[str, ...]:
-    blocks = f" (blocks {', '.join(attention_item.blocks)})" if attention_item.blocks else ""
-    return (
-        str(attention_item.need),
-        attention_item.who,
-        age_since(attention_item.since, view.now),
-        f"{attention_item.title}{blocks}",
-    )
+    rows = []
+    for item in view.attention[:_ROWS]:
+        blocks = f" (blocks {', '.join(item.blocks)})" if item.blocks else ""
+        rows.append((str(item.need), item.who, age_since(item.since, view.now), f"{item.title}{blocks}"))
+    print_table(call, "WHAT  WHO  AGE  ABOUT", rows)
+    if number > _ROWS:
+        call.say(f"and {number - _ROWS} more")
 
 
 # `inbox`: an agent's messages, without touching them.
@@ -568,25 +547,21 @@ def do_inbox(call: Call) -> int:
     messages = [inbox for inbox in view.inboxes.get(agent, ()) if not call.options.unread or inbox.is_unread_by(agent)]
     if call.options.unanswered:
         messages = list(view.unanswered.get(agent, ()))
+        nothing = f"{agent} has answered everything it has read"
+    else:
+        nothing = f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue"
     records = [dict(message.record) for message in marked(call.team, messages)]
     listed = {"agent": agent, "messages": records, "count": len(records)}
-    heads = "STATUS  PRIORITY  AGE  FROM  TYPE  ID  SUMMARY"
-    rows = [_inbox_cells(message, agent, view) for message in messages]
-    print_rows(call, listed, view.snapshot, heads, rows, _nothing(call, agent))
+    rows = [
+        (
+            *("read" if agent in message.read_by else message.status, message.priority),
+            *(age_since(message.created_at, view.now), message.sender, message.type),
+            *(message.message_id, said_in(message)),
+        )
+        for message in messages
+    ]
+    print_rows(call, listed, view.snapshot, "STATUS  PRIORITY  AGE  FROM  TYPE  ID  SUMMARY", rows, nothing)
     return 0
-
-
-def _nothing(call: Call, agent: str) -> str:
-    if call.options.unanswered:
-        return f"{agent} has answered everything it has read"
-    return f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue"
-
-
-def _inbox_cells(message: Message, agent: str, view: View) -> tuple[str, ...]:
-    status = "read" if agent in message.read_by else message.status
-    waited = age_since(message.created_at, view.now)
-    about = (message.sender, message.type, message.message_id, said_in(message))
-    return status, message.priority, waited, *about
 
 
 def _refuse_stranger(call: Call, view: View, agent: str) -> None:
@@ -635,8 +610,9 @@ def do_history(call: Call) -> int:
         print_list(call, history_json(messages), snapshot, problems)
     elif form == "csv":
         print_csv(call, CSV_FIELDS, map(csv_row, messages))
-    else:
-        _print_log(call, messages)
+    elif messages:
+        call.tell_zone()
+        call.say(*(log_line(message, call.agent) for message in messages))
     call.warn([problem.sentence for problem in problems])
     if not messages and not problems:
         _tell_slips(call, snapshot)
@@ -650,14 +626,6 @@ def _tell_slips(call: Call, snapshot: Snapshot) -> None:
     ever = wanted(now=call.team.clock(), agent=agent)
     names = unheard_agent(snapshot, agent, lambda: history(call.team, snapshot.messages, ever)[0])
     call.warn([*names, *unheard_kind(snapshot.config, kind)])
-
-
-def _print_log(call: Call, messages: Sequence[Message]) -> None:
-
-    if messages:
-        call.tell_zone()
-    for message in messages:
-        call.say(log_line(message, call.agent))
 
 
 _LONGEST_WAITS = 3
@@ -721,21 +689,18 @@ def do_watch(call: Call) -> int:
     def look() -> None:
         nonlocal last
         now = team.snapshot()
-        if now is not last:
-            _print(call, last, now)
-            last = now if now.is_known else replace(now, messages=last.messages)
+        if now is last:
+            return
+        for change, text, facts in changes(last, now):
+            if call.as_json:
+                call.json({"at": to_text(now.taken_at), "change": change, **facts}, one_line=True)
+            else:
+                call.say(f"[{now.taken_at.astimezone():%Y-%m-%d %H:%M:%S}] {text}")
+        call.out.flush()
+        last = now if now.is_known else replace(now, messages=last.messages)
 
     until(team, look, timeout=call.options.seconds)
     return 0
-
-
-def _print(call: Call, before: Snapshot, after: Snapshot) -> None:
-    for change in changes(before, after):
-        if call.as_json:
-            call.json(change.as_json(), one_line=True)
-        else:
-            call.say(change.line())
-    call.out.flush()
 
 
 # `check`: what departs from the protocols or is damaged.
@@ -769,7 +734,10 @@ def do_check(call: Call) -> int:
     snapshot = watched(call.team)
     broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
     truth = assess(snapshot, call.team.clock())
-    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth), *gate_problems(call.team)))
+    locked = truth.reason(State.LOCKED)  # everything else that is the matter is a finding already
+    held = "" if locked is None else f"the lock is held {locked.text}"
+    of_lock = [Problem("LOCKED", "warning", call.team.location, held, locked.hint)] if locked is not None else []
+    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *of_lock, *gate_problems(call.team)))
     view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True)
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)
@@ -787,14 +755,6 @@ def do_check(call: Call) -> int:
     return int(errors > 0)
 
 
-def _of_lock(call: Call, truth: StoreStatus) -> tuple[Problem, ...]:
-    """A lock that is in the way, as a finding; everything else that is the matter is one already."""
-    reason = truth.reason(State.LOCKED)
-    if reason is None:
-        return ()
-    return (Problem("LOCKED", "warning", call.team.location, f"the lock is held {reason.text}", reason.hint),)
-
-
 def _repaired(call: Call) -> tuple[Problem, ...]:
 
     if call.options.accept_settings:
@@ -809,9 +769,7 @@ _OF_VERDICTS = frozenset({"FORGED_VERDICT", "UNVERIFIED_VERDICT", "ALTERED_VERDI
 
 def _with_place(call: Call, problem: Problem) -> Problem:
     """Where in its file a verdict stands that somebody else wrote or changed."""
-    if problem.code not in _OF_VERDICTS:
-        return problem
-    where = place_of(call.team, problem.place)
+    where = place_of(call.team, problem.place) if problem.code in _OF_VERDICTS else problem.place
     return problem if where == problem.place else replace(problem, message=f"{problem.message} ({where})")
 
 
@@ -850,93 +808,45 @@ def place_of(team: Team, message_id: str) -> str:
 _HEALTHY = {State.OK, State.EMPTY}
 
 
-class TeamChange(Struct, frozen=True):
-    """One change.
-
-    Attributes:
-        at: When it was noticed, ISO 8601 UTC.
-        change: `new`, `status`, `dropped`, `gone`, `condition` or `problem`.
-        text: What happened, for people; may hold stored text.
-        facts: The same as JSON values.
-    """
-
-    at: str
-    change: str
-    text: str
-    facts: dict[str, Any]
-
-    def line(self) -> str:
-        """One line, in local time."""
-        moment = from_text(self.at)
-        return f"[{moment.astimezone():%Y-%m-%d %H:%M:%S}] {self.text}" if moment else self.text
-
-    def as_json(self) -> dict[str, Any]:
-        """One JSON object."""
-        return {"at": self.at, "change": self.change, **self.facts}
+Change = tuple[str, str, dict[str, Any]]
+"""`new`, `status`, `dropped`, `gone`, `condition` or `problem`; what happened, for people; the same as JSON values."""
 
 
-def changes(before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
+def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     """Every difference, condition first, then messages in stored order, then what is gone."""
-    at = to_text(after.taken_at)
     was, state = (assess(snapshot, snapshot.taken_at).state for snapshot in (before, after))
     if was != state and not {was, state} <= _HEALTHY:
-        yield TeamChange(at, "condition", f"condition {was} -> {state}", {"was": str(was), "condition": str(state)})
+        yield "condition", f"condition {was} -> {state}", {"was": str(was), "condition": str(state)}
     for problem in after.problems:
         if problem not in before.problems:
-            facts = {"code": problem.code, "severity": problem.severity, "place": problem.place}
-            text = f"problem {problem.code} at {problem.place}: {problem.message}"
-            yield TeamChange(at, "problem", text, {**facts, "message": problem.message, "hint": problem.hint})
-    yield from _dropped(at, before, after)
-    if after.messages is not before.messages:
-        yield from _messages(at, before, after)
-
-
-def _dropped(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
-    known = {message.message_id for message in before.dropped}
+            yield "problem", f"problem {problem.code} at {problem.place}: {problem.message}", asdict(problem)
+    waiting = {message.message_id for message in before.dropped}
     for message in after.dropped:
-        if message.message_id not in known:
-            text = f"in drop/, to be taken in: {_about(message)}"
-            yield TeamChange(at, "dropped", text, {**_facts(message), "summary": said_in(message)})
-
-
-def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
+        if message.message_id not in waiting:
+            yield _change("dropped", "in drop/, to be taken in:", message, summary=said_in(message))
     old = {message.message_id: message for message in before.messages}
-    for message in after.messages:
-        known = old.pop(message.message_id, None)
+    for message in after.messages if after.messages is not before.messages else ():
+        known, status = old.pop(message.message_id, None), message.status
+        if known is message:
+            continue
         if known is None:
-            facts = {"status": message.status, "priority": message.priority, "summary": said_in(message)}
-            yield TeamChange(at, "new", f"new {_about(message)}", {**_facts(message), **facts})
-        elif known is not message:
-            yield from _progress(at, known, message)
-    for message in old.values() if after.is_known else ():
-        text = f"gone from the queue: {_about(message)}"
-        yield TeamChange(at, "gone", text, {**_facts(message), "was": message.status})
+            facts = {"priority": message.priority, "summary": said_in(message)}
+            yield _change("new", "new", message, status=status, **facts)
+        elif known.status != status:
+            yield _change("status", f"{known.status} -> {status}", message, was=known.status, status=status)
+        elif readers := [name for name in message.read_by if name not in known.read_by]:
+            yield _change("status", f"read by {', '.join(readers)}", message, status=status, read_by=readers)
+        elif known.record != message.record:
+            yield _change("status", "changed", message, status=status)
+    for message in old.values() if after.is_known and after.messages is not before.messages else ():
+        yield _change("gone", "gone from the queue:", message, was=message.status)
 
 
-def _progress(at: str, was: Message, message: Message) -> Iterator[TeamChange]:
-    readers = [name for name in message.read_by if name not in was.read_by]
-    if was.status != message.status:
-        facts = {**_facts(message), "was": was.status, "status": message.status}
-        yield TeamChange(at, "status", f"{was.status} -> {message.status} {_about(message)}", facts)
-    elif readers:
-        facts = {**_facts(message), "status": message.status, "read_by": readers}
-        yield TeamChange(at, "status", f"read by {', '.join(readers)} {_about(message)}", facts)
-    elif was.record != message.record:
-        yield TeamChange(at, "status", f"changed {_about(message)}", {**_facts(message), "status": message.status})
-
-
-def _about(message: Message) -> str:
+def _change(change: str, words: str, message: Message, **facts: Any) -> Change:
+    names = {"message_id": message.message_id, "from": message.sender, "to": list(message.recipients)}
     who = f"{message.sender} -> {', '.join(message.recipients)}"
-    return f'{message.message_id} {who} {message.type}: "{said_in(message)}"'
-
-
-def _facts(message: Message) -> dict[str, Any]:
-    return {
-        "message_id": message.message_id,
-        "from": message.sender,
-        "to": list(message.recipients),
-        "message_type": message.type,
-    }
+    text = f'{words} {message.message_id} {who} {message.type}: "{said_in(message)}"'
+    return change, text, {**names, "message_type": message.type, **facts}
 
 
 # Findings counted for people: `1 finding, an error`, `3 findings, 1 of them an error`.
@@ -944,9 +854,6 @@ def _facts(message: Message) -> dict[str, Any]:
 
 def findings_of(number: int, errors: int) -> str:
     """How many findings, and how many of them are errors; nothing is said of errors where there are none."""
-    text = counted(number, "finding")
-    if not errors:
-        return text
-    if number == 1:
-        return f"{text}, an error"
-    return f"{text}, {errors} of them {'an error' if errors == 1 else 'errors'}"
+    of_them = f"{errors} of them " if number > 1 else ""
+    told = f", {of_them}{'an error' if errors == 1 else 'errors'}" if errors else ""
+    return f"{counted(number, 'finding')}{told}"

@@ -14,10 +14,10 @@ SECOND = make_message(2, to="file-manager")
 def test_each_message_is_told_as_what_became_of_it() -> None:
     read = SECOND.with_changes(status="read")
     (progress,) = changes(snapshot_of((FIRST, SECOND)), snapshot_of((FIRST, read)))
-    assert (progress.change, progress.facts["to"], progress.facts["status"]) == ("status", ["file-manager"], "read")
+    assert (progress[0], progress[2]["to"], progress[2]["status"]) == ("status", ["file-manager"], "read")
     (gone,) = changes(snapshot_of((FIRST, SECOND)), snapshot_of((SECOND,)))
-    assert (gone.change, gone.facts["to"]) == ("gone", ["task-manager"])
+    assert (gone[0], gone[2]["to"]) == ("gone", ["task-manager"])
     (new,) = changes(snapshot_of((FIRST,)), snapshot_of((FIRST, SECOND)))
-    assert (new.change, new.facts["to"]) == ("new", ["file-manager"])
+    assert (new[0], new[2]["to"]) == ("new", ["file-manager"])
     again = snapshot_of((make_message(1), SECOND))
     assert list(changes(snapshot_of((FIRST, SECOND)), again)) == []
