@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call, is_terminal
 from team_console.console.cli.printing import age_since, print_rows
 from team_console.console.cli.registry import Arg, Command, arg, flag, verb
-from team_console.console.cli.results import ClearedJson, FailureJson
 from team_console.console.cli.talk import confirmed, delivery
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 # `failures`: what could not be delivered, with attempts, the next try and the last error.
 
-_TROUBLED = ("failed", "expired", "retry")
+_DEAD = ("failed", "expired")
 
 
 @verb(flag("--failed", "only dead letters: no more tries will be made"))
@@ -33,10 +32,12 @@ def do_failures(call: Call) -> int:
     """List messages that are failed, expired or put off for another try. Then: team-console retry, redirect,
     discard or recall."""
     snapshot = call.snapshot()
-    words = _TROUBLED[:2] if call.options.failed else _TROUBLED
-    messages = [message for message in snapshot.messages if message.status in words or _is_put_off(message)]
-    messages = [message for message in messages if not (call.options.failed and _is_put_off(message))]
-    messages.sort(key=lambda entry: (entry.status not in _TROUBLED[:2], entry.order_by()[1]))
+    messages = [
+        message
+        for message in snapshot.messages
+        if message.status in _DEAD or (not call.options.failed and _is_put_off(message))
+    ]
+    messages.sort(key=lambda entry: (entry.status not in _DEAD, entry.order_by()[1]))
     listed = {"failures": [as_json(message) for message in messages], "count": len(messages)}
     heads = "STATE  TRIES  NEXT TRY  TO  FROM  TYPE  AGE  MESSAGE  LAST ERROR"
     rows = [_cells(message, snapshot.taken_at) for message in messages]
@@ -44,7 +45,7 @@ def do_failures(call: Call) -> int:
     return 0
 
 
-def as_json(message: Message) -> FailureJson:
+def as_json(message: Message) -> dict[str, Any]:
     """One row of the failure desk."""
     following, end = next_attempt(message), expires_at(message)
     return {
@@ -63,7 +64,7 @@ def as_json(message: Message) -> FailureJson:
 
 
 def _is_put_off(message: Message) -> bool:
-    return message.status == "pending" and message.envelope("error_message") is not None
+    return message.status == "retry" or (message.status == "pending" and message.envelope("error_message") is not None)
 
 
 def _cells(message: Message, now: datetime) -> tuple[str, ...]:
@@ -72,7 +73,7 @@ def _cells(message: Message, now: datetime) -> tuple[str, ...]:
     return (
         message.status,
         f"{attempts_of(message)}/{max_attempts(message)}",
-        "-" if message.status in _TROUBLED[:2] else wait,
+        "-" if message.status in _DEAD else wait,
         ", ".join(message.recipients),
         message.sender,
         message.type,
@@ -144,18 +145,13 @@ def do_clear(call: Call) -> int:
     if options.dry_run:
         return _clear_show(call, forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
     if options.archives and not options.yes:
-        _ask(call)
+        days = call.team.config().delete_archived_after_days
+        call.note(f"archived messages older than {days} days will be deleted for good")
+        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr) and confirmed()):
+            text = "deleting archives was not confirmed; nothing was written"
+            raise TeamError(Code.NOT_PERMITTED, text, "Add --yes.")
     cleared = clear(call.caller, older_than_days=options.older_than_days, delete_archived=options.archives)
     return _clear_show(call, cleared, dry_run=False)
-
-
-def _ask(call: Call) -> None:
-
-    days = call.team.config().delete_archived_after_days
-    call.note(f"archived messages older than {days} days will be deleted for good")
-    asked = is_terminal(sys.stdin) and is_terminal(sys.stderr)
-    if not (asked and confirmed()):
-        raise TeamError(Code.NOT_PERMITTED, "deleting archives was not confirmed; nothing was written", "Add --yes.")
 
 
 def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
@@ -167,19 +163,7 @@ def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
         lines.append(f"{counted(cleared.kept, 'old message')} {stay}: an open request or the roster rests on them")
     if cleared.archives:
         lines.append(f"deleted for good: {counted(cleared.archives, 'archived message')}")
-    call.show(_clear_as_json(cleared, dry_run), *lines)
+    removed = {"messages_deleted": cleared.deleted, "deleted_statuses": dict(cleared.statuses)}
+    left = {"messages_kept": cleared.kept, "archived_deleted": cleared.archives, "disk_space_freed_mb": FREED_MB}
+    call.show({"success": True, "action": "clear", "dry_run": dry_run, **removed, **left}, *lines)
     return 0
-
-
-def _clear_as_json(cleared: Cleared, dry_run: bool) -> ClearedJson:
-
-    return {
-        "success": True,
-        "action": "clear",
-        "dry_run": dry_run,
-        "messages_deleted": cleared.deleted,
-        "disk_space_freed_mb": FREED_MB,
-        "deleted_statuses": dict(cleared.statuses),
-        "messages_kept": cleared.kept,
-        "archived_deleted": cleared.archives,
-    }

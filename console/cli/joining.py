@@ -18,7 +18,6 @@ from team_console.console.agents.session_files import EACH
 from team_console.console.cli.call import Call, is_terminal
 from team_console.console.cli.printing import ASK_HELP, parse_rules
 from team_console.console.cli.registry import arg, flag, verb
-from team_console.console.cli.results import JoiningJson
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.parsing import ROLES
@@ -58,8 +57,10 @@ def do_join(call: Call) -> int:
 
     With --all sessions of Claude Code and Codex join, each by a name of its own: those that run and are chosen,
     without a restart, and every one that starts from now on; 'team-console leave --all' takes it out."""
-    options = call.options
-    _refuse_password(call)
+    options, location = call.options, call.options.team or ""
+    if redact(location) != location:  # it must not get into files that clients and other programs read
+        text = "the location names a password, which would get into the settings of the client"
+        raise TeamError(Code.USAGE, text, "Leave it out and keep the password in ~/.pgpass.")
     write = not (options.show or options.read_only)
     if options.every:
         return _join_all(call, write=write)
@@ -106,7 +107,7 @@ def _plugin(call: Call) -> int:
         raise TeamError(Code.USAGE, "--plugin is for claude", "Leave it out.")
     identity = f"TEAM_CONSOLE_AS={shlex.quote(call.options.name)} TEAM_CONSOLE_TEAM={shlex.quote(call.team.location)}"
     line = f"{identity} claude --plugin-dir {shlex.quote(str(plugin_folder()))}"
-    call.show(JoiningJson(success=True, action="join", command=line), line)
+    call.show({"success": True, "action": "join", "command": line}, line)
     return 0
 
 
@@ -146,15 +147,3 @@ def _finish(call: Call, done: Joined) -> int:
     facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": done.notes}
     call.show({"success": True, "action": done.action, **facts, "written": done.written}, *lines, *done.notes)
     return 0
-
-
-def _refuse_password(call: Call) -> None:
-    """A password must not get into files that clients and other programs read.
-
-    Raises:
-        TeamError: `USAGE`.
-    """
-    given = call.options.team or ""
-    if redact(given) != given:
-        text = "the location names a password, which would get into the settings of the client"
-        raise TeamError(Code.USAGE, text, "Leave it out and keep the password in ~/.pgpass.")

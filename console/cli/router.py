@@ -31,10 +31,12 @@ def do_deliver(call: Call) -> int:
     only = _only(options.to)
     call.tell_stranger()
     if not options.loop:
-        _end_like_interrupted()
+        for name in (signal.SIGTERM, signal.SIGHUP):  # a claim left behind would hold its message back
+            signal.signal(name, signal.default_int_handler)
         done = deliver(call.caller, only=only, limit=options.timeout)
         _show(call, done)
-        _say_skipped(call, done)
+        for left in done.skipped if not call.as_json else ():
+            call.say(f"skipped: {left.message.message_id} -> {left.recipient}: {left.error}")
         return 0
     if only is not None:
         raise TeamError(Code.USAGE, "--to is for one pass", "Leave out --loop or --to.")
@@ -53,12 +55,6 @@ def _only(given: list[str] | None) -> list[str] | None:
     if not names:
         raise TeamError(Code.MISSING_RECIPIENT, "--to names nobody", "Name an agent, or leave --to out to serve all.")
     return names
-
-
-def _end_like_interrupted() -> None:
-    """A pass that is told to end notes what is running; a claim left behind would hold its message back."""
-    for name in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, signal.default_int_handler)
 
 
 def _loop(call: Call) -> int:
@@ -92,12 +88,6 @@ def _show(call: Call, done: Delivered) -> None:
         call.say(f"expired: {message.message_id} -> {', '.join(message.recipients)}")
     if not (done.attempts or done.expired):
         call.say("nothing was due")
-
-
-def _say_skipped(call: Call, done: Delivered) -> None:
-    """What this pass left, each with its reason; in JSON it stands in the result."""
-    for message in done.skipped if not call.as_json else ():
-        call.say(f"skipped: {message.message.message_id} -> {message.recipient}: {message.error}")
 
 
 def _as_json(call: Call, done: Delivered) -> dict[str, Any]:

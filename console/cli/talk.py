@@ -15,7 +15,7 @@ from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.checks import default_recipients
 from team_console.store.protocol.kinds import filled
 from team_console.store.service.inbox import acknowledge, receive
-from team_console.store.service.sending import Preview, broadcast, preview, send
+from team_console.store.service.sending import broadcast, preview, send
 
 if TYPE_CHECKING:
     from team_console.store.service.caller import Received
@@ -62,12 +62,8 @@ def do_send(call: Call) -> int:
 
 def _asker(call: Call, message_id: str | None) -> list[str]:
     """Whoever wrote the message that is answered, as far as it is still in the queue."""
-    answered = (
-        next((message for message in call.snapshot().messages if message.message_id == message_id), None)
-        if message_id
-        else None
-    )
-    return [answered.sender] if answered is not None else []
+    messages = call.snapshot().messages if message_id else ()
+    return [message.sender for message in messages if message.message_id == message_id][:1]
 
 
 def _filled(call: Call) -> tuple[str | None, str | None]:
@@ -78,11 +74,9 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
     """
 
     options = call.options
+    if options.template is None and (options.reason, options.expected) != (None, None):
+        raise TeamError(Code.USAGE, "--reason and --expected belong to --template delayed", "Add --template delayed.")
     if options.template is None:
-        if options.reason is not None or options.expected is not None:
-            raise TeamError(
-                Code.USAGE, "--reason and --expected belong to --template delayed", "Add --template delayed."
-            )
         return None, None
     if options.content is not None:
         raise TeamError(Code.USAGE, "--template fills in the content itself", "Leave out --content, or the template.")
@@ -127,14 +121,20 @@ def do_broadcast(call: Call) -> int:
     options = call.options
     text = content(options.content) or ""
     shown = preview(call.caller, to="all")
+    sentence = f"{counted(len(shown.recipients), 'delivery')}: {', '.join(shown.recipients)}"
+    if shown.not_listening:
+        sentence += f"; not listening: {', '.join(shown.not_listening)}"
     if options.dry_run:
-        return _show_only(call, shown)
-    call.note(_sentence(shown))
-    asked = is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-"
-    if asked and not options.yes:
+        head = {"success": True, "action": "broadcast", "dry_run": True, "recipients": shown.recipients}
+        more = {"not_listening": shown.not_listening, "left_out": shown.left_out, "warnings": shown.warnings}
+        call.show({**head, **more}, sentence, warnings=shown.warnings)
+        return 0
+    call.note(sentence)
+    if is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-" and not options.yes:
         call.warn(shown.warnings)
-    if asked and not options.yes and not confirmed():
-        raise TeamError(Code.NOT_PERMITTED, "broadcast not confirmed; nothing was written", "Add --yes to skip this.")
+        if not confirmed():
+            text = "broadcast not confirmed; nothing was written"
+            raise TeamError(Code.NOT_PERMITTED, text, "Add --yes to skip this.")
     receipt = broadcast(call.caller, summary=options.summary, content=text)
     return call.finish(receipt, [f"written: {delivery(message)}" for message in receipt.messages])
 
@@ -144,20 +144,6 @@ def confirmed() -> bool:
     sys.stderr.write("Send it? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _sentence(shown: Preview) -> str:
-    text = f"{counted(len(shown.recipients), 'delivery')}: {', '.join(shown.recipients)}"
-    if shown.not_listening:
-        text += f"; not listening: {', '.join(shown.not_listening)}"
-    return text
-
-
-def _show_only(call: Call, shown: Preview) -> int:
-    facts = {"recipients": shown.recipients, "not_listening": shown.not_listening, "left_out": shown.left_out}
-    head = {"success": True, "action": "broadcast", "dry_run": True}
-    call.show({**head, **facts, "warnings": shown.warnings}, _sentence(shown), warnings=shown.warnings)
-    return 0
 
 
 # `receive`: the receive task of seed 000, with its display format and its three-key result.

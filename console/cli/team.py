@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 from argparse import BooleanOptionalAction
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import asdict, replace
 from team_console.console.cli.bare import need_screen
 from team_console.console.cli.call import LOCK_WAIT, Call, split_names
 from team_console.console.cli.printing import ASK_HELP, parse_rules, print_table
 from team_console.console.cli.registry import DAY, arg, flag, seconds, verb
-from team_console.console.cli.results import MadeJson, PlayedJson
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME, open_team
@@ -28,10 +28,6 @@ from team_console.store.settings.editing import new_text, write_new
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 from team_console.store.views.findings import key_findings, trail_findings
-
-if TYPE_CHECKING:
-    from team_console.store.service.migration import Migrated
-
 
 # `demo`: a simulated team.
 
@@ -57,29 +53,18 @@ def do_demo(call: Call) -> int:
 
     with simulation(Simulation(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
         if options.headless is not None:
-            _announce(call, str(folder))
+            call.show({"success": True, "action": "demo", "location": str(folder)}, folder)
+            call.out.flush()
             wait(options.headless)
             return 0
-        status = _open_console(call, str(folder))
+        from team_console.console.app import run_console  # 300 ms: Textual
+
+        options.team = str(folder)
+        read_only = options.read_only
+        status = run_console(call.team, me=call.given_actor, read_only=read_only, tips=not read_only)
     if options.keep:
         call.note(f"the team is kept in {folder}")
     return status
-
-
-def _announce(call: Call, folder: str) -> None:
-    call.show(PlayedJson(success=True, action="demo", location=folder), folder)
-    call.out.flush()
-
-
-def _open_console(call: Call, folder: str) -> int:
-    from team_console.console.app import run_console  # 300 ms: Textual
-
-    team = open_team(folder, read_only=call.options.read_only)
-    try:
-        read_only = call.options.read_only
-        return run_console(team, me=call.given_actor, read_only=read_only, tips=not read_only)
-    finally:
-        team.close()
 
 
 # `init`: a new team.
@@ -113,8 +98,9 @@ def do_init(call: Call) -> int:
     agents = with_lead([parse_agent(text) for text in options.agent], lead)
     shown = _make(place, name, lead, agents)
     members = [agent.name for agent in agents]
+    made = {"success": True, "action": "init", "team": name, "location": shown, "lead": lead, "agents": members}
     call.show(
-        MadeJson(success=True, action="init", team=name, location=shown, lead=lead, agents=members),
+        made,
         f"made team {name} in {shown}: {lead} leads {', '.join(members[1:]) or 'nobody yet'}",
         f"open it with: team-console -t {shown}",
     )
@@ -145,7 +131,6 @@ def _name_of(place: str) -> str:
 
 
 def _is_database(place: str) -> bool:
-
     return "://" in place or place.endswith(DATABASE_SUFFIXES)
 
 
@@ -153,55 +138,32 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
     """Make it; gives back the location as it may be shown."""
     if place.startswith("claude:"):
         raise TeamError(Code.USAGE, f"{place}: a team of Claude Code is made by Claude Code", "Name a folder.")
-    if _is_database(place):
-        return _make_database(place, name, lead, agents)
-    folder = Path(os.path.expanduser(place))
-    _make_folder(folder, name, lead, agents)
-    return str(folder)
-
-
-def _make_database(place: str, name: str, lead: str, agents: list[Agent]) -> str:
-
-    if "://" not in place:
-        _make_parents(Path(os.path.expanduser(place)))
-    made = create_database(place, new_text(team=name, lead=lead, agents=agents))
-    team = open_team(place, read_only=True)
-    team.close()
-    if not made:
-        text = f"{team.location} holds a team already; nothing was changed"
-        raise TeamError(Code.NOT_PERMITTED, text, "Choose another database, or: team-console member add NAME")
-    return team.location
-
-
-def _make_parents(file: Path) -> None:
+    path, is_database = Path(os.path.expanduser(place)), _is_database(place)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TeamError(
-            Code.STORE_FAILED, f"{error.filename}: {error.strerror}", "Choose a folder to write in."
-        ) from None
-
-
-def _make_folder(folder: Path, name: str, lead: str, agents: list[Agent]) -> None:
-
-    try:
-        for known in (PROJECT_CONFIG, PROJECT_QUEUE):
-            if (folder / known).exists():
-                hint = f"Use it with -t {folder}, add members with 'team-console member add', or choose another folder."
-                raise TeamError(Code.NOT_PERMITTED, f"{folder / known} exists already; nothing was changed", hint)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_new(folder / CONFIG_NAME, team=name, lead=lead, agents=agents)
-        if not (folder / QUEUE_NAME).exists():
-            with (folder / QUEUE_NAME).open("x", encoding="utf-8") as file:
-                file.write("messages: []\n")
+        if "://" not in place:
+            (path.parent if is_database else path).mkdir(parents=True, exist_ok=True)
+        for known in (PROJECT_CONFIG, PROJECT_QUEUE) if not is_database else ():
+            if (path / known).exists():
+                hint = f"Use it with -t {path}, add members with 'team-console member add', or choose another folder."
+                raise TeamError(Code.NOT_PERMITTED, f"{path / known} exists already; nothing was changed", hint)
+        if not is_database:
+            write_new(path / CONFIG_NAME, team=name, lead=lead, agents=agents)
+            if not (path / QUEUE_NAME).exists():
+                with (path / QUEUE_NAME).open("x", encoding="utf-8") as file:
+                    file.write("messages: []\n")
+            return str(path)
     except FileExistsError as error:
-        raise TeamError(
-            Code.NOT_PERMITTED, f"{error.filename} exists already; nothing was changed", "Choose another folder."
-        ) from None
+        text = f"{error.filename} exists already; nothing was changed"
+        raise TeamError(Code.NOT_PERMITTED, text, "Choose another folder.") from None
     except OSError as error:
-        raise TeamError(
-            Code.STORE_FAILED, f"{error.filename}: {error.strerror}", "Choose a folder to write in."
-        ) from None
+        text = f"{error.filename}: {error.strerror}"
+        raise TeamError(Code.STORE_FAILED, text, "Choose a folder to write in.") from None
+    made = create_database(place, new_text(team=name, lead=lead, agents=agents))
+    with closing(open_team(place, read_only=True)) as team:
+        if not made:
+            text = f"{team.location} holds a team already; nothing was changed"
+            raise TeamError(Code.NOT_PERMITTED, text, "Choose another database, or: team-console member add NAME")
+        return team.location
 
 
 # `member`: adds, changes, removes and lists the members in the team's settings.
@@ -314,18 +276,15 @@ def _list(call: Call, names: Sequence[str]) -> int:
     if not config.agents:
         call.say("the settings name no members: whoever writes and is written to is one")
         return 0
-    heads = "MEMBER  ROLE  PLAN  DELIVERED BY  MAY WRITE TO  MAY SEND"
-    print_table(call, heads, [_cells(agent) for agent in agents])
+    rows = []
+    for agent in agents:
+        rights = (
+            "all" if one is None else ", ".join(sorted(one)) or "-" for one in (agent.may_message, agent.may_send)
+        )
+        plan, way = "first" if agent.plan_mode_required else "-", shlex.join(agent.deliver) or "inbox file"
+        rows.append((agent.name, agent.role, plan, way, *rights))
+    print_table(call, "MEMBER  ROLE  PLAN  DELIVERED BY  MAY WRITE TO  MAY SEND", rows)
     return 0
-
-
-def _cells(agent: Agent) -> tuple[str, ...]:
-    plan = "first" if agent.plan_mode_required else "-"
-    rights = [
-        "all" if allowed is None else ", ".join(sorted(allowed)) or "-"
-        for allowed in (agent.may_message, agent.may_send)
-    ]
-    return agent.name, agent.role, plan, shlex.join(agent.deliver) or "inbox file", *rights
 
 
 # `migrate`: copies a team with its history to another place.
@@ -346,32 +305,18 @@ def do_migrate(call: Call) -> int:
     options = call.options
     if options.read_only:
         raise TeamError(Code.READ_ONLY, "migrate writes to its target", "Leave --read-only out.")
-    source = open_team(options.source, read_only=True)
-    if isinstance(source, ClaudeTeam):
-        source = source.taken_over()
-    try:
-        config = source.config()
-        target = open_target(options.target, config)
-        try:
-            actor = call.given_actor or config.lead
-            found = [*key_findings(config, source.snapshot().recorded), *trail_findings(source.audit(limit=10**9))]
-            done = migrate(source, target, actor=actor, wait=LOCK_WAIT, progress=_progress(call), found=found)
-        finally:
-            target.close()
-    finally:
-        source.close()
-    return _show(call, done, target.location)
 
-
-def _progress(call: Call) -> Callable[[str, int], None]:
-    def told(what: str, number: int) -> None:
+    def progress(what: str, number: int) -> None:
         if not call.as_json and number:
             call.note(f"{number:,} {what}")
 
-    return told
-
-
-def _show(call: Call, done: Migrated, place: str) -> int:
+    opened = open_team(options.source, read_only=True)
+    with closing(opened.taken_over() if isinstance(opened, ClaudeTeam) else opened) as source:
+        config = source.config()
+        with closing(open_target(options.target, config)) as target:
+            actor, place = call.given_actor or config.lead, target.location
+            found = [*key_findings(config, source.snapshot().recorded), *trail_findings(source.audit(limit=10**9))]
+            done = migrate(source, target, actor=actor, wait=LOCK_WAIT, progress=progress, found=found)
     if call.as_json:
         call.json({"success": True, "action": "migrate", "location": place, **asdict(done)})
         return 0

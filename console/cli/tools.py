@@ -29,7 +29,7 @@ from team_console.console.cli.reference import (
     team_schema,
 )
 from team_console.console.cli.registry import arg, flag, verb
-from team_console.console.cli.results import RESULTS, ServedJson, schema_of
+from team_console.console.cli.results import RESULTS, schema_of
 from team_console.console.preferences import as_toml, config_path, load
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
@@ -70,7 +70,7 @@ def do_serve(call: Call) -> int:
     except (OSError, OverflowError) as error:
         text = f"port {options.port} cannot be used: {getattr(error, 'strerror', None) or error}"
         raise TeamError(Code.USAGE, text, "Choose another with --port N, or a free one with --port 0.") from None
-    found = ServedJson(success=True, action="serve", url=server.url, port=server.port, write=options.write)
+    found = {"success": True, "action": "serve", "url": server.url, "port": server.port, "write": options.write}
     call.show(found, server.url)
     if not call.as_json:
         can = "read and write" if options.write else "read"
