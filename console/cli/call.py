@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from msgspec.structs import replace
 from team_console.store.backends.open import open_team
@@ -14,24 +16,17 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, parse_json_sequence, without_comments
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER, canonical, check_name, did_you_mean
+from team_console.store.model.safe import UNSAFE, cut_piles, safe_line, safe_text
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.membership import known
 from team_console.store.service.caller import Caller
 
 if TYPE_CHECKING:
-    from team_console.store.contract.team import Snapshot, Team
-    from team_console.store.service.caller import Caller, Receipt
-    from team_console.store.settings.team_config import TeamConfig
-
-import json
-import re
-from typing import TYPE_CHECKING, TextIO
-
-from team_console.store.model.safe import UNSAFE, cut_piles, safe_line, safe_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
+
+    from team_console.store.contract.team import Snapshot, Team
+    from team_console.store.service.caller import Receipt
+    from team_console.store.settings.team_config import TeamConfig
 
 
 LOCK_WAIT = 10.0
@@ -162,8 +157,11 @@ class Call:
             return
 
         config = self.team.config() if snapshot is None else snapshot.config
-        if not is_in_settings(config, name):
-            self.warn(unheard_actor(snapshot or self.team.snapshot(), name))
+        if is_in_settings(config, name) or not config.declared:
+            return
+        snapshot = snapshot or self.team.snapshot()
+        if not _is_known(snapshot, name):
+            self.warn([f"no member of team {config.name} is called {name}{did_you_mean(name, _names(snapshot))}"])
 
     def tell_zone(self) -> None:
         """Say on standard error in which zone the times of a listing are, where it is not UTC."""
@@ -278,15 +276,13 @@ def json_documents(text: str, *, hint: str) -> list[Any]:
             line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines
         ):
             return [error]
-    return [_document(line, number, hint) for number, line in lines]
-
-
-def _document(line: str, number: int, hint: str) -> Any:
-
-    try:
-        return parse_json(line, what=f"standard input, document in line {number}", hint=hint)
-    except TeamError as error:
-        return error
+    found: list[Any] = []
+    for number, line in lines:
+        try:
+            found.append(parse_json(line, what=f"standard input, document in line {number}", hint=hint))
+        except TeamError as error:
+            found.append(error)
+    return found
 
 
 def read(what: str) -> str:
@@ -315,13 +311,6 @@ def _text(data: bytes, what: str, place: str) -> str:
 
 
 # Words for names that nobody has and kinds that are none: a slip of the keyboard must not look like an empty list.
-
-
-def unheard_actor(snapshot: Snapshot, name: str) -> list[str]:
-    """A warning when whoever acts or looks is no member of the team, where its settings name the members."""
-    if not snapshot.config.declared or _is_known(snapshot, name):
-        return []
-    return [f"no member of team {snapshot.config.name} is called {name}{did_you_mean(name, _names(snapshot))}"]
 
 
 def unheard_agent(snapshot: Snapshot, name: str | None, ever: Callable[[], Sequence[Message]]) -> list[str]:
@@ -465,7 +454,8 @@ class Output:
 
 def _painted(text: str, style: str) -> str:
     """`text` in a style when standard output is a terminal that wants colour, else as it is."""
-    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text and wants_colour(sys.stdout) else text
+    wanted = is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text and wanted else text
 
 
 def _write_all(stream: TextIO, text: str) -> None:
@@ -482,7 +472,8 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
     """JSON that reads well and cannot steer a terminal: UTF-8 stays, controls, bidi and invisible characters are
     escaped. Parsing it gives back exactly `value`; dates a YAML reader made become text.
     """
-    text = json.dumps(value, ensure_ascii=not _speaks_utf8(), indent=indent, default=str)
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "")
+    text = json.dumps(value, ensure_ascii=encoding != "utf8", indent=indent, default=str)
     if text.isascii():
         return text
     return _BEYOND_ASCII.sub(lambda match: _escaped(match[0]), text)
@@ -497,13 +488,3 @@ def _escaped(text: str) -> str:
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a person is looking at this stream."""
     return stream is not None and stream.isatty()
-
-
-def wants_colour(stream: TextIO | None) -> bool:
-    """A terminal, not dumb, and no `NO_COLOR`."""
-    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _speaks_utf8() -> bool:
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return encoding.lower().replace("-", "") == "utf8"

@@ -62,7 +62,10 @@ def run(argv: Sequence[str]) -> int:
 def _dispatch(argv: Sequence[str], out: Output) -> int:
     if list(argv) == ["--version"]:  # asked for by scripts that look whether we are there
         return _say_version(out)
-    _refuse_broken_text(argv)
+    for word in argv:  # in a message lone surrogates would end up that no other reader accepts
+        if not word.isascii() and any("\ud800" <= item <= "\udfff" for item in word):
+            text = f"argument {word!r} is not text in the encoding of this terminal"
+            raise TeamError(Code.USAGE, text, "Give it as UTF-8, or hand the content in on standard input with '-'.")
     name, rest = split(argv)
     if name is None and {"-h", "--help"} & {*_options(rest)}:
         out.write(overview())
@@ -90,17 +93,6 @@ def _options(argv: Sequence[str]) -> Sequence[str]:
 def _say_version(out: Output) -> int:
     out.say(f"team-console {__version__}")
     return 0
-
-
-def _refuse_broken_text(argv: Sequence[str]) -> None:
-    """Bytes that are not text would end up in a message as lone surrogates no other reader accepts."""
-    for word in argv:
-        if not word.isascii() and any("\ud800" <= item <= "\udfff" for item in word):
-            raise TeamError(
-                Code.USAGE,
-                f"argument {word!r} is not text in the encoding of this terminal",
-                "Give it as UTF-8, or hand the content in on standard input with '-'.",
-            )
 
 
 def _unexpected(error: Exception, out: Output) -> int:
@@ -271,8 +263,8 @@ SAME: dict[str, str] = {
 """Words that other programs use for what a verb does; spelling alone would take `reply` for `retry`."""
 _NEAR = 0.75
 """Likeness of an option that was meant; with less `--reason` becomes `--read-only`."""
-_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-"""What word processors make of a hyphen."""
+_DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+"""Hyphens, and what word processors make of them."""
 
 
 def meant_verb(name: str) -> str | None:
@@ -283,32 +275,19 @@ def meant_verb(name: str) -> str | None:
 def meant_option(parser: Parser, message: str, given: Sequence[str]) -> str | None:
     """What to type instead, where argparse refused `given` with `message`; None where nothing comes near."""
     options = [name for action in parser._actions for name in action.option_strings]
-    if "expected one argument" in message:
-        return _dashed_value(message, given, options)
-    single = next((word for word in given if len(word) > 2 and f"-{word}" in options), None)
-    if single is not None:  # `-to NAME` was read as the team `o`
-        return f"Did you mean -{single}?"
-    _, _, refused = message.partition("unrecognized arguments: ")
-    word = refused.partition(" ")[0].partition("=")[0]
-    if word and word[0] in _DASHES:
-        return "An option begins with plain hyphens, not with the dash that a word processor makes of them."
-    return _instead_of(parser, word, options) if word.startswith("--") else None
-
-
-def _instead_of(parser: Parser, word: str, options: Sequence[str]) -> str | None:
-    alone = next((item.metavar for item in parser._actions if item.metavar == word[2:].upper()), None)
-    if alone is not None:
-        return f"{alone} is given without {word}: {parser.prog} {alone}"
-    began = [name for name in options if name.startswith(word)]
-    near = get_close_matches(word.lower(), options, n=1, cutoff=_NEAR)
-    meant = began if len(began) == 1 else near
-    return f"Did you mean {meant[0]}?" if meant else None
-
-
-def _dashed_value(message: str, given: Sequence[str], options: Sequence[str]) -> str | None:
-    """`--content -x`: what follows was taken for an option."""
     named = message.removeprefix("argument ").partition(":")[0].split("/")
-    for option, value in pairwise(given):
-        if option in named and value.startswith("-") and value not in options:
+    for option, value in pairwise(given if "expected one argument" in message else ()):
+        if option in named and value.startswith("-") and value not in options:  # it was taken for an option
             return f"A value that begins with a dash is given as {shlex.join([f'{option}={value}'])}"
+    for typed in (word.partition("=")[0] for word in given if word[:1] in _DASHES):
+        word = f"--{typed.lstrip(_DASHES)}"  # `-to NAME` was read as the team `o`
+        if typed in options or len(word) < 4:
+            continue
+        alone = next((item.metavar for item in parser._actions if item.metavar == word[2:].upper()), None)
+        if alone is not None:
+            return f"{alone} is given without {word}: {parser.prog} {alone}"
+        began = [name for name in options if name.startswith(word)]
+        near = get_close_matches(word.lower(), options, n=1, cutoff=_NEAR)
+        if meant := began if len(began) == 1 else near:
+            return f"Did you mean {meant[0]}?"
     return None
