@@ -287,8 +287,14 @@ def listening(descriptor: int = OUT) -> Iterator[None]:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
     for number in _ENDING:
         signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+
+    def end_with_client() -> None:  # killed, it cannot tell us
+        wait_until_unread(descriptor)
+        # guard: asker-ends-with-client
+        os.kill(os.getpid(), signal.SIGTERM)
+
     # Before the signals are let in: the thread must not take them.
-    threading.Thread(target=_end_with_client, args=(descriptor,), name="client", daemon=True).start()
+    threading.Thread(target=end_with_client, name="client", daemon=True).start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     try:
         yield
@@ -296,18 +302,10 @@ def listening(descriptor: int = OUT) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
 
 
-def _end_with_client(descriptor: int) -> None:
-    """End the wait when the client is gone without a word: killed, it cannot tell us."""
-    wait_until_unread(descriptor)
-    # guard: asker-ends-with-client
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
 DEFAULT_TIMEOUT = 600.0
 """Seconds a client waits for its hook when nobody says otherwise."""
 _MARGIN = 5.0
 """Seconds before the client's own limit at which the wait ends, so that the request ends as what it is."""
-_FILE_KEYS = ("file_path", "notebook_path")
 _CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 """Tools that change the file they name."""
 
@@ -350,7 +348,11 @@ def ask_human(session: ClientSession) -> None:
     if event.wish is None or not (granted or holds or is_human_awaited(session.team)):
         return
     session.meet_teammate()
-    seconds = _seconds(session.call.timeout, event.patience)
+    try:
+        limit = float(session.call.timeout)
+    except ValueError:
+        limit = DEFAULT_TIMEOUT
+    seconds = max(1.0, min(limit, event.patience or limit, 10 * 366 * 86_400.0) - _MARGIN)
     asker = new_name()
     with undisturbed(), session.team.announce(Presence.ASKER, asker) as announced:
         receipt = _open(session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds))
@@ -374,8 +376,10 @@ def _finish(session: ClientSession, request_id: str, decided: RequestRow | str) 
     elif decided.verdict is not None:
         reply = _reply(session, decided.verdict.payload)
         session.say(reply)
+        # Clients drop what is said with a plain yes: then it comes as mail.
+        words = json.dumps(decided.verdict.content)[1:-1]
         # guard: words-with-a-yes-come-as-mail
-        if _carries_words(reply, decided.verdict):
+        if words in json.dumps(reply):
             _mark_as_read(session, decided.verdict)
     elif decided.reason == TIMED_OUT:
         end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)
@@ -395,23 +399,10 @@ def _reply(session: ClientSession, verdict: Mapping[str, Any]) -> Reply | None:
     return permission_reply(session.event, verdict)
 
 
-def _carries_words(reply: Reply | None, verdict: Message) -> bool:
-    """Whether the client's answer hands the human's words to the model; clients drop what is said with a plain yes."""
-    return not verdict.content or json.dumps(verdict.content)[1:-1] in json.dumps(reply)
-
-
 def _mark_as_read(session: ClientSession, verdict: Message) -> None:
     """The client has it, so it must not come again as mail."""
     with suppress(TeamError):
         mark_verdict_read(session.caller(), verdict)
-
-
-def _seconds(given: str, patience: float | None) -> float:
-    try:
-        limit = float(given)
-    except ValueError:
-        limit = DEFAULT_TIMEOUT
-    return max(1.0, min(limit, patience or limit, 10 * 366 * 86_400.0) - _MARGIN)
 
 
 def _origin(event: Event) -> dict[str, Any]:
@@ -427,7 +418,12 @@ def _open(session: ClientSession, asker: str | None, expires: datetime) -> Recei
         return submit_plan(caller, content=text_in(event.input, "plan"), modes=MODES, **origin)
     if event.wish is Wish.QUESTION:
         return ask_question(caller, questions=mappings(event.input, "questions"), **origin)
-    known = file_before(event, readers=_readers(session))
+    places = session.team.places()
+    try:  # which of group and others can read the files of the store; both, where it has none here
+        readers = os.stat(places.get("queue") or places["database"]).st_mode & 0o044
+    except (KeyError, OSError):
+        readers = 0o044
+    known = file_before(event, readers=readers)
     before = excerpt_of(known) if isinstance(known.before, str) else known.before
     return ask_permission(
         caller,
@@ -447,8 +443,8 @@ def file_before(event: Event, *, readers: int = 0) -> Permission:
         readers: Permission bits of those who can read the store: what they may not read stays out of it.
     """
     asked = Permission(event.tool, event.input)
-    path = next(filter(None, (text_in(event.input, key) for key in _FILE_KEYS)), None)
-    if event.tool not in _CHANGING or path is None:
+    path = text_in(event.input, "file_path") or text_in(event.input, "notebook_path")
+    if event.tool not in _CHANGING or not path:
         return asked
     whole = os.path.join(event.directory, path)
     try:
@@ -468,15 +464,6 @@ def file_before(event: Event, *, readers: int = 0) -> Permission:
         return replace(asked, before=data.decode()) if len(data) <= LARGEST_BEFORE else asked
     except UnicodeDecodeError:
         return asked
-
-
-def _readers(session: ClientSession) -> int:
-    """Which of group and others can read the files of the store; both, where it has none here."""
-    places = session.team.places()
-    try:
-        return os.stat(places.get("queue") or places["database"]).st_mode & 0o044
-    except (KeyError, OSError):
-        return 0o044
 
 
 # Ending requests that need no answer from here any more, as an event of a session shows.

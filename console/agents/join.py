@@ -65,7 +65,7 @@ from team_console.store.model.names import ALL, USER, check_name
 from team_console.store.protocol.parsing import text_in
 from team_console.store.service.caller import Caller
 from team_console.store.service.members import add_members, remove_members, set_member
-from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.store.settings.team_config import Agent
 
 
 class Receipt(Struct, omit_defaults=True):
@@ -138,6 +138,7 @@ _SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
 
 _SCOPES: Mapping[str, Sequence[str]] = {"claude": ("project", "local", "user"), "codex": ("project", "user")}
 """The scopes whose settings a client reads together: of the project, of it for this machine alone, the user's."""
+_CLAUDE_HOOKS = {"project": ".claude/settings.json", "local": ".claude/settings.local.json", "user": "settings.json"}
 
 
 class Joining(Struct, frozen=True):
@@ -223,9 +224,22 @@ def places_of(client: str, scope: str, joining: Joining) -> list[Place]:
         TeamError: `USAGE` for a scope that the client does not have.
     """
     if client == "claude":
-        return _claude(scope, joining)
+        folder = claude_home() if scope == "user" else joining.project
+        # The other file of the user stands beside the folder, unless that is configured.
+        is_beside = scope == "user" and not os.environ.get("CLAUDE_CONFIG_DIR")
+        servers = ".claude.json" if scope == "user" else ".mcp.json"
+        return [
+            _settings_file(folder, _CLAUDE_HOOKS[scope], joining, CLAUDE),
+            _server_file(home() if is_beside else folder, servers, joining),
+        ]
+    if client == "codex" and scope != "local":
+        base, prefix = (codex_home(), "") if scope == "user" else (joining.project, ".codex/")
+        return [
+            _settings_file(base, f"{prefix}hooks.json", joining, CODEX),
+            _toml_file(base / f"{prefix}config.toml", base, joining),
+        ]
     if client == "codex":
-        return _codex(scope, joining)
+        raise TeamError(Code.USAGE, "--local: Codex has no such settings", "Use --project or --user.")
     if scope != "project":
         text = f"--{scope}: there is no such file for every {'shell' if client == 'shell' else 'MCP client'}"
         raise TeamError(Code.USAGE, text, "Join in a project, or copy what --print shows.")
@@ -267,33 +281,6 @@ def _members_at(path: Path, home: Path) -> set[str]:
     with suppress(TeamError, NotEditable):  # what cannot be read has nothing of ours
         return members_in(read(read_file(path, home) or _EMPTY))
     return set()
-
-
-def _claude(scope: str, joining: Joining) -> list[Place]:
-    folder = claude_home() if scope == "user" else joining.project
-    # The other file of the user stands beside the folder, unless that is configured.
-    is_beside = scope == "user" and not os.environ.get("CLAUDE_CONFIG_DIR")
-    hooks = {
-        "project": ".claude/settings.json",
-        "local": ".claude/settings.local.json",
-        "user": "settings.json",
-    }
-    servers = ".claude.json" if scope == "user" else ".mcp.json"
-    return [
-        _settings_file(folder, hooks[scope], joining, CLAUDE),
-        _server_file(home() if is_beside else folder, servers, joining),
-    ]
-
-
-def _codex(scope: str, joining: Joining) -> list[Place]:
-    if scope == "local":
-        raise TeamError(Code.USAGE, "--local: Codex has no such settings", "Use --project or --user.")
-    folder = codex_home() if scope == "user" else joining.project / ".codex"
-    base = folder if scope == "user" else joining.project
-    return [
-        _settings_file(base, os.path.relpath(folder / "hooks.json", base), joining, CODEX),
-        _toml_file(folder / "config.toml", base, joining),
-    ]
 
 
 def _settings_file(home: Path, name: str, joining: Joining, client: str) -> Place:
@@ -462,7 +449,13 @@ def join(
             set_member(caller, name, {"ask_for": agent.ask_for})
         _write(steps)
     changes = tuple(change for change, _ in steps)
-    notes = [*_kept(config, agent), *_notes(client, scope, name, changes)]
+    notes = _notes(client, scope, name, changes)
+    old = config.agents.get(name, agent)  # a join changes no member that was there before
+    words = f" --role {agent.role}" if agent.role not in ("member", old.role) else ""
+    words += " --plan" if agent.plan_mode_required and not old.plan_mode_required else ""
+    if words:
+        text = f"{name} was a member before and stays as it was, without{words}"
+        notes.insert(0, f"{text}; to change it: team-console member set {name}{words}")
     if client in ("claude", "codex"):
         asked = ", ".join(rules) or "nothing"
         if hold:
@@ -688,7 +681,7 @@ def _give_name(call: Invocation) -> str:
 
 def _has_joined(project: Path) -> bool:
     """Whether a join of its own says as whom sessions in this project act."""
-    names = (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json")
+    names = (_CLAUDE_HOOKS["project"], _CLAUDE_HOOKS["local"], ".codex/hooks.json")
     return any(_members_at(project / name, project) for name in names)
 
 
@@ -743,15 +736,6 @@ def _joining(team: Team, name: str, project: Path, rules: Sequence[str] = ()) ->
 
 def _location(team: Team) -> str:
     return team.location if "://" in team.location else str(Path(team.location).absolute())
-
-
-def _kept(config: TeamConfig, agent: Agent) -> list[str]:
-    """What was asked of a new member that this one is not, because it was there before: a join changes no member."""
-    known = config.agents.get(agent.name, agent)
-    words = f" --role {agent.role}" if agent.role not in ("member", known.role) else ""
-    words += " --plan" if agent.plan_mode_required and not known.plan_mode_required else ""
-    text = f"{agent.name} was a member before and stays as it was, without{words}"
-    return [f"{text}; to change it: team-console member set {agent.name}{words}"] if words else []
 
 
 def _write(steps: Sequence[tuple[FileChange, Receipt]]) -> None:

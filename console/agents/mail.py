@@ -150,15 +150,10 @@ def message_words(session: ClientSession, message: Message) -> str:
     warning = [f"‼ {mark}: {MEANINGS[mark]}"] if mark is not None else []
     is_yes = read.answers is RequestKind.PERMISSION and read.approve and mark is None
     is_allowed = is_yes and is_denied_before(session, read.request_id or "")
-    ways = [_allowed(message)] if is_allowed else _how_to_answer(session, message)
+    ways = ["It is allowed once: try exactly the same call again."] if is_allowed else _how_to_answer(session, message)
+    if is_allowed and isinstance(message.payload.get("updated_input"), Mapping):
+        ways[0] += " What runs then is what the human made of it."
     return "\n".join([f"{head}{safe_line(message.message_id)}", *warning, *fenced(text), *cut, *ways])
-
-
-def _allowed(message: Message) -> str:
-    """What a permission that comes as mail lets its reader do: nobody waited for it."""
-    again = "It is allowed once: try exactly the same call again."
-    is_changed = isinstance(message.payload.get("updated_input"), Mapping)
-    return f"{again} What runs then is what the human made of it." if is_changed else again
 
 
 def _how_to_answer(session: ClientSession, message: Message) -> list[str]:
