@@ -206,8 +206,15 @@ async def _telling(tell: Tell | None, seconds: float, what: str, act: Callable[[
     if tell is None or not seconds:
         return await act()
     failure: TeamError | None = None
+
+    async def keep_telling() -> None:
+        start = time.monotonic()
+        while True:
+            await tell(time.monotonic() - start, seconds, what)
+            await anyio.sleep(_TOLD_EVERY)
+
     async with anyio.create_task_group() as group:
-        group.start_soon(_keep_telling, tell, seconds, what)
+        group.start_soon(keep_telling)
         try:
             result = await act()
         except TeamError as error:  # a task group would hand it on inside a group of errors
@@ -216,10 +223,3 @@ async def _telling(tell: Tell | None, seconds: float, what: str, act: Callable[[
     if failure is not None:
         raise failure
     return result
-
-
-async def _keep_telling(tell: Tell, seconds: float, what: str) -> None:
-    start = time.monotonic()
-    while True:
-        await tell(time.monotonic() - start, seconds, what)
-        await anyio.sleep(_TOLD_EVERY)

@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_types import CallToolResult, TextContent
+from msgspec.structs import asdict
 from pydantic import BaseModel, ConfigDict, Field
 from team_console.store.attachments import attached_content
 from team_console.store.backends.locations import redact
 from team_console.store.contract.team import Team
-from team_console.store.model.clock import to_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import UNSAFE
 from team_console.store.protocol.verdicts import MEANINGS, TrustMark
 from team_console.store.service.caller import Receipt
 from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.rows import as_json as as_row
 
 
 class Result(BaseModel):
@@ -199,8 +200,10 @@ def mail(team: Team, message: Message) -> tuple[Mail, list[str]]:
         "in_reply_to": quoted if isinstance(quoted, str) else None,
         "fields": {key: value for key, value in payload.items() if key not in _SHOWN},
         "trust": None if mark is None else f"{mark}: {MEANINGS[TrustMark(mark)]}",
-        "answer_with": _answer_with(message),
+        "answer_with": None,
     }
+    if message.type == "shutdown_request" and message.request_id is not None:
+        told["answer_with"] = f'answer_shutdown(request_id="{message.request_id}", agree=true or false, reason=...)'
     return Mail.model_validate(told), problems
 
 
@@ -259,25 +262,10 @@ def roster(view: View) -> Roster:
     """Everybody in the team."""
     config = view.snapshot.config
     members = [
-        Member(
-            name=row.name,
-            role=row.role,
-            state=str(row.state),
-            reason=row.reason,
-            reported=row.reported,
-            unread=row.unread,
-            plan_first=row.plan_mode_required,
-            last_seen=to_text(row.last_seen) if row.last_seen is not None else None,
-        )
+        Member.model_validate({**asdict(row), "plan_first": row.plan_mode_required, "last_seen": as_row(row.last_seen)})
         for row in view.roster
     ]
     return Roster(team=config.name, lead=config.lead, agents=members)
-
-
-def _answer_with(message: Message) -> str | None:
-    if message.type != "shutdown_request" or message.request_id is None:
-        return None
-    return f'answer_shutdown(request_id="{message.request_id}", agree=true or false, reason=...)'
 
 
 def _answers(answers: Mapping[str, Any]) -> dict[str, str | list[str]]:

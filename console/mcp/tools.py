@@ -17,7 +17,6 @@ from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolResult,
-    ClientCapabilities,
     ElicitRequest,
     ElicitRequestFormParams,
     ElicitResult,
@@ -69,27 +68,11 @@ class Question(BaseModel):
 
 def has_dialog(ctx: Context, questions: Sequence[Question]) -> bool:
     """Whether the client of this call can put these questions to its user."""
-    version = ctx.protocol_version or ""
-    if any(question.multi_select for question in questions) and version < _LISTS_SINCE:
+    if any(question.multi_select for question in questions) and (ctx.protocol_version or "") < _LISTS_SINCE:
         return False
-    return shows_forms(ctx.client_capabilities)
-
-
-def shows_forms(capabilities: ClientCapabilities | None) -> bool:
-    """Whether a client declares forms; one that names no mode at all means them."""
-    offered = capabilities.elicitation if capabilities is not None else None
+    offered = ctx.client_capabilities.elicitation if ctx.client_capabilities is not None else None
+    # One that names no mode at all means forms.
     return offered is not None and (offered.form is not None or offered.url is None)
-
-
-def has_rounds(ctx: Context) -> bool:
-    """Whether this client is asked between two calls, and not in the middle of one."""
-    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-
-
-def input_wanted(asker: str, questions: Sequence[Question], request_id: str) -> InputRequiredResult:
-    """The result that has the client ask its user and call again; the request's id comes back with that call."""
-    asked = ElicitRequest(params=_form(asker, questions))
-    return InputRequiredResult(input_requests={_ROUND: asked}, request_state=request_id)
 
 
 async def answers_beside(
@@ -177,9 +160,9 @@ def _message(asker: str, questions: Sequence[Question]) -> str:
     """What stands above the form: the questions, and what their options mean."""
     lines = [f"{asker} asks:"]
     for question in questions:
-        lines.append(safe_text(question.question))
         described = (option for option in question.options if option.description)
-        lines += [f"- {safe_line(option.label)}: {safe_line(option.description)}" for option in described]
+        options = (f"- {safe_line(option.label)}: {safe_line(option.description)}" for option in described)
+        lines += [safe_text(question.question), *options]
     return "\n".join(lines)
 
 
@@ -303,8 +286,9 @@ class Tools:
         if not wait_seconds or not has_dialog(ctx, questions) or await self._agent.run(_is_human_awaited):
             return await self._answered(ctx, receipt, wait_seconds)
         ticket = receipt.request_id or ""
-        if has_rounds(ctx):
-            return input_wanted(self._agent.name, questions, ticket)
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:  # asked between two calls: the id comes back with the next
+            asked = ElicitRequest(params=_form(self._agent.name, questions))
+            return InputRequiredResult(input_requests={_ROUND: asked}, request_state=ticket)
         first = await answers_beside(ctx, self._agent, questions, ticket, seconds=wait_seconds, tell=_teller(ctx))
         return await self._settled_by(first, ticket)
 
