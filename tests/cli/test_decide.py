@@ -7,11 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-from team_console.store.backends.open import open_team
-
 from tests.conftest import CommandLine
-from tests.store.contract import make_message
 
 PLAN = "1. Split the loader\n2. Add error handling\n"
 
@@ -110,27 +106,6 @@ def test_shutting_everybody_down_goes_one_after_the_other_and_waits(team: Comman
     assert "task-manager: agreed to stop" in lines
     assert err.decode().strip() == "3 of 4 agreed to stop"
     assert asking.returncode == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "told", "status"),
-    [({"approve": "yes"}, "agreed to stop", 0), ({"approved": False, "reason": "Busy"}, "refused: Busy", 1)],
-    ids=["agreed in a word", "refused with a reason"],
-)
-def test_an_answer_counts_as_it_does_everywhere_however_a_program_writes_it(
-    team: CommandLine, answer: dict[str, object], told: str, status: int
-) -> None:
-    with team.running("shutdown", "file-manager", "--timeout", "25") as asking:
-        waiting = team.ok("receive", "--agent", "file-manager", "--type", "shutdown_request", "--wait", "25", "--json")
-        payload = {"request_id": waiting.json["messages"][0]["payload"]["request_id"], **answer}
-        store = open_team(str(team.folder))
-        with store.transaction(actor="file-manager", action="edit", wait=10) as tx:
-            tx.add(make_message(type="shutdown_response", sender="file-manager", to="ceo", payload=payload))
-            tx.record("edit")
-        store.close()
-        out, _ = asking.communicate(timeout=60)
-    assert f"file-manager: {told}" in out.decode().splitlines()
-    assert asking.returncode == status
 
 
 def test_an_agent_that_does_not_answer_is_reported(team: CommandLine) -> None:

@@ -147,7 +147,11 @@ def test_the_watch_notices_what_others_write(team: CommandLine) -> None:
         team.ok("receive", "--agent", "task-manager")
         read = json.loads(next_line(watching.stdout))
         assert (read["change"], read["was"], read["status"]) == ("status", "pending", "read")
+        (team.folder / "message-queue.yaml").write_text("messages: []\n")
+        lines = (json.loads(next_line(watching.stdout)) for _ in range(10))
+        gone = next(line for line in lines if line["change"] == "gone")
+        assert (gone["message_id"], gone["to"]) == ("m1", ["task-manager"])
         (team.folder / "message-queue.yaml").write_text("broken: [")
         lines = (json.loads(next_line(watching.stdout)) for _ in range(10))
         condition = next(line for line in lines if line["change"] == "condition")
-    assert (condition["was"], condition["condition"]) == ("ok", "unreadable")
+    assert condition["condition"] == "unreadable"

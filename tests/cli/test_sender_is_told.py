@@ -78,20 +78,6 @@ def test_sendmessage_takes_json_lines_and_answers_each(sprint: CommandLine) -> N
     assert len(replies[2]["recipients"]) == 3
 
 
-def test_sendmessage_takes_in_reply_to(sprint: CommandLine) -> None:
-    note = {"type": "message", "recipient": "debugger", "content": "c", "summary": SUMMARY}
-    first = sprint.ok("sendmessage", stdin=json.dumps(note)).json["message_id"]
-    answer = {**note, "recipient": "ceo", "in_reply_to": first}
-    reply = sprint.ok("sendmessage", "--as", "debugger", stdin=json.dumps(answer, indent=2)).json
-    assert reply["warnings"] == []
-    [stored] = sprint.ok("receive", "--agent", "ceo", "--json").json["messages"]
-    assert stored["payload"]["in_reply_to"] == first
-    refused = sprint(
-        "sendmessage", stdin=json.dumps({"type": "shutdown_request", "recipient": "debugger", "in_reply_to": "x"})
-    )
-    assert refused.json["error"] == "FORBIDDEN_FIELD"
-
-
 @pytest.mark.parametrize(
     ("arguments", "stdin", "words"),
     [

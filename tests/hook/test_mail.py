@@ -66,21 +66,6 @@ def test_two_sessions_of_one_member_get_each_message_once(client: Client, office
     assert [told.count(f"number {number}.") for number in range(3)] == [1, 1, 1]
 
 
-def test_mail_that_no_event_proved_read_is_named_to_the_next_session(client: Client, office: CommandLine) -> None:
-    write(office, "Mind the tests of the loader")
-    client.tell(STOP)
-    client.tell("claude: SessionEnd")
-    assert statuses(office) == ["delivered"]
-    later = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555")
-    context = later.tell("claude: SessionStart").context
-    assert "1 message went to an earlier session" in context
-    command = next(part for part in context.splitlines() if "--delivered" in part).partition(": ")[2]
-    done = subprocess.run(shlex.split(command), capture_output=True, text=True, check=True, env=client.environment)
-    assert "Mind the tests of the loader" in done.stdout
-    assert later.tell(STOP).out == ""
-    assert statuses(office) == ["read"]
-
-
 def test_mail_of_an_earlier_session_is_not_said_again_beside_what_is_new(client: Client, office: CommandLine) -> None:
     write(office, "Mind the tests of the loader")
     client.tell(STOP)

@@ -14,7 +14,6 @@ from team_console.console.agents.clients import event_of
 from team_console.console.agents.transcript import MOST_READ, why_of
 from team_console.store.protocol.why import MOST_BYTES
 
-from tests.conftest import CommandLine
 from tests.hook import recorded
 from tests.hook.conftest import Client, Human
 from tests.hook.recorded import ASKED
@@ -308,17 +307,3 @@ def test_the_hook_stores_why_it_asks_and_show_says_it(client: Client, human: Hum
         assert f"why it asks: team-console show {request} --why" in human.command.ok("show", request).out
         human.command.ok("approve", request, "--seen", shown["seen"])
         client.end(hook)
-
-
-def test_other_words_in_the_extract_are_another_request(client: Client, human: Human, office: CommandLine) -> None:
-    """The digest that `show` prints, and a verdict is given and signed on, covers the extract."""
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest", transcript_path="")
-        (asked,) = human.asked()
-        shown = human.command.ok("show", asked["request_id"], "--json").json
-        assert shown["why"]["missing"] == "the client named no transcript"
-        queue = office.folder / "message-queue.yaml"
-        queue.write_text(queue.read_text().replace("the client named no transcript", "the user said go"))
-        refused = human.command("approve", asked["request_id"], "--seen", shown["seen"])
-        assert refused.status == 1
-        client.escape(hook)

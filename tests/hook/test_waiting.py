@@ -252,31 +252,6 @@ def test_the_file_is_kept_as_it_was_when_the_edit_was_asked_for(
 LINES = [f"KEY_{number}=secret-{number}\n" for number in range(400)]
 
 
-@pytest.mark.parametrize(
-    ("tool", "change"),
-    [
-        ("Edit", {"old_string": "secret-200\n", "new_string": "other\n"}),
-        ("MultiEdit", {"edits": [{"old_string": "KEY_200=secret-200\n", "new_string": "KEY_200=other\n"}]}),
-        ("Write", {"content": "".join(LINES).replace("secret-200\n", "other\n")}),
-    ],
-)
-def test_a_request_for_an_edit_keeps_what_changes_and_three_lines_around(
-    tool: str, change: dict[str, Any], client: Client, human: Human, office: CommandLine, tmp_path: Path
-) -> None:
-    path = tmp_path / "settings.env"
-    path.write_text("".join(LINES))
-    with human.at_console():
-        hook = client.begin(BASH, tool_name=tool, tool_input={"file_path": str(path), **change})
-        (request,) = human.asked()
-        payload = office.ok("show", request["message_id"], "--json").json["message"]["payload"]
-        assert payload["before"] == "".join(LINES[197:204])
-        shown = office.ok("show", request["message_id"]).out
-        assert "  @@ -198,7 +198,7 @@\n     KEY_197=secret-197\n" in shown
-        assert "\n    -KEY_200=secret-200\n    +KEY_200=other\n" in shown
-        assert tool == "Write" or "KEY_100" not in (office.folder / "message-queue.yaml").read_text()
-        client.escape(hook)
-
-
 @pytest.mark.parametrize(("mode", "is_shown"), [(0o600, False), (0o640, False), (0o644, True)])
 def test_nothing_of_a_file_that_others_may_not_read_is_put_where_they_may(
     mode: int, is_shown: bool, client: Client, human: Human, office: CommandLine, tmp_path: Path

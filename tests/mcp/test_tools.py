@@ -206,31 +206,6 @@ def test_a_plan_waits_for_its_verdict_and_says_that_it_waits(place: Place) -> No
     assert run(place, lambda client: told(client, "inbox"))["messages"] == []
 
 
-def test_questions_come_back_with_their_answers(place: Place) -> None:
-    more = {"question": "Which targets?", "options": [{"label": "Linux"}, {"label": "macOS"}], "multi_select": True}
-
-    async def ask(client: Client) -> Any:
-        ticket = await told(client, "ask_human", questions=[QUESTION, more], wait_seconds=0)
-        assert ticket["state"] == "open"
-        answers = {"Which database?": "SQLite", "Which targets?": ["Linux", "macOS"]}
-        requests.answer(place.caller(LEAD), request_id=ticket["request_id"], answers=answers)
-        return await told(client, "verdict", request_id=ticket["request_id"])
-
-    verdict = run(place, ask)
-    assert verdict["decided"] is True
-    assert verdict["answers"] == {"Which database?": "SQLite", "Which targets?": ["Linux", "macOS"]}
-
-
-def test_a_plan_that_was_changed_before_approval_says_so(place: Place) -> None:
-    async def ask(client: Client) -> Any:
-        ticket = await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0)
-        requests.approve(place.caller(LEAD), request_id=ticket["request_id"], updated="1. Go\n2. Test")
-        return await told(client, "verdict", request_id=ticket["request_id"])
-
-    verdict = run(place, ask)
-    assert (verdict["state"], verdict["plan"]) == ("approved", "1. Go\n2. Test")
-
-
 @pytest.mark.parametrize("name", [b"worktree", b"caf\xe9"])
 def test_an_agent_whose_folder_was_removed_or_is_not_utf_8_can_still_ask(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: bytes
