@@ -24,8 +24,8 @@ from team_console.console.cli.reference import (
 )
 from team_console.console.cli.registry import VERBS
 from team_console.console.cli.results import RESULTS, schema_of
-from team_console.console.mcp.agent import ActingAgent
 from team_console.console.mcp.server import make_server
+from team_console.console.mcp.tools import ActingAgent
 from team_console.console.modes.decisions import PROOFS
 from team_console.console.modes.pane import MARKS
 from team_console.store.protocol.kinds import KINDS, MessageKind

@@ -17,10 +17,16 @@ from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotatio
 from pydantic import ValidationError
 from team_console import __version__
 from team_console.console.faults import log, place_of
-from team_console.console.mcp import results as convert
-from team_console.console.mcp.agent import ActingAgent
-from team_console.console.mcp.results import Inbox, as_json
-from team_console.console.mcp.tools import SETTLED, Tools, inbox_of
+from team_console.console.mcp.tools import (
+    SETTLED,
+    ActingAgent,
+    Inbox,
+    Tools,
+    as_json,
+    inbox_of,
+    roster_result,
+    verdict_result,
+)
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.service import inbox
@@ -150,14 +156,14 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
         return inbox_of(caller, received=inbox.receive(caller, agent=caller.actor, mark_read=False))
 
     async def roster() -> str:
-        return as_json(convert.roster(await agent.view()))
+        return as_json(roster_result(await agent.view()))
 
     async def waiting() -> str:
         return as_json(await agent.run(look))
 
     async def request(request_id: str) -> str:
         outcome = await agent.run(lambda caller: verdict_of(caller.team, request_id, me=caller.actor))
-        return as_json(convert.verdict(outcome))
+        return as_json(verdict_result(outcome))
 
     looks: tuple[tuple[str, Callable[..., Awaitable[str]], str], ...] = (
         ("roster", roster, "Everybody in the team."),

@@ -5,13 +5,18 @@ No tool answers plans, permissions or questions: those are for the lead, at the 
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Annotated, Any
+from threading import Lock
+from typing import Annotated, Any, TypeVar
 
 import anyio
+from anyio import CapacityLimiter, to_thread
 from anyio.abc import TaskGroup
 from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
@@ -21,22 +26,491 @@ from mcp_types import (
     ElicitRequestFormParams,
     ElicitResult,
     InputRequiredResult,
+    TextContent,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import BaseModel, Field
-from team_console.console.mcp import results as convert
-from team_console.console.mcp.agent import LEASE, LONGEST, ActingAgent, Tell, view_of, wait_for_mail, wait_for_verdict
-from team_console.console.mcp.results import Inbox, Me, Roster, Verdict, Written, told
+from msgspec.structs import asdict
+from pydantic import BaseModel, ConfigDict, Field
+from team_console.store.attachments import attached_content
+from team_console.store.backends.locations import redact
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
-from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.message import TRUST, Message
+from team_console.store.model.safe import UNSAFE, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.verdicts import Face, Seen
+from team_console.store.protocol.verdicts import MEANINGS, Face, Seen, TrustMark
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt, Received
-from team_console.store.service.waiting import human_present, is_human_awaited
-from team_console.store.views.rows import RequestRow
-from team_console.store.views.verdicts import verdict_of
+from team_console.store.service.inbox import readable
+from team_console.store.service.waiting import Arrival, follow, human_present, is_human_awaited
+from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.rows import as_json as as_row
+from team_console.store.views.status import view_of_team
+from team_console.store.views.verdicts import FollowedVerdict, verdict_of
+
+# The agent that acts through MCP tools: its work at the team, in threads, and its waits, which have none.
+
+T = TypeVar("T")
+LOCK_WAIT = 10.0
+"""Seconds a tool waits for the lock, as a verb does (decision D7)."""
+# guard: mcp-wait-limit
+LONGEST = 45.0
+"""Seconds a call waits at most: many clients give a call up after 60, and an answer has to travel, too."""
+LEASE = 60.0
+"""Seconds for which messages are held until it is clear that the call that takes them comes to its end."""
+_TOLD_EVERY = 5.0
+"""Seconds from one sign of life to the next."""
+
+Take = Callable[[Caller], Received]
+"""A `receive` of the inbox with everything but who calls filled in; under a lease, for its call may be given up."""
+Tell = Callable[[float, float, str], Awaitable[None]]
+"""Sends progress: seconds waited, seconds at most, what is waited for."""
+
+
+class ActingAgent:
+    """One agent of a team. Any number of calls may be under way; they take turns at its open team, in a thread.
+
+    Attributes:
+        name: Who acts; it comes from the environment of the process and is no argument of any tool.
+        location: The team, as `-t` takes it; None for that of the environment or of the current folder.
+    """
+
+    def __init__(self, name: str, location: str | None = None) -> None:
+        self.name = name
+        self.location = location
+        self._team: Team | None = None
+        self._turn = CapacityLimiter(1)
+        self._guard = Lock()
+        self._waits = 0
+        self._following: asyncio.Task[None] | None = None
+        self._changed = anyio.Event()
+
+    async def run(self, act: Callable[[Caller], T]) -> T:
+        """The result of `act` on behalf of this agent, in a thread; a call that is given up is finished.
+
+        Raises:
+            TeamError: What `act` raises, or `TEAM_NOT_FOUND`.
+        """
+        return await to_thread.run_sync(self._run, act, limiter=self._turn)
+
+    async def view(self) -> View:
+        """Everything views know about the team now.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE`: an unreadable queue is not an empty one.
+        """
+        return await self.run(view_of)
+
+    def open(self) -> Team:
+        """Open the team unless it is open.
+
+        Raises:
+            TeamError: `TEAM_NOT_FOUND`.
+        """
+        if self._team is None:
+            self._team = open_team(self.location)
+        return self._team
+
+    def close(self) -> None:
+        """Release the team."""
+        # A task that the loop itself cancels leaves its thread behind, which may still be at work there.
+        with self._guard:
+            if self._team is not None:
+                self._team.close()
+                self._team = None
+
+    def _run(self, act: Callable[[Caller], T]) -> T:
+        with self._guard:
+            return act(Caller(self.open(), self.name, LOCK_WAIT))
+
+    async def until(
+        self, look: Callable[[Caller], T | None], tick: Callable[[], float | None], seconds: float
+    ) -> T | None:
+        """What `look` finds now or after a change; None after `seconds`. Unlike that of the store it has no thread.
+
+        Args:
+            tick: Asked after each look how many seconds later to look again all the same.
+
+        Raises:
+            TeamError: What `look` raises, or `TEAM_NOT_FOUND`.
+        """
+        end = anyio.current_time() + seconds
+        async with self._watch():
+            while True:
+                changed = self._changed  # asked for before the look, or a change between look and wait would be missed
+                found = await self.run(look)
+                left = min(item for item in (tick(), end - anyio.current_time()) if item is not None)
+                if found is not None or left <= 0:
+                    return found
+                with anyio.move_on_after(left):
+                    await changed.wait()
+
+    @asynccontextmanager
+    async def _watch(self) -> AsyncIterator[None]:
+        """Follow the team as long as at least one call waits: one watch for all of them."""
+        self._waits += 1
+        if self._following is None:
+            self._following = asyncio.create_task(self._follow())
+        try:
+            yield
+        finally:
+            self._waits -= 1
+            if not self._waits:
+                self._following.cancel()
+                self._following = None
+
+    async def _follow(self) -> None:
+        async for hint in follow(await self.run(lambda caller: caller.team)):
+            if not hint.beside:
+                before, self._changed = self._changed, anyio.Event()
+                before.set()
+
+
+def view_of(caller: Caller) -> View:
+    """Everything views know about the team of `caller` now, for it.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    return view_of_team(caller.team, readable(caller.team.snapshot()), me=caller.actor)
+
+
+# Waiting for mail and verdicts inside a tool call: bounded, cancelled with its call, and told of while it lasts.
+
+
+async def wait_for_verdict(
+    agent: ActingAgent, request_id: str, seconds: float, tell: Tell | None = None, *, asked: Message | None = None
+) -> RequestRow:
+    """How a request stands as soon as it is not open any more, at the latest after `seconds`.
+
+    Args:
+        asked: The question as it was written; an answer to anything else is refused.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
+    """
+
+    def begin(caller: Caller) -> FollowedVerdict:
+        return FollowedVerdict(caller.team, request_id, me=agent.name, asked=asked)
+
+    followed = await agent.run(begin)
+    if not seconds:
+        return await agent.run(lambda caller: followed.look())
+
+    async def settled() -> RequestRow:
+        first = await agent.run(lambda caller: followed.look_again())
+        known = first.asked_back if first is not None else None
+
+        def look(caller: Caller) -> RequestRow | None:
+            outcome = followed.look_again()
+            is_news = outcome is not None and outcome.asked_back not in (None, known)
+            return outcome if outcome is not None and (is_news or not outcome.is_open) else None
+
+        found: RequestRow | None = await agent.until(look, followed.seconds_left, seconds)
+        return await agent.run(lambda caller: followed.end()) if found is None else found
+
+    return await _telling(tell, seconds, f"waiting for an answer to {request_id}", settled)
+
+
+async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: Tell) -> Received:
+    """What `take` hands out as soon as there is anything; nothing when `seconds` are over.
+
+    Raises:
+        TeamError: As for `receive`.
+    """
+    if not seconds:
+        return await agent.run(take)
+    arrival = Arrival(take)
+
+    async def arrived() -> Received:
+        found: Received | None = await agent.until(arrival.look, arrival.tick, seconds)
+        return await agent.run(arrival.end) if found is None else found
+
+    return await _telling(tell, seconds, "waiting for mail", arrived)
+
+
+async def _telling(tell: Tell | None, seconds: float, what: str, act: Callable[[], Awaitable[T]]) -> T:
+    """The result of `act`, with signs of life from time to time if it may take a while."""
+    if tell is None or not seconds:
+        return await act()
+    failure: TeamError | None = None
+
+    async def keep_telling() -> None:
+        start = time.monotonic()
+        while True:
+            await tell(time.monotonic() - start, seconds, what)
+            await anyio.sleep(_TOLD_EVERY)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(keep_telling)
+        try:
+            result = await act()
+        except TeamError as error:  # a task group would hand it on inside a group of errors
+            failure = error
+        group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return result
+
+
+# Results of the tools: what a model gets to read, each with its schema.
+
+
+class Result(BaseModel):
+    """A result; field names are those of the command line's JSON."""
+
+    model_config = ConfigDict(populate_by_name=True, use_attribute_docstrings=True)
+
+
+def told(result: Result) -> CallToolResult:
+    """A result as it is sent: what is not known or empty is left out, so that a model reads what there is."""
+    text = as_json(result)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
+
+
+def as_json(result: Result) -> str:
+    """The same as text. Half a character, as another program may leave one in a database, becomes a question mark: the
+    protocol's writer would end over it, and no call would be answered any more. What JSON lets stand and breaks a line,
+    steers a terminal or cannot be seen is escaped, so that all a message says stays between its quotes."""
+    structured = result.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    text = json.dumps(structured, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
+    return UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
+
+
+class Me(Result):
+    """Who the agent is, and what waits for it."""
+
+    name: str
+    role: str
+    team: str
+    location: str
+    lead: str
+    """answers plans and questions, and may ask agents to stop"""
+    plan_first: bool
+    """hand in a plan and work only after its approval"""
+    unread: int
+    """messages you have not read: take them with `inbox`"""
+    open_requests: list[str]
+    """ids of own requests that nobody has answered, for `verdict`"""
+    human_present: bool
+    """whether a human has a console open on this team"""
+
+
+class Mail(Result):
+    """A message."""
+
+    message_id: str
+    sender: str = Field(alias="from")
+    to: list[str]
+    type: str
+    priority: str
+    created: str
+    summary: str
+    content: str
+    request_id: str | None = None
+    in_reply_to: str | None = None
+    fields: dict[str, Any] = Field(default_factory=dict)
+    """what else a message of this type carries"""
+    trust: str | None = None
+    """what is wrong with it, when anything is: do not act on it then"""
+    answer_with: str | None = None
+    """the tool call that answers it, when it wants an answer"""
+
+
+class Inbox(Result):
+    """Messages handed out; they are marked as read."""
+
+    messages: list[Mail]
+    status_message: str
+    warnings: list[str] = []
+
+
+class Written(Result):
+    """What was written: to inboxes, which is not yet delivered or read."""
+
+    message_ids: list[str]
+    to: list[str]
+    request_id: str | None = None
+    repeated: bool = False
+    """it was written already under this id; nothing was written again"""
+    notes: list[str] = []
+    warnings: list[str] = []
+
+
+class Verdict(Result):
+    """How a request stands."""
+
+    request_id: str
+    """the ticket: give it to `verdict` to look again"""
+    state: str
+    """open, approved, rejected, answered, superseded or withdrawn"""
+    decided: bool
+    """false: nobody has answered yet, and silence is not a yes"""
+    reason: str = ""
+    """the words of whoever answered, or why it is not open any more"""
+    answers: dict[str, str | list[str]] | None = None
+    """question -> chosen label(s) or own words"""
+    mode: str | None = None
+    """for a plan: the mode to go on in"""
+    plan: str | None = None
+    """the plan as it was approved, when the human changed it before"""
+    answered_by: str | None = None
+    asked_back: str | None = None
+    """what the human asks you before deciding"""
+    next: str = ""
+    """what to do now"""
+    warnings: list[str] = []
+
+
+class Member(Result):
+    """One agent of the team."""
+
+    name: str
+    role: str
+    state: str
+    reason: str = ""
+    reported: str = ""
+    unread: int = 0
+    plan_first: bool = False
+    last_seen: str | None = None
+
+
+class Roster(Result):
+    """Everybody in the team."""
+
+    team: str
+    lead: str
+    agents: list[Member]
+
+
+# Conversion of what the store knows into results of the tools.
+
+_SHOWN = frozenset({"content", "summary", "request_id", "in_reply_to", "attachment"})
+"""Fields of a payload that stand beside `fields`, or that hold no more than the content tells."""
+_NEXT = {
+    "open": "Nobody has answered yet. Call verdict with this request_id again, or go on with work that does not need "
+    "the answer; it also comes to your inbox. Do not take silence for a yes.",
+    "approved": "Go on.",
+    "answered": "Go on with the answer.",
+    "rejected": "Do not go on as asked: read the reason, and ask again if you want something else.",
+    "superseded": "A later request took its place: look at that one.",
+    "withdrawn": "It is not open any more and nobody approved it. Ask again if it still matters.",
+}
+"""What an agent does now, by the state of its request."""
+
+
+_ASKED_BACK = "The human asks you something first: answer it with answer_back, then wait with verdict again."
+
+
+def written_result(receipt: Receipt) -> Written:
+    """What a write did."""
+    return Written(
+        message_ids=[message.message_id for message in receipt.messages],
+        to=[name for message in receipt.messages for name in message.recipients],
+        request_id=receipt.request_id,
+        repeated=receipt.repeated,
+        notes=list(receipt.notes),
+        warnings=[*receipt.warnings, *(notice.message for notice in receipt.notices)],
+    )
+
+
+def mail_result(team: Team, message: Message) -> tuple[Mail, list[str]]:
+    """A message with its whole content, and why it is only the beginning where its attachment cannot be read."""
+    try:
+        attached, problems = attached_content(team, message), list[str]()
+    except TeamError as error:
+        attached, problems = None, [f"only the beginning of {message.message_id} is shown: {error.message}"]
+    payload, mark = message.payload, message.record.get(TRUST)
+    quoted = payload.get("in_reply_to")
+    told = {
+        "message_id": message.message_id,
+        "from": message.sender,
+        "to": list(message.recipients),
+        "type": message.type,
+        "priority": message.priority,
+        "created": message.created,
+        "summary": message.summary,
+        "content": message.content if attached is None else attached,
+        "request_id": message.request_id,
+        "in_reply_to": quoted if isinstance(quoted, str) else None,
+        "fields": {key: value for key, value in payload.items() if key not in _SHOWN},
+        "trust": None if mark is None else f"{mark}: {MEANINGS[TrustMark(mark)]}",
+        "answer_with": None,
+    }
+    if message.type == "shutdown_request" and message.request_id is not None:
+        told["answer_with"] = f'answer_shutdown(request_id="{message.request_id}", agree=true or false, reason=...)'
+    return Mail.model_validate(told), problems
+
+
+def verdict_result(outcome: RequestRow, warnings: list[str] | None = None) -> Verdict:
+    """How a request stands."""
+    answer = outcome.verdict
+    payload: Mapping[str, Any] = answer.payload if answer is not None else {}
+    answers, mode, plan = payload.get("answers"), payload.get("mode"), payload.get("updated_plan")
+    return Verdict(
+        request_id=outcome.request_id,
+        state=outcome.outcome,
+        decided=not outcome.is_open,
+        reason=outcome.reason or "",
+        answers=_answers(answers) if isinstance(answers, Mapping) else None,
+        mode=mode if isinstance(mode, str) else None,
+        plan=plan if isinstance(plan, str) else None,
+        answered_by=answer.sender if answer is not None else None,
+        asked_back=asked.content if (asked := outcome.asked_back) is not None else None,
+        next=_ASKED_BACK if asked is not None else _NEXT.get(outcome.outcome, ""),
+        warnings=warnings or [],
+    )
+
+
+def answered_here(request_id: str, answers: dict[str, str | list[str]]) -> Verdict:
+    """What the user of the session answered in the client's own dialog; in the team the request has only ended."""
+    return Verdict(
+        request_id=request_id,
+        state="answered",
+        decided=True,
+        reason="answered in the session",
+        answers=answers,
+        answered_by="the user of this session",
+        next=_NEXT["answered"],
+    )
+
+
+def me_result(view: View, location: str, *, human_present: bool) -> Me:
+    """Who the agent is, and what waits for it."""
+    config = view.snapshot.config
+    row = next((row for row in view.roster if row.name == view.me), None)
+    own = [row.request_id for row in view.requests if row.is_open and row.asker == view.me]
+    return Me(
+        name=view.me,
+        role=row.role if row is not None else config.agent(view.me).role,
+        team=config.name,
+        location=redact(location),
+        lead=config.lead,
+        plan_first=config.agent(view.me).plan_mode_required,
+        unread=row.unread if row is not None else 0,
+        open_requests=own,
+        human_present=human_present,
+    )
+
+
+def roster_result(view: View) -> Roster:
+    """Everybody in the team."""
+    config = view.snapshot.config
+    members = [
+        Member.model_validate({**asdict(row), "plan_first": row.plan_mode_required, "last_seen": as_row(row.last_seen)})
+        for row in view.roster
+    ]
+    return Roster(team=config.name, lead=config.lead, agents=members)
+
+
+def _answers(answers: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """The answers as far as they are of the form that is asked for; others become text."""
+    return {
+        str(question): [str(item) for item in given] if isinstance(given, list) else str(given)
+        for question, given in answers.items()
+    }
+
 
 ANSWERED_HERE = "answered in the session"
 """The reason of a request that the client's own user answered."""
@@ -205,7 +679,7 @@ class Tools:
 
     async def roster(self) -> ToldRoster:
         """Everybody in the team: role, state, what they last reported, unread messages."""
-        return told(convert.roster(await self._agent.view()))
+        return told(roster_result(await self._agent.view()))
 
     async def inbox(
         self,
@@ -294,7 +768,7 @@ class Tools:
 
     async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> ToldVerdict:
         """How a plan or question of yours stands, by its ticket; waits for the answer if asked to."""
-        return told(convert.verdict(await self._outcome(ctx, request_id, wait_seconds)))
+        return told(verdict_result(await self._outcome(ctx, request_id, wait_seconds)))
 
     async def answer_back(
         self,
@@ -322,19 +796,19 @@ class Tools:
         return await self._write(lambda caller: _report(caller, summary, details))
 
     async def _write(self, act: Callable[[Caller], Receipt]) -> CallToolResult:
-        return told(convert.written(await self._agent.run(act)))
+        return told(written_result(await self._agent.run(act)))
 
     async def _settled_by(self, first: Answers | RequestRow, request_id: str) -> CallToolResult:
         """The answers of the client's own dialog, unless the console was first."""
         if isinstance(first, RequestRow):
-            return told(convert.verdict(await self._seen(first)))
+            return told(verdict_result(await self._seen(first)))
         late = await self._agent.run(lambda caller: _ended_here(caller, request_id))
-        return told(convert.verdict(await self._seen(late)) if late else convert.answered_here(request_id, first))
+        return told(verdict_result(await self._seen(late)) if late else answered_here(request_id, first))
 
     async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
         outcome = await self._outcome(ctx, receipt.request_id or "", seconds, receipt.messages[0])
         warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
-        return told(convert.verdict(outcome, warnings))
+        return told(verdict_result(outcome, warnings))
 
     async def _outcome(self, ctx: Context, request_id: str, seconds: float, asked: Message | None = None) -> RequestRow:
         return await self._seen(await wait_for_verdict(self._agent, request_id, seconds, _teller(ctx), asked=asked))
@@ -366,7 +840,7 @@ class Tools:
 
 
 def _me(caller: Caller) -> Me:
-    return convert.me(view_of(caller), caller.team.location, human_present=human_present(caller.team))
+    return me_result(view_of(caller), caller.team.location, human_present=human_present(caller.team))
 
 
 def _is_human_awaited(caller: Caller) -> bool:
@@ -394,7 +868,7 @@ def inbox_of(caller: Caller, *, received: Received) -> Inbox:
         problems.append("entries of the queue are damaged, so nobody knows whom they are for")
     messages = []
     for message in received.messages:
-        shown, problem = convert.mail(caller.team, message)
+        shown, problem = mail_result(caller.team, message)
         messages.append(shown)
         problems += problem
     return Inbox(messages=messages, status_message=received.status_message, warnings=problems)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from team_console.console.agents.asking import Dialog
+from team_console.console.agents.hook import Dialog
 
 from tests.hook.conftest import Client, Heard, Human
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from team_console import __version__
-from team_console.console.agents.client_settings import hook_command, hook_entries
+from team_console.console.agents.join import hook_command, hook_entries
 
 from tests.conftest import ROOT, CommandLine, Result
 
