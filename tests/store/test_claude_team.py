@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -167,8 +168,13 @@ def _link(path: Path) -> None:
 
 @pytest.mark.parametrize("make", [_pipe, _link])
 def test_what_is_no_plain_file_is_named_and_not_read(make: Callable[[Path], None], claude: Path) -> None:
-    make(claude / "inboxes" / "team-lead.json")
-    snapshot = open_team("claude:alpha").snapshot()
+    inbox = claude / "inboxes" / "team-lead.json"
+    make(inbox)
+    with ExitStack() as stack:
+        if make is _pipe:  # with something in it
+            stream = stack.enter_context(open(os.open(inbox, os.O_RDWR), "wb", buffering=0))
+            stream.write(json.dumps([entry("from the pipe")]).encode())
+        snapshot = open_team("claude:alpha").snapshot()
     assert snapshot.messages == ()
     assert any(item.code == "DAMAGED_ENTRY" and "team-lead.json" in item.place for item in snapshot.problems)
 

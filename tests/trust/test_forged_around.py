@@ -279,7 +279,8 @@ def test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good(
     """Without the trail nobody knows which were in force, and the first write begins it anew."""
     case, team = make_case("yaml"), CommandLine(tmp_path)
     assert isinstance(case.place, Files)
-    case.decide()
+    if harm != "gone with all but the lock file":  # a verdict in the queue shows that there was a trail
+        case.decide()
     case.ask()
     trail = case.place.folder / "audit.jsonl"
     first, *_ = trail.read_bytes().splitlines(keepends=True)
@@ -288,7 +289,7 @@ def test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good(
         (case.place.folder / "message-queue.yaml.lock").unlink()
     if harm == "gone with all but the lock file":
         (case.place.folder / "message-queue.yaml.prev").unlink()
-        shutil.rmtree(case.place.folder / "archive")
+        shutil.rmtree(case.place.folder / "archive", ignore_errors=True)
     if harm == "cut short":
         trail.write_bytes(first)
     with case.place.settings("lead: ceo", "lead: bob"):

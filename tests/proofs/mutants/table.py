@@ -103,7 +103,7 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "agent-acts-as-no-human": guard(never, "cli/test_acting_as.py::test_an_agent_does_not_rise_to_a_human"),
     "answered-what-show-printed": guard(
-        removed, "service/test_requests.py::test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused"
+        removed, "cli/test_seen_word.py::test_a_request_that_is_not_what_was_shown_is_not_answered"
     ),
     "decider-is-named": guard(never, "cli/test_acting_as.py::test_off_a_terminal_whoever_decides_is_named"),
     "json-escapes": guard(
@@ -449,7 +449,8 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "archives-searched-once": guard(
         giving(None),
-        "store/test_counted_growth.py::test_the_work_of_a_verb_grows_no_faster_than_the_queue[receive, everything]",
+        "store/test_counted_growth.py::test_the_work_of_what_once_was_slow_grows_no_faster_than_its_number"
+        "[_to_an_agent_with_an_archive]",
     ),
     "copies-count-once": guard(
         only_argument(0),
