@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from team_console import __version__
-from team_console.console.cli.main import PROGRAM, parser_for
-from team_console.console.cli.reference import ENVIRONMENT, EXIT_STATUSES, FILES
-from team_console.console.cli.registry import VERBS
+from team_console.console.cli.main import PROGRAM, VERBS, parser_for
+from team_console.console.cli.tools import ENVIRONMENT, EXIT_STATUSES, FILES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / f"{PROGRAM}.1"
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from team_console.console.cli.main import parser_for
-from team_console.console.cli.reference import (
+from team_console.console.cli.main import VERBS, parser_for
+from team_console.console.cli.results import RESULTS, schema_of
+from team_console.console.cli.tools import (
     CONFIG,
     ENVIRONMENT,
     EXIT_STATUSES,
@@ -22,8 +23,6 @@ from team_console.console.cli.reference import (
     key_rows,
     setting_rows,
 )
-from team_console.console.cli.registry import VERBS
-from team_console.console.cli.results import RESULTS, schema_of
 from team_console.console.mcp.server import make_server
 from team_console.console.mcp.tools import ActingAgent
 from team_console.console.modes.decisions import PROOFS

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.registry import VERBS
+from team_console.console.cli.main import VERBS
 
 from tests.conftest import COMMAND, ROOT, CommandLine, clean_environment
 
@@ -238,7 +238,7 @@ def test_no_verb_loads_textual(team: CommandLine) -> None:
     subprocess.run(command, cwd=team.folder, env=clean_environment(), capture_output=True, check=True)
     for verb in RUNS:
         loaded = {name.removeprefix(OURS) for name in (team.folder / f"loaded-{verb}").read_text().split()}
-        assert "console.cli.registry" in loaded
+        assert "console.cli.main" in loaded
         assert not {name for name in loaded if is_within(name, {"textual", "widgets"})}, verb
 
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.registry import VERBS
+from team_console.console.cli.main import VERBS
 
 from tests.conftest import ROOT
 from tests.man_page import PAGE, man_page

@@ -9,9 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 from team_console.console.cli.call import Call, content, file_text
-from team_console.console.cli.main import REQUEST
+from team_console.console.cli.main import DAY, REQUEST, arg, flag, seconds, verb
 from team_console.console.cli.printing import describe, print_list, whole_content
-from team_console.console.cli.registry import DAY, arg, flag, seconds, verb
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call, is_terminal
+from team_console.console.cli.main import Arg, Command, arg, flag, verb
 from team_console.console.cli.printing import age_since, print_rows
-from team_console.console.cli.registry import Arg, Command, arg, flag, verb
 from team_console.console.cli.talk import confirmed, delivery
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError

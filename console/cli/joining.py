@@ -16,8 +16,8 @@ from team_console.console.agents.join import (
 )
 from team_console.console.agents.session_files import EACH
 from team_console.console.cli.call import Call, is_terminal
+from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.printing import ASK_HELP, parse_rules
-from team_console.console.cli.registry import arg, flag, verb
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.parsing import ROLES

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import to_builtins
 from msgspec.structs import asdict, replace
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind
-from team_console.console.cli.main import REQUEST, agent
+from team_console.console.cli.main import REQUEST, agent, arg, flag, seconds, verb
 from team_console.console.cli.printing import (
     age,
     age_since,
@@ -26,7 +26,6 @@ from team_console.console.cli.printing import (
     whole_content,
     width,
 )
-from team_console.console.cli.registry import arg, flag, seconds, verb
 from team_console.console.preferences import load
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.clock import to_text

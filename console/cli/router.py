@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from team_console.console.cli.call import Call, split_names
-from team_console.console.cli.registry import DAY, arg, flag, seconds, verb
+from team_console.console.cli.main import DAY, arg, flag, seconds, verb
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.deliveries import Delivered

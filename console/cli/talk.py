@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call, content, is_terminal, split_names, unheard_kind
-from team_console.console.cli.main import agent
-from team_console.console.cli.registry import arg, flag, seconds, verb
+from team_console.console.cli.main import agent, arg, flag, seconds, verb
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.safe import counted, first_of

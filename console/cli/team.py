@@ -13,8 +13,8 @@ from typing import Any
 from msgspec.structs import asdict, replace
 from team_console.console.cli.bare import need_screen
 from team_console.console.cli.call import LOCK_WAIT, Call, split_names
+from team_console.console.cli.main import DAY, arg, flag, seconds, verb
 from team_console.console.cli.printing import ASK_HELP, parse_rules, print_table
-from team_console.console.cli.registry import DAY, arg, flag, seconds, verb
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME, open_team

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.cli.main import SAME
-from team_console.console.cli.registry import VERBS
+from team_console.console.cli.main import SAME, VERBS
 
 from tests.conftest import CommandLine
 

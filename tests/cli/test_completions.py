@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.registry import VERBS
+from team_console.console.cli.main import VERBS
 
 from tests.conftest import ROOT, CommandLine, clean_environment, needs
 from tests.pty import Terminal

@@ -7,9 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.main import run
-from team_console.console.cli.reference import EXAMPLE, setting_rows
-from team_console.console.cli.registry import VERBS
+from team_console.console.cli.main import VERBS, run
+from team_console.console.cli.tools import EXAMPLE, setting_rows
 from team_console.store.settings.parsing import every_setting
 from team_console.store.settings.settings_file import parse
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.cli.registry import VERBS
+from team_console.console.cli.main import VERBS
 from team_console.console.cli.results import RESULTS, schema_of
 from team_console.store.backends.open import open_team
 from team_console.store.service.asking import ask_permission
