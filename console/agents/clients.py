@@ -12,8 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
-from team_console.console.agents.ask_rules import CODEX_QUESTION
-from team_console.console.agents.quick import teammate_of
+from team_console.console.agents.quick import CODEX_QUESTION, teammate_of
 from team_console.store.protocol.client_requests import answers_of, answers_text
 from team_console.store.protocol.parsing import mapping, mappings, text_in
 

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.console.agents.ask_rules import CODEX_QUESTION
 from team_console.console.agents.clients import (
     CLAUDE,
     CODEX,
@@ -40,7 +39,7 @@ from team_console.console.agents.clients import (
     specific_reply,
 )
 from team_console.console.agents.instructions import command_of, instructions_for, program
-from team_console.console.agents.quick import WAKE, Invocation, Look, marks_of
+from team_console.console.agents.quick import CODEX_QUESTION, WAKE, Invocation, Look, marks_of
 from team_console.console.agents.running import facts_of_session, is_alive
 from team_console.console.agents.session_files import (
     ALLOWED,

@@ -27,10 +27,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.agents.ask_rules import native_rules
 from team_console.console.agents.clients import CLAUDE, CODEX, EventName
 from team_console.console.agents.instructions import PROGRAM, instructions_for, program
-from team_console.console.agents.quick import Invocation
+from team_console.console.agents.quick import Invocation, native_rules
 from team_console.console.agents.running import claude_home, claude_sessions, codex_home, facts_of_session, is_alive
 from team_console.console.agents.session_files import (
     EACH,
