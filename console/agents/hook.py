@@ -35,8 +35,10 @@ from team_console.console.agents.clients import (
     allow_reply,
     ask_instead,
     event_of,
+    is_headless,
     permission_reply,
     specific_reply,
+    why_of,
 )
 from team_console.console.agents.instructions import command_of, instructions_for, program
 from team_console.console.agents.quick import CODEX_QUESTION, WAKE, Invocation, Look, marks_of
@@ -55,7 +57,6 @@ from team_console.console.agents.session_files import (
     names,
     sweep,
 )
-from team_console.console.agents.transcript import is_headless, why_of
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.contract.team import Presence, Team, new_name

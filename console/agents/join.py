@@ -288,10 +288,16 @@ def _replace(target: Path, data: bytes) -> None:
     What a new file cannot be made to have (another owner, a second name) is kept by writing into the old one instead.
     """
     staged = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    is_new = not target.exists()
+    old = os.stat(target) if target.exists() else None
     try:
-        _write_all(staged, os.O_CREAT | os.O_EXCL, data, mode=0o666 if is_new else 0o600)
-        if is_new or _is_made_like(staged, target):
+        _write_all(staged, os.O_CREAT | os.O_EXCL, data, mode=0o600 if old else 0o666)
+        if old:
+            with suppress(OSError):
+                os.chown(staged, old.st_uid, old.st_gid)
+                shutil.copystat(target, staged)  # after the owner, whose change takes bits away
+                os.utime(staged)
+                old = None if old.st_nlink == 1 else old
+        if not old:
             os.replace(staged, target)
             return
         # A crash in the middle of this leaves the new text whole, beside it.
@@ -308,18 +314,6 @@ def _write_all(path: Path, flags: int, data: bytes, mode: int = 0) -> None:
         file.write(data)
         file.flush()
         os.fsync(descriptor)
-
-
-def _is_made_like(staged: Path, target: Path) -> bool:
-    """Give a new file owner, group, mode and attributes of the one it is to replace; False where that cannot be."""
-    old = os.stat(target)
-    try:
-        os.chown(staged, old.st_uid, old.st_gid)
-        shutil.copystat(target, staged)  # after the owner, whose change takes bits away
-        os.utime(staged)
-    except OSError:
-        return False
-    return old.st_nlink == 1
 
 
 def _target(path: Path, home: Path) -> Path:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.agents.clients import event_of
-from team_console.console.agents.transcript import MOST_READ, why_of
+from team_console.console.agents.clients import MOST_READ, event_of, why_of
 from team_console.store.protocol.why import MOST_BYTES
 
 from tests.hook import recorded
