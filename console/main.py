@@ -45,7 +45,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.events import DescendantFocus, Resize, ScreenResume, ScreenSuspend
+from textual.events import DescendantFocus, Event, Key, Resize, ScreenResume, ScreenSuspend
 from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.timer import Timer
@@ -486,6 +486,17 @@ class MainScreen(Screen[None]):
         self.query_one(Card).show(title, digest_lines(digest))
 
     # What keys mean.
+
+    def refuses(self, event: Event) -> bool:
+        """Let no letter of a remark that is typed too early decide: on a line only the keys of the text count."""
+        read = self.focused
+        # guard: letters-of-a-remark
+        if not (isinstance(read, Detail) and read.pointed and isinstance(event, Key) and event.is_printable):
+            return False
+        if any(isinstance(one, Binding) and event.key in one.key.split(",") for one in Detail.BINDINGS):
+            return False
+        self.toast(f"{event.character} did nothing: c writes on the line that is pointed at, esc ends it.")
+        return True
 
     @property
     def takes_keys(self) -> bool:

@@ -50,6 +50,20 @@ async def test_remarks_go_with_a_rejection_that_needs_no_other_words(team: Memor
     assert "Line 3 «Drop the old one»: keep it for a week" in answer.content
 
 
+async def test_letters_of_a_remark_that_is_typed_too_early_decide_nothing(team: MemoryTeam) -> None:
+    hand_in_plan(team, content=PLAN)
+    async with opened(team) as desk:
+        await desk.press("f", "c", *"saxr")
+        await desk.shows("r did nothing: c writes on the line that is pointed at")
+        await desk.press("c")
+        await desk.form()
+        await desk.shows("Remark on line 1")
+        await desk.press("escape", "escape", "a")
+        await desk.form()
+        await desk.shows("Approve")
+    assert not verdicts(team)
+
+
 async def test_a_remark_that_was_not_sent_is_kept_and_marks_its_row(team: MemoryTeam) -> None:
     hand_in_plan(team, content=PLAN)
     async with opened(team) as desk:

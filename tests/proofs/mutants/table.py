@@ -21,6 +21,9 @@ GUARDS: Mapping[str, Guard] = {
     "words-of-others-decide-nothing": guard(
         always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
     ),
+    "letters-of-a-remark": guard(
+        always, "console/test_understanding.py::test_letters_of_a_remark_that_is_typed_too_early_decide_nothing"
+    ),
     "own-command-quoted": guard(
         only_argument(0), "console/test_own_commands.py::test_what_an_agent_writes_is_never_more_than_words"
     ),
