@@ -128,15 +128,6 @@ def test_a_permission_is_listed_and_allowed_always_in_the_words_of_the_client(te
     assert (verdict["scope"], verdict["suggestion"]) == ("always", RULE)
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "2"])
-def test_a_suggestion_that_is_not_there_allows_nothing(team: CommandLine, number: str) -> None:
-    request_id = permission(team)
-    refused = team("approve", request_id, f"--always={number}", "--json")
-    assert (refused.status, refused.json["error"]) == (1, "INVALID_FIELD")
-    assert f"no suggestion {number}" in refused.json["message"]
-    assert team.ok("requests", "--open", "--json").json["requests"][0]["request_id"] == request_id
-
-
 def test_show_tells_a_permission_as_what_it_is_and_not_as_the_file_it_changes(team: CommandLine) -> None:
     before = "".join(f"line {number}\n" for number in range(200))
     edit = {"file_path": "/p/a.txt", "old_string": "line 9\n", "new_string": "LINE 9\x1b[2J\n"}

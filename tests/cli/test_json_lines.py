@@ -76,14 +76,3 @@ def test_a_document_repeated_under_its_own_id_is_written_once(team: CommandLine,
     assert other["error"] == "DUPLICATE_ID"
     assert team.ok("history", "--json").json["count"] == count
     assert first["message_id"] in ("own-1", "own-1.file-manager", "own-1.task-manager")
-
-
-@pytest.mark.parametrize("kind", ["message", "shutdown_request", "plan_approval_response"])
-def test_an_unknown_agent_is_not_found_in_every_type(team: CommandLine, kind: str) -> None:
-    fields: dict[str, dict[str, Any]] = {
-        "message": {"content": "c", "summary": "s"},
-        "plan_approval_response": {"request_id": "x", "approve": True},
-    }
-    [refusal] = replies(team, "ceo", json.dumps({"type": kind, "recipient": "task-manger", **fields.get(kind, {})}))
-    assert refusal["error"] == "AGENT_NOT_FOUND"
-    assert "task-manager" in refusal["hint"]

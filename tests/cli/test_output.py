@@ -53,15 +53,6 @@ def test_a_full_disk_behind_the_output_is_said(team: CommandLine) -> None:
     assert b"Traceback" not in done.stderr
 
 
-def test_a_closed_standard_output_breaks_nothing(team: CommandLine) -> None:
-    before = (team.folder / "message-queue.yaml").read_bytes()
-    line = " ".join(f"'{word}'" for word in (*COMMAND, "roster"))
-    done = subprocess.run(["sh", "-c", f"{line} >&-"], cwd=team.folder, env=clean_environment(), capture_output=True)
-    assert done.returncode == 0, done
-    assert done.stderr == b""
-    assert (team.folder / "message-queue.yaml").read_bytes() == before
-
-
 def test_nothing_is_taken_that_could_not_be_printed(team: CommandLine) -> None:
     team.ok("send", "--to", "task-manager", "--summary", "s", "--content", "c")
     before = (team.folder / "message-queue.yaml").read_bytes()

@@ -111,15 +111,6 @@ def test_a_lease_holds_a_message_until_it_is_acknowledged(team: CommandLine) -> 
     assert team.ok("ack", "MSG-1", "--as", "task-manager").out.startswith("already read:")
 
 
-def test_acknowledging_is_all_or_none(team: CommandLine) -> None:
-    put(team, record(1, status="delivered"), record(2, status="delivered"))
-    result = team("ack", "MSG-1", "MSG-404", "--as", "task-manager", "--json")
-    assert result.status == 1
-    assert "MSG-404" in result.json["message"]
-    statuses = [item["status"] for item in team.ok("inbox", "task-manager", "--json").json["messages"]]
-    assert statuses == ["delivered", "delivered"]
-
-
 def test_what_names_no_recipient_reaches_the_default_one(team: CommandLine) -> None:
     unaddressed = [
         record(number, type=kind, to=None) for number, kind in ((1, "escalate"), (2, "notify"), (3, "notify"))

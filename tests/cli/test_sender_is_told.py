@@ -35,14 +35,6 @@ def test_a_new_agent_is_previewed_and_named(sprint: CommandLine) -> None:
     assert "dev-7" in {row["name"] for row in sprint.ok("roster", "--json").json["agents"]}
 
 
-def test_a_name_that_is_taken_is_refused_and_the_request_stays_open(sprint: CommandLine) -> None:
-    request_id = ask(sprint, "AGENT_CREATE_REQUEST", **CREATE)
-    for extra in ((), ("--dry-run",)):
-        result = sprint("approve", request_id, "--agent-name", "debugger", *extra, "--json")
-        assert (result.status, result.json["error"]) == (1, "INVALID_NAME")
-    assert len(sprint.ok("requests", "--open", "--json").json["requests"]) == 1
-
-
 def test_the_end_of_a_resident_is_previewed_as_that(sprint: CommandLine) -> None:
     request_id = ask(sprint, "AGENT_DESTROY_REQUEST", agent_name="debugger")
     first, second = sprint.ok("approve", request_id, "--dry-run").out.splitlines()

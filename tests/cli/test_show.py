@@ -69,13 +69,6 @@ def test_a_broadcast_is_shown_with_the_state_of_each_recipient(team: CommandLine
     assert re.search(r"file-manager +read", team.ok("show", sent).out)
 
 
-def test_the_tries_of_a_failed_delivery_are_shown_with_the_error(team: CommandLine) -> None:
-    put(team, record(1, status="failed", attempts=4, error_message="disk full"))
-    (row,) = team.ok("show", "MSG-1", "--json").json["deliveries"]
-    assert (row["tries"], row["error"]) == (4, "disk full")
-    assert re.search(r"task-manager +failed +- +4 of 4 .*disk full", team.ok("show", "MSG-1").out)
-
-
 def test_showing_changes_nothing_and_an_unknown_id_is_refused(team: CommandLine) -> None:
     put(team, record(1))
     before = {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()}
@@ -83,15 +76,6 @@ def test_showing_changes_nothing_and_an_unknown_id_is_refused(team: CommandLine)
     result = team("show", "MSG-404", "--json")
     assert (result.status, result.json["error"]) == (1, "INVALID_FIELD")
     assert {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()} == before
-
-
-def test_requests_carry_their_content_and_the_status_what_needs_the_reader(team: CommandLine) -> None:
-    request = plan(team, SUMMARY, "1. Split")
-    assert team.ok("requests", "--json").json["requests"][0]["content"] == "1. Split"
-    found = team.ok("status", "--json").json
-    assert found["needs_you"] == len(found["needs"]) == 1
-    assert (found["needs"][0]["need"], found["needs"][0]["request_id"]) == ("PLAN", request)
-    assert found["needs"][0]["answerable"] is True
 
 
 def test_a_question_and_a_reply_that_does_not_quote_it_are_shown_together(team: CommandLine) -> None:

@@ -16,9 +16,8 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=Plan.requests)
     parser.add_argument("--processes", type=int, default=Plan.processes)
     parser.add_argument("--seed", type=int, default=Plan.seed)
-    parser.add_argument("--seconds", type=float, default=Plan.seconds, help="ask nothing more after these")
     options = parser.parse_args()
-    plan = Plan(options.requests, options.processes, seed=options.seed, seconds=options.seconds)
+    plan = Plan(options.requests, options.processes, seed=options.seed)
     print(f"seed {plan.seed}: {plan.requests} requests by {plan.processes} processes", flush=True)
     with tempfile.TemporaryDirectory(prefix="team-console-stress-") as folder:
         findings = run(Path(folder), plan)

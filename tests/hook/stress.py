@@ -35,9 +35,6 @@ from tests.pty import Terminal, console
 
 PATIENCE = 60.0
 """Seconds that are given to what must happen by itself."""
-
-_TOLD = 100
-"""Requests after which it is said how far it is."""
 _NEW_INTERPRETER = 10
 """Of so many hooks one is started as a client starts it."""
 
@@ -51,15 +48,12 @@ class Plan:
     killed: float = 0.1
     consoles_killed: int = 10
     seed: int = 13
-    seconds: float = float("inf")
-    """Seconds after which nothing more is asked; what was asked by then is judged."""
 
 
 @dataclass
 class Findings:
     """What came of it; everything but the counts must be empty."""
 
-    until: float = float("inf")
     asked: int = 0
     allowed: int = 0
     refused: int = 0
@@ -89,7 +83,7 @@ def run(folder: Path, plan: Plan) -> Findings:
     office.folder.mkdir(parents=True)
     members = [word for number in range(plan.processes) for word in ("--agent", f"agent-{number}")]
     office.ok("init", ".", "--name", "stress", "--lead", "ceo", *members)
-    findings, hooks = Findings(until=time.monotonic() + plan.seconds), Hooks()
+    findings, hooks = Findings(), Hooks()
     with _consoles(office.folder, plan), _human(office.folder, hooks):
         with ThreadPoolExecutor(plan.processes) as pool:
             shares = [range(number, plan.requests, plan.processes) for number in range(plan.processes)]
@@ -128,15 +122,11 @@ def _ask(folder: Path, numbers: range, plan: Plan, hooks: Hooks, findings: Findi
         TEAM_CONSOLE_DEBUG="1",
     )
     for number in numbers:
-        if time.monotonic() > findings.until:
-            return
         dies, waits = chance.random() < plan.killed, chance.random() < 0.5
         after = chance.uniform(0.05, 1.5)
         said = _hook(environment, number, after if dies and not waits else None, hooks if dies and waits else None)
         _compare(number, *said, dies, findings)
         findings.asked += 1
-        if findings.asked % _TOLD == 0:
-            print(f"{findings.asked} asked", flush=True)
 
 
 def _hook(
@@ -275,15 +265,9 @@ def _left_open(folder: Path) -> list[str]:
 def _judge(office: CommandLine, findings: Findings) -> None:
     """The ledger tells the same: no request of a number twice, and none approved that was to be refused."""
     rows = office.ok("requests", "--json").json["requests"]
-    ends = {f"run {row['title'].split()[-1]} ": f"{row['state']}: {row['reason']}" for row in rows}
-    findings.lost = [
-        case + next((end for run, end in ends.items() if case.startswith(run)), "") for case in findings.lost
-    ]
     findings.open += [row["request_id"] for row in rows if row["state"] in ("open", "overdue")]
     titles = [row["title"] for row in rows]
-    findings.wrong += [
-        f"{title} stands there twice" for title in {title for title in titles if titles.count(title) > 1}
-    ]
+    findings.wrong += [f"{title} stands there twice" for title in set(titles) if titles.count(title) > 1]
     for row in rows:
         number = int(row["title"].split()[-1])
         if row["state"] == ("rejected" if number % 2 == 0 else "approved"):
