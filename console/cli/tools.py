@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, pairwise
 from pathlib import Path
@@ -186,7 +186,7 @@ def setting_rows(topic: str = "") -> list[SettingRow]:
         SettingRow(path, _value_words(setting), _default_words(setting), setting.meaning, setting.also)
         for path, setting in every_setting()
     )
-    return [row for row in rows if not topic or _is_about(row, topic)]
+    return [row for row in rows if topic in ("", row.path, *row.path.replace("[]", "").split("."), *row.also)]
 
 
 def settings_text(rows: Sequence[SettingRow]) -> Iterator[str]:
@@ -199,11 +199,6 @@ def settings_text(rows: Sequence[SettingRow]) -> Iterator[str]:
 def setting_words() -> set[str]:
     """Every word that a setting is written with."""
     return {word for _, setting in every_setting() for word in setting.keys}
-
-
-def _is_about(row: SettingRow, topic: str) -> bool:
-    parts = row.path.replace("[]", "").split(".")
-    return topic == row.path or topic in parts or topic in row.also
 
 
 def _value_words(setting: Setting) -> str:
@@ -231,33 +226,24 @@ def key_rows() -> Iterator[tuple[str, str, str]]:
         yield written_key(action.keys[0]), action.help, modes
 
 
-_OWN_COMMAND = {
-    **{name: {"type": "string"} for name in ("key", "run", "label")},
-    "output": {"enum": list(OUTPUTS)},
-}
-
-
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of the user's `config.toml`, for editors."""
-    words, flag = {"type": "array", "items": {"type": "string"}}, {"type": "boolean"}
-    shapes: dict[str, Any] = {
-        "density": {"enum": list(DENSITIES)},
-        "grace_seconds": {"type": "number", "minimum": 0, "maximum": 60},
-        "theme": {"type": "string"},
-    }
+    grace = {"type": "number", "minimum": 0, "maximum": 60}
+    shapes: dict[str, Any] = {"density": {"enum": list(DENSITIES)}, "grace_seconds": grace, "theme": _TEXT}
     properties: dict[str, Any] = {}
     notices: dict[str, Any] = {}
     for row in CONFIG:
         table, _, name = row.path.rpartition(".")
         if not name.isupper() and table != "commands":
-            shape = shapes.get(name) or (flag if row.value == _FLAG else words)
+            shape = shapes.get(name) or ({"type": "boolean"} if row.value == _FLAG else _WORDS)
             (notices if table else properties)[name] = {**shape, "description": row.meaning}
-    keys = {"anyOf": [{"type": "string"}, words]}
+    keys = {"anyOf": [_TEXT, _WORDS]}
+    command = {"key": _TEXT, "run": _TEXT, "label": _TEXT, "output": {"enum": list(OUTPUTS)}}
     properties |= {
         "notices": _table(notices),
         "columns": _table({mode: {"type": "array", "items": {"enum": list(names)}} for mode, names in COLUMNS.items()}),
-        "filters": {"type": "object", "additionalProperties": {"type": "string"}},
-        "commands": {"type": "array", "items": _table(_OWN_COMMAND)},
+        "filters": {"type": "object", "additionalProperties": _TEXT},
+        "commands": {"type": "array", "items": _table(command)},
         "sort": _table({mode: {"enum": list(names)} for mode, names in SORTS.items()}),
         "keys": _table({action.id: {**keys, "description": action.help} for action in ACTIONS}),
     }
@@ -282,30 +268,28 @@ def _mapping(settings: Sequence[Setting], *, is_open: bool = False) -> dict[str,
 
 
 def _schema(setting: Setting) -> dict[str, Any]:
-    words = {"type": "array", "items": {"type": "string"}}
-    shape: dict[str, Any] = {"type": "string"}
-    match setting.form:
-        case ValueForm.WORD:
-            shape = {"enum": list(setting.choices)}
-        case ValueForm.FLAG:
-            shape = {"type": "boolean"}
-        case ValueForm.COUNT:
-            shape = {"type": "integer", "minimum": 1}
-        case ValueForm.SECONDS:
-            shape = {"type": "number", "exclusiveMinimum": 0}
-        case ValueForm.TEXTS | ValueForm.KEYS | ValueForm.COMMAND:
-            shape = words
-        case ValueForm.SECTION:
-            shape = _mapping(setting.fields)
-        case ValueForm.ENTRIES:
-            shape = {"type": "object", "additionalProperties": _mapping(setting.fields, is_open=True)}
-        case ValueForm.VALUES:
-            shape = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
-        case ValueForm.MEMBERS:
-            member = _mapping(setting.fields, is_open=True)
-            named = {"type": "array", "items": {"anyOf": [{"type": "string"}, member]}}
-            shape = {"anyOf": [named, {"type": "object", "additionalProperties": member}]}
+    shape = _SHAPES.get(setting.form, {"type": "string"})
+    if setting.form is ValueForm.WORD:
+        shape = {"enum": list(setting.choices)}
+    elif setting.form is ValueForm.SECTION:
+        shape = _mapping(setting.fields)
+    elif setting.form in (ValueForm.ENTRIES, ValueForm.MEMBERS):
+        one = _mapping(setting.fields, is_open=True)
+        shape = {"type": "object", "additionalProperties": one}
+        if setting.form is ValueForm.MEMBERS:
+            shape = {"anyOf": [{"type": "array", "items": {"anyOf": [_TEXT, one]}}, shape]}
     return {**shape, "description": setting.meaning}
+
+
+_TEXT: dict[str, Any] = {"type": "string"}
+_WORDS: dict[str, Any] = {"type": "array", "items": _TEXT}
+_SHAPES: Mapping[ValueForm, dict[str, Any]] = {
+    ValueForm.FLAG: {"type": "boolean"},
+    ValueForm.COUNT: {"type": "integer", "minimum": 1},
+    ValueForm.SECONDS: {"type": "number", "exclusiveMinimum": 0},
+    **dict.fromkeys((ValueForm.TEXTS, ValueForm.KEYS, ValueForm.COMMAND), _WORDS),
+    ValueForm.VALUES: {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
+}
 
 
 # Completion of a command line: the scripts for bash, zsh and fish, which ask `_complete`, and its answer.
@@ -536,32 +520,26 @@ def do_help(call: Call) -> int:
         _refuse_more(words[1:])
         if words[0] in _TABLES:
             title, rows = _TABLES[words[0]]
-            _say_rows(call, words[0], title, rows())
+            _say_rows(call, words[0], title, rows)
+        elif words[0] == "exit-codes" and call.as_json:
+            call.json({"exit_codes": dict(EXIT_STATUSES), "errors": dict(error_rows())})
         elif words[0] == "exit-codes":
-            _explain_exit_codes(call)
+            _say_rows(call, "exit_codes", "Exit statuses:", EXIT_STATUSES)
+            call.say()
+            title = "Error codes, in the field `error` of --json and behind the message without:"
+            _say_rows(call, "errors", title, list(error_rows()))
         else:
             call.write(parser_for(find_verb(words[0])).format_help().rstrip("\n"))
     return 0
 
 
-def _explain_exit_codes(call: Call) -> None:
-    errors = list(error_rows())
-    if call.as_json:
-        call.json({"exit_codes": dict(EXIT_STATUSES), "errors": dict(errors)})
-        return
-    _say_rows(call, "exit_codes", "Exit statuses:", EXIT_STATUSES)
-    call.say()
-    _say_rows(call, "errors", "Error codes, in the field `error` of --json and behind the message without:", errors)
-
-
-def _key_meanings() -> Rows:
-    return [(key, f"{meaning} ({modes})") for key, meaning, modes in key_rows()]
-
-
-_TABLES: Mapping[str, tuple[str, Callable[[], Rows]]] = {
-    "environment": ("Variables of the environment that are read:", lambda: ENVIRONMENT),
-    "files": ("Files of a team in a folder, and of one user:", lambda: FILES),
-    "keys": ("Keys of the console; ? shows those of the present place:", _key_meanings),
+_TABLES: Mapping[str, tuple[str, Rows]] = {
+    "environment": ("Variables of the environment that are read:", ENVIRONMENT),
+    "files": ("Files of a team in a folder, and of one user:", FILES),
+    "keys": (
+        "Keys of the console; ? shows those of the present place:",
+        [(key, f"{meaning} ({modes})") for key, meaning, modes in key_rows()],
+    ),
 }
 """Topic -> its title and its rows."""
 
