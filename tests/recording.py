@@ -5,16 +5,19 @@ The demo runs on a pseudo terminal and is driven by keys, each once what it is a
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
 from pathlib import Path
+
+from pyte.screens import Char
 
 from tests.conftest import COMMAND
 from tests.pty import Terminal
@@ -31,8 +34,8 @@ _BACK, _FRONT = "#131920", "#cfd6de"
 _FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
 _NAMED = {"default": "", "black": "#000000", "red": "#cd3131", "green": "#0dbc79", "brown": "#e5e510"}
 
-Frame = tuple[tuple[tuple[str, str, str, bool], ...], ...]
-"""Lines of the screen, each in runs of text with their colours (front, back) and whether they are bold."""
+Frame = tuple[str, ...]
+"""Lines of the screen, drawn."""
 
 
 @dataclass
@@ -91,16 +94,7 @@ class Recording:
             return "~/demo/team".rjust(len(found.group()))
 
         self.output = [(at, place.sub(hidden, data.decode("latin-1")).encode("latin-1")) for at, data in self.output]
-        self.frames = [
-            (
-                at,
-                tuple(
-                    tuple((place.sub(hidden, text), front, back, bold) for text, front, back, bold in line)
-                    for line in frame
-                ),
-            )
-            for at, frame in self.frames
-        ]
+        self.frames = [(at, tuple(place.sub(hidden, line) for line in frame)) for at, frame in self.frames]
 
     def _look(self) -> None:
         now, data = time.monotonic() - self.begin, bytes(self.terminal.output[self._seen :])
@@ -108,7 +102,7 @@ class Recording:
             return
         self._seen += len(data)
         self.output.append((now, data))
-        frame = frame_of(self.terminal)
+        frame = tuple(_drawn(self.terminal.screen.buffer[y]) for y in range(LINES))
         if self.frames and now - self.frames[-1][0] < _FRAME:
             self.frames[-1] = (self.frames[-1][0], frame)
         elif not self.frames or self.frames[-1][1] != frame:
@@ -162,39 +156,13 @@ def _below_cursor(screen: str) -> str:
     return "\n".join(line[edge:] for line in lines[lines.index(head) :] if edge) if head else ""
 
 
-def frame_of(terminal: Terminal) -> Frame:
-    """The screen in runs of one look."""
-    screen = terminal.screen
-    lines = []
-    for y in range(LINES):
-        cells = [screen.buffer[y][x] for x in range(COLUMNS)]
-        looks = [
-            (cell.data, *((cell.bg, cell.fg) if cell.reverse else (cell.fg, cell.bg)), bool(cell.bold))
-            for cell in cells
-        ]
-        runs = groupby(looks, key=lambda look: look[1:])
-        lines.append(tuple(("".join(look[0] for look in run), front, back, bold) for (front, back, bold), run in runs))
-    return tuple(lines)
-
-
 def cast_of(recording: Recording) -> Iterator[str]:
     """The lines of an asciinema file, version 2."""
     head = {"version": 2, "width": COLUMNS, "height": LINES, "title": "team-console demo"}
     yield json.dumps({**head, "env": {"TERM": "xterm-256color"}})
-    held = b""
+    characters = codecs.getincrementaldecoder("utf-8")("replace")
     for moment, data in recording.output:
-        text, held = _whole(held + data)
-        yield json.dumps([round(moment, 3), "o", text], ensure_ascii=False)
-
-
-def _whole(data: bytes) -> tuple[str, bytes]:
-    """The text up to the last whole character, and the bytes of the one that is not whole yet."""
-    for cut in range(4):
-        try:
-            return data[: len(data) - cut].decode(), data[len(data) - cut :]
-        except UnicodeDecodeError:
-            continue
-    return data.decode(errors="replace"), b""
+        yield json.dumps([round(moment, 3), "o", characters.decode(data)], ensure_ascii=False)
 
 
 def svg_of(frames: list[tuple[float, Frame]], end: float) -> Iterator[str]:
@@ -202,7 +170,7 @@ def svg_of(frames: list[tuple[float, Frame]], end: float) -> Iterator[str]:
     width, height = COLUMNS * _CELL + 20, LINES * _LINE + 20
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" font-family=\'{_FONTS}\' '
     yield f'font-size="14" fill="{_FRONT}"><style>text{{white-space:pre}}.b{{font-weight:bold}}.s{{opacity:0}}'
-    shows: dict[tuple[int, tuple[tuple[str, str, str, bool], ...]], list[tuple[float, float]]] = {}
+    shows: dict[tuple[int, str], list[tuple[float, float]]] = {}
     for (start, frame), after in zip(frames, [*[moment for moment, _ in frames[1:]], end], strict=True):
         for y, line in enumerate(frame):
             spans = shows.setdefault((y, line), [])
@@ -214,7 +182,7 @@ def svg_of(frames: list[tuple[float, Frame]], end: float) -> Iterator[str]:
     for number, ((y, line), spans) in enumerate(shows.items()):
         yield f"@keyframes k{number}{{{_steps(spans, end)}}}"
         yield f"#l{number}{{animation:k{number} {end:.1f}s step-end infinite}}"
-        body.append(f'<g class="s" id="l{number}">{_drawn(y, line)}</g>')
+        body.append(f'<g class="s" id="l{number}" transform="translate(10 {10 + y * _LINE})">{line}</g>')
     yield f'</style><rect width="100%" height="100%" rx="8" fill="{_BACK}"/>'
     yield from body
     yield "</svg>"
@@ -229,34 +197,33 @@ def _steps(spans: list[tuple[float, float]], end: float) -> str:
     return "".join(f"{mark:.2f}%{{opacity:{seen}}}" for mark, seen in sorted(marks.items()))
 
 
-def _drawn(y: int, line: tuple[tuple[str, str, str, bool], ...]) -> str:
+def _drawn(cells: Mapping[int, Char]) -> str:
     """One line: what stands behind it, and its text in runs of one look."""
-    base, x = 10 + y * _LINE, 10.0
+    line = [cells[x] for x in range(COLUMNS)]
     backs, runs = [], []
-    for back, same in groupby(line, lambda run: _colour(run[2])):
-        text = "".join(run[0] for run in same)
+    for (back, front, bold), same in groupby(enumerate(line), lambda place: _look_of(place[1])):
+        places = list(same)
+        x, text = places[0][0] * _CELL, "".join(cell.data for _, cell in places)
         if back not in ("", _BACK):
-            place = f'x="{x:.0f}" y="{base}" width="{len(text) * _CELL:.0f}" height="{_LINE}"'
-            backs.append(f'<rect {place} fill="{back}"/>')
-        x += len(text) * _CELL
-    for (front, bold), same in groupby(line, lambda run: (_colour(run[1]), run[3])):
-        text = escape("".join(run[0] for run in same))
+            backs.append(f'<rect x="{x:.0f}" width="{len(places) * _CELL:.0f}" height="{_LINE}" fill="{back}"/>')
         look = (f' fill="{front}"' if front not in ("", _FRONT) else "") + (' class="b"' if bold else "")
-        runs.append(f"<tspan{look}>{text}</tspan>" if look and text.strip() else text)
-    return f'{"".join(backs)}<text x="10" y="{base + 13}">{"".join(runs).rstrip()}</text>'
+        runs.append(f"<tspan{look}>{escape(text)}</tspan>" if look and text.strip() else escape(text))
+    return f'{"".join(backs)}<text y="13">{"".join(runs).rstrip()}</text>'
 
 
-def _colour(name: str) -> str:
-    if name in _NAMED:
-        return _NAMED[name]
-    return f"#{name}" if len(name) == 6 else ""
+def _look_of(cell: Char) -> tuple[str, str, bool]:
+    """Its colours, back and front, and whether it is bold."""
+    back, front = (_NAMED.get(name, f"#{name}") for name in (cell.bg, cell.fg))
+    return (front, back, cell.bold) if cell.reverse else (back, front, cell.bold)
 
 
 def record(folder: Path, script: Callable[[Recording], None] = play) -> tuple[Path, Path]:
     """Play the demo and write both files into `folder`."""
     with tempfile.TemporaryDirectory() as scratch:
         env = {"TMPDIR": scratch, "XDG_STATE_HOME": scratch, "XDG_CONFIG_HOME": scratch, "TEAM_CONSOLE_THEME": "dark"}
-        with Terminal([*COMMAND, "demo"], cwd=Path(scratch), columns=COLUMNS, lines=LINES, env=env) as terminal:
+        with Terminal(
+            [*COMMAND, "demo"], cwd=Path(scratch), columns=COLUMNS, lines=LINES, env=env, styled=True
+        ) as terminal:
             recording = Recording(terminal)
             script(recording)
             end = time.monotonic() - recording.begin
