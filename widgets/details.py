@@ -41,7 +41,7 @@ from team_console.store.views.proposals import (
     suggestion_words,
 )
 from team_console.store.views.roster import Stage, StopRow
-from team_console.store.views.rows import RequestRow
+from team_console.store.views.rows import Flag, RequestRow
 from team_console.widgets.document import Block, Document, Fact, Form, Heading, Lines, Remarked, Text, fact, said
 from team_console.widgets.signs import REQUESTS, STATUSES, Sign, priority_sign, severity_sign, status_sign
 from team_console.widgets.text import Line, Part, ago, clock_time, pad, short_ago, span
@@ -528,13 +528,13 @@ def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str = "")
 
 
 def _stop_counts(rows: Sequence[StopRow]) -> Iterator[Part]:
-    asked = [row.stage for row in rows if row.stage not in _GROUPS["not asked"] and row.asked_at]
+    asked = [row.stage for row in rows if row.stage not in _GROUPS["not asked"] and row.request]
     yield f"{len(asked)} of {len(rows)} asked", ""
     for number, words, tone in (
         (sum(stage in (Stage.AGREED, Stage.ENDED) for stage in asked), "agreed", "good"),
         (asked.count(Stage.REFUSED), "refused", "bad"),
         (sum(stage in _WAITING for stage in asked), "not answered yet", "warn"),
-        (sum(row.is_overdue for row in rows), "overdue", "alert"),
+        (sum(row.request is not None and Flag.OVERDUE in row.request.flags for row in rows), "overdue", "alert"),
         (sum(row.stage is Stage.ENDED for row in rows), "ended", "muted"),
     ):
         if number:
@@ -543,32 +543,36 @@ def _stop_counts(rows: Sequence[StopRow]) -> Iterator[Part]:
 
 def _stop_lines(row: StopRow, now: datetime) -> Iterator[Line]:
     """Where it stands, when each step was, how long it waits and until when, and below it why it refused."""
-    sign, parts = STAGES[row.stage], list[Part]()
+    sign, parts, request = STAGES[row.stage], list[Part](), row.request
     is_urgent = row.stage in (*_WAITING, Stage.REFUSED)
-    moments = {
-        "asked": row.asked_at,
-        "delivered": row.delivered_at,
-        "seen": row.seen_at,
-        "refused" if row.stage is Stage.REFUSED else "agreed": row.answered_at,
-        "last seen": row.ended_at,
-    }
-    known = [f"{word} {_moment(moment, row, now)}" for word, moment in moments.items() if moment is not None]
-    if row.stage in _WAITING and row.asked_at is not None:
-        parts.append((f" · waits {span((now - row.asked_at).total_seconds())}", "warn"))
-        if row.due_at is not None:
-            left = (row.due_at - now).total_seconds()
+    moments = request and (
+        ("asked", request.asked_at),
+        ("delivered", row.delivered_at),
+        ("seen", request.seen_at),
+        ("refused" if row.stage is Stage.REFUSED else "agreed", request.answered_at),
+        ("last seen", row.ended_at),
+    )
+    known = [f"{word} {_moment(moment, row, now)}" for word, moment in moments or () if moment is not None]
+    if row.stage in _WAITING and request is not None and request.asked_at is not None:
+        parts.append((f" · waits {span((now - request.asked_at).total_seconds())}", "warn"))
+        if request.due_at is not None:
+            left = (request.due_at - now).total_seconds()
             late = (f" · ◷ overdue for {span(-left)}", "alert")
             parts.append((f" · due in {span(left)}", "muted") if left > 0 else late)
-    parts += [(" · ‼ still writes", "alert")] * row.still_writes
+    parts += [(" · ‼ still writes", "alert")] * (request is not None and Flag.STILL_ALIVE in request.flags)
     name = (pad(named(row.agent), _NAME) + " ", "strong" if is_urgent else "")
     yield sign.mark, name, (f"{sign.word:<{_STAGE}}", sign.tone), (" · ".join(known), "muted"), *parts
-    if row.stage is Stage.REFUSED:
-        yield (" " * _INDENT, ""), (f"“{safe_line(row.reason, 300)}”" if row.reason else "gave no reason", "bad")
+    if row.stage is Stage.REFUSED and request is not None:
+        yield (
+            (" " * _INDENT, ""),
+            (f"“{safe_line(request.reason, 300)}”" if request.reason else "gave no reason", "bad"),
+        )
 
 
 def _moment(moment: datetime, row: StopRow, now: datetime) -> str:
     """A step, as what passed since it was asked."""
-    since = (moment - row.asked_at).total_seconds() if row.asked_at is not None else 0.0
+    asked_at = row.request.asked_at if row.request is not None else None
+    since = (moment - asked_at).total_seconds() if asked_at is not None else 0.0
     if since <= 0:
         return clock_time(moment, now)
     return f"+{since:.0f} s" if since < _TO_THE_SECOND else f"+{span(since)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NoReturn
 
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
@@ -109,9 +108,9 @@ def check_permission(
     if config.lost and (kind.is_by_lead or type == "broadcast" or (sender == config.lead and type.isupper())):
         check_settings(config, f"send {type}")
     if broken := _lead_rule(config, sender, recipient, type):
-        _refuse(*broken)
+        raise TeamError(Code.NOT_PERMITTED, *broken)
     if (narrowed := _own_rule(config, sender, recipient, type)) and not is_answer():
-        _refuse(*narrowed)
+        raise TeamError(Code.NOT_PERMITTED, *narrowed)
     if kind.family is Family.SPRINT:
         roles = {name: agent.role for name, agent in config.agents.items()}
         text = departure(kind, sender, recipient, roles, config.lead)
@@ -128,7 +127,7 @@ def check_settings(config: TeamConfig, act: str) -> None:
     """
     # guard: lost-settings-give-no-authority
     if config.lost:
-        _refuse(f"nobody may {act} now: {config.lost}", HINT)
+        raise TeamError(Code.NOT_PERMITTED, f"nobody may {act} now: {config.lost}", HINT)
 
 
 def breach(config: TeamConfig, message: Message, recorded: RecordedFacts | None = None) -> tuple[str, str] | None:
@@ -180,7 +179,3 @@ def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: 
     if kind in DECIDED_BY_LEAD:
         return actor == config.lead
     return actor == addressee or addressee == ALL or (addressee == USER and actor == config.lead)
-
-
-def _refuse(message: str, hint: str) -> NoReturn:
-    raise TeamError(Code.NOT_PERMITTED, message, hint)

@@ -118,23 +118,9 @@ def seen_title(question: Message, title: str) -> Seen:
     return Seen(digest_of(question), (), (f"title: {title}",), digest, Face.TITLE)
 
 
-class ShownRecord(Struct, frozen=True):
-    """What a verdict, or its line in the audit trail, keeps of what was shown; empty where it keeps nothing.
-
-    Attributes:
-        sha256: Digest of all of it.
-        evidence: One line a piece.
-        by: What showed it: a `Face`, or what another program wrote there.
-    """
-
-    sha256: str = ""
-    evidence: tuple[str, ...] = ()
-    by: str = ""
-
-
-def shown_in(fields: Mapping[str, Any]) -> ShownRecord:
-    """What these fields of a verdict, or of its line in the audit trail, say of what was shown."""
-    return ShownRecord(text_in(fields, SHOWN), texts_in(fields, EVIDENCE), text_in(fields, SHOWN_BY))
+def shown_in(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What a verdict, or its line in the audit trail, keeps of what was shown; empty where it keeps nothing."""
+    return {SHOWN: text_in(fields, SHOWN), EVIDENCE: texts_in(fields, EVIDENCE), SHOWN_BY: text_in(fields, SHOWN_BY)}
 
 
 # Signatures: HMAC-SHA256 with the team's key over what a message says, not over where it is on its way.

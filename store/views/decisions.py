@@ -34,9 +34,10 @@ from team_console.store.protocol.titles import reason_of
 from team_console.store.protocol.verdicts import (
     NAMESPACE,
     REQUEST_DIGEST,
+    SHOWN,
+    SHOWN_BY,
     SIGNATURE,
     Face,
-    ShownRecord,
     digest_of,
     given_on,
     is_signed,
@@ -297,12 +298,10 @@ class _Trail:
             at=at,
             words=reason_of(verdict) if verdict is not None else "",
             request_sha256=text_in(facts, REQUEST_DIGEST),
-            shown_sha256=shown.sha256,
-            evidence=shown.evidence,
-            shown_by=shown.by,
             message_id=ids[0],
             audit_line=line.seq,
             gaps=tuple(filter(None, gaps)),
+            **shown,
         )
 
 
@@ -330,12 +329,10 @@ def _decided(row: RequestRow, config: TeamConfig, trail: _Trail) -> Decision:
         title=row.title,
         words=row.reason,
         request_sha256=digest or digest_of(row.question),
-        shown_sha256=shown.sha256,
-        evidence=shown.evidence,
-        shown_by=shown.by,
         message_id=verdict.message_id,
         audit_line=number,
         gaps=tuple(filter(None, (gap, *_gaps(row, digest, shown)))),
+        **shown,
     )
 
 
@@ -353,17 +350,18 @@ _SHOWN_LINES = re.compile(
 """The lines that the console counted as painted: `all` of them, or what was `said`."""
 
 
-def _not_shown(shown: ShownRecord) -> str:
+def _not_shown(shown: Mapping[str, Any]) -> str:
     """What cannot be proved of what was shown; empty when it was all on the screen."""
-    if not shown.by and shown.sha256:
+    by = shown[SHOWN_BY]
+    if not by and shown[SHOWN]:
         return ""
-    lines = None if shown.by in _UNSHOWN else _SHOWN_LINES.fullmatch(shown.by)
+    lines = None if by in _UNSHOWN else _SHOWN_LINES.fullmatch(by)
     if lines is not None:
         return "" if lines["all"] else f"of it only this stood on the screen: {lines['said']}"
-    return _UNSHOWN.get(shown.by, "what was shown to whoever decided is not known")
+    return _UNSHOWN.get(by, "what was shown to whoever decided is not known")
 
 
-def _gaps(row: RequestRow, digest: str, shown: ShownRecord) -> Iterator[str]:
+def _gaps(row: RequestRow, digest: str, shown: Mapping[str, Any]) -> Iterator[str]:
     """What of a decision is not known or does not fit."""
     if digest and digest != digest_of(row.question):
         yield "the question is not any more what it was when it was decided: its digest is another"

@@ -179,23 +179,14 @@ class StopRow(Struct, frozen=True):
     """One agent of the shutdown; moments are None for what has not happened or left no time.
 
     Attributes:
-        reason: Why it refused.
-        due_at: When it should have answered.
-        is_overdue: Whether it did not.
-        still_writes: It agreed to stop and still writes.
+        request: The latest request to stop; None where it was never asked.
     """
 
     agent: str
     stage: Stage
-    asked_at: datetime | None = None
+    request: RequestRow | None = None
     delivered_at: datetime | None = None
-    seen_at: datetime | None = None
-    answered_at: datetime | None = None
     ended_at: datetime | None = None
-    due_at: datetime | None = None
-    reason: str = ""
-    is_overdue: bool = False
-    still_writes: bool = False
 
     @property
     def is_left(self) -> bool:
@@ -245,19 +236,8 @@ def _stop_row(name: str, request: RequestRow | None, agent: RosterRow | None) ->
     delivered_at = from_text(delivery.at) if delivery is not None and delivery.at else None
     stage = _stage(request, agent, is_delivered=delivered_at is not None)
     last = agent.last_seen if agent is not None else None
-    return StopRow(
-        agent=name,
-        stage=stage,
-        asked_at=request.asked_at,
-        delivered_at=delivered_at,
-        seen_at=request.seen_at,
-        answered_at=request.answered_at,
-        ended_at=(last or request.answered_at) if stage is Stage.ENDED else None,
-        due_at=request.due_at,
-        reason=request.reason if request.state is RequestState.REJECTED else "",
-        is_overdue=request.state is RequestState.OVERDUE,
-        still_writes=Flag.STILL_ALIVE in request.flags,
-    )
+    ended_at = (last or request.answered_at) if stage is Stage.ENDED else None
+    return StopRow(name, stage, request, delivered_at, ended_at)
 
 
 def _stage(request: RequestRow, agent: RosterRow | None, *, is_delivered: bool) -> Stage:

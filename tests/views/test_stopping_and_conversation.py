@@ -39,10 +39,9 @@ def test_every_agent_of_a_shutdown_is_told_with_what_became_of_it() -> None:
     )
     rows = {row.agent: row for row in stops_of(view(place))}
     assert set(rows) == set(NAMES) - {"ceo"}
-    assert (rows["task-manager"].stage, rows["task-manager"].reason) == (
-        Stage.REFUSED,
-        "Three exports are still running",
-    )
+    told = rows["task-manager"]
+    assert told.request is not None
+    assert (told.stage, told.request.reason) == (Stage.REFUSED, "Three exports are still running")
     assert rows["file-manager"].stage is Stage.WRITTEN
     assert rows["schedule-manager"].stage is Stage.NOT_ASKED
     assert all(row.is_left for row in rows.values())
