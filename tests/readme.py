@@ -23,8 +23,7 @@ from team_console.console.cli.tools import (
     key_rows,
     setting_rows,
 )
-from team_console.console.mcp.server import make_server
-from team_console.console.mcp.tools import ActingAgent
+from team_console.console.mcp.server import ActingAgent, make_server
 from team_console.console.modes.decisions import PROOFS
 from team_console.console.modes.pane import MARKS
 from team_console.store.protocol.kinds import KINDS, MessageKind

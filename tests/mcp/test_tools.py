@@ -13,8 +13,7 @@ from mcp import Client
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
-from team_console.console.mcp.server import make_server
-from team_console.console.mcp.tools import ActingAgent
+from team_console.console.mcp.server import ActingAgent, make_server
 from team_console.store.model.errors import TeamError
 from team_console.store.service import requests
 
