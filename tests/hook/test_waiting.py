@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.store.backends.open import open_team
 
 from tests.conftest import COMMAND, CommandLine
 from tests.hook.conftest import Client, Heard, Human, session_files, wait_for_file
@@ -176,6 +177,15 @@ def test_the_plan_and_the_question_come_back_changed_and_are_known(client: Clien
             client.tell(f"claude: {used}")
             assert client.end(hook) == Heard(0, "")
             assert human.requests("--open") == []
+
+
+def test_a_store_that_is_locked_leaves_the_dialog_alone(client: Client, human: Human, office: CommandLine) -> None:
+    team = open_team(str(office.folder))
+    with human.at_console(), team.transaction(actor="ceo", action="hold", wait=2.0):
+        heard = client.tell(BASH)
+    team.close()
+    assert (heard.status, heard.out) == (0, "")
+    assert human.requests() == []
 
 
 def remove_files(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from team_console.store.model.clock import to_text
 from team_console.store.protocol.judgement import judge
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.alike import cause_of
+from team_console.store.views.alike import cause_of, decided_before
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.rows import RequestRow
 
@@ -32,6 +32,29 @@ def asked(number: int, tool: str, given: dict[str, object], *, after: float = 0.
     yes = {**given_id, "approve": True}
     answer = said(type="permission_response", sender="ceo", to=agent, payload=yes, created=to_text(later))
     return judge([question, answer], TeamConfig(lead="ceo"), None, at)[question]
+
+
+PAIRS: tuple[Callable[[str], tuple[str, dict[str, object]]], ...] = (
+    lambda name: ("Bash", {"command": f"prog{name} build --target {name}-1"}),
+    lambda name: ("Bash", {"command": f"cd /srv/{name} && make{name} -j8 all"}),
+    lambda name: ("Edit", {"file_path": f"/srv/{name}.py", "old_string": "a", "new_string": "b"}),
+    lambda name: ("WebFetch", {"url": f"https://{name}.example.org/page?q=1", "prompt": "read"}),
+)
+
+
+def test_of_planted_pairs_nearly_all_are_found_and_few_others() -> None:
+    planted, second = ([PAIRS[number % 4](f"n{number}") for number in range(40)] for _ in range(2))
+    for _, given in second:  # the same thing on something else
+        given.update({key: str(given[key]).replace("-1", "-2").replace("q=1", "q=2") for key in given})
+    others: list[tuple[str, dict[str, object]]] = [
+        ("Bash", {"command": f"tool{number} run{'-x' * (number % 3)} --mode {number}"}) for number in range(60)
+    ]
+    rows = [asked(number, tool, given) for number, (tool, given) in enumerate([*planted, *second, *others], start=1)]
+    known = sorted(rows, key=lambda row: row.answered_at or START, reverse=True)
+    found = sum(decided_before(row, known) == [first] for row, first in zip(rows[40:80], rows, strict=False))
+    false = sum(bool(decided_before(row, known)) for row in (*rows[:40], *rows[80:]))
+    assert found >= 38
+    assert false <= 1
 
 
 @pytest.mark.parametrize(
