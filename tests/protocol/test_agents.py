@@ -201,17 +201,6 @@ def test_a_slave_that_reported_its_batch_is_not_told_that_it_asked_for_its_own_e
     assert order.recipients == (SLAVE,)
 
 
-def test_what_is_previewed_is_what_is_done(sprint: MemoryTeam) -> None:
-    approve(sprint, ask_creation(sprint), agent_name="story-creator-3-1")
-    agree_to_stop(sprint, requests.request_shutdown(Caller(sprint, MASTER), agent="story-creator-3-1"))
-    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
-    assert "has stopped already" in requests.foresee(sprint.snapshot(), request_id=request_id)[-1]
-    approve(sprint, request_id)
-    with pytest.raises(TeamError) as decided:
-        requests.foresee(sprint.snapshot(), request_id=request_id)
-    assert decided.value.code is Code.ALREADY_ANSWERED
-
-
 def test_a_second_approval_is_refused_and_after_the_time_it_confirms_the_first(
     sprint: MemoryTeam, clock: FakeClock
 ) -> None:
@@ -261,15 +250,6 @@ def test_a_refusal_reaches_the_asker_with_its_reason_and_creates_nothing(sprint:
     assert (parse_message(answer).request_id, parse_message(answer).approve) == (request_id, False)
     error = refused(sprint, lambda: approve(sprint, request_id))
     assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
-
-
-def test_an_agent_that_another_master_ended_is_not_ended_again_whoever_asks(sprint: MemoryTeam) -> None:
-    approve(sprint, ask_creation(sprint), agent_name="dev-1")
-    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "dev-1"})
-    body = {"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1"}
-    put(sprint, carried(body, sender=MASTER, to="slave-batch-2", created=LATER))
-    error = refused(sprint, lambda: approve(sprint, request_id))
-    assert error.code is Code.ALREADY_ANSWERED
 
 
 def test_a_team_without_residents_is_told_that_nobody_got_the_roster(clock: FakeClock) -> None:
@@ -381,8 +361,3 @@ def test_a_course_correction_that_cannot_be_right_is_refused(
 ) -> None:
     call = lambda: agents.trigger_course_correction(Caller(sprint, actor), **options)  # noqa: E731
     assert refused(sprint, call).code is code
-
-
-def test_a_course_correction_needs_a_scrum_master(office: MemoryTeam) -> None:
-    call = lambda: agents.trigger_course_correction(Caller(office, "ceo"), user_input="Re-plan")  # noqa: E731
-    assert refused(office, call).code is Code.AGENT_NOT_FOUND

@@ -148,8 +148,3 @@ def test_a_sprint_kind_as_a_type_of_its_own_is_understood_and_reported() -> None
     read = parse_message(from_record(record))
     assert read.opens is RequestKind.DEBUG
     assert [problem.place for problem in problems_of(read)] == ["m type"]
-
-
-def test_unknown_sprint_names_stay_unknown_and_readable() -> None:
-    read = parse_message(message('STORY_MOVED: {"msg_type": "STORY_MOVED", "to": "done"}'))
-    assert (read.kind, read.name, read.body["to"], problems_of(read)) == (UNKNOWN, "STORY_MOVED", "done", ())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from team_console.store.protocol.kinds import STANDARD_ROUTES, default_priority, routes_of
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 
@@ -14,11 +12,6 @@ def test_a_kind_has_the_default_priority_of_its_source() -> None:
     wanted = {"handoff": "high", "review": "medium", "clarify": "high", "escalate": "critical", "notify": "low"}
     wanted |= dict.fromkeys(("collaborate", "message", "poke"), "medium")
     assert {name: default_priority(name, TeamConfig()) for name in wanted} == wanted
-
-
-def test_the_team_overrides_the_default_priority_of_a_kind() -> None:
-    settings = TeamConfig(priorities=MappingProxyType({"notify": "high"}))
-    assert default_priority("notify", settings) == "high"
 
 
 def test_standard_routes_are_offered_where_both_ends_are_members() -> None:

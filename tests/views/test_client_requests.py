@@ -71,14 +71,6 @@ def test_a_yes_that_chooses_nothing_decides_no_question(answers: Any) -> None:
     assert "BODY_INVALID" in story.codes()
 
 
-def test_a_question_that_was_answered_is_not_called_approved() -> None:
-    story = Chronicle()
-    question(story)
-    story.say(LEAD, ASKER, "question_response", request_id="q1", approve=True, answers={"Which?": ["A", "B"]})
-    found = row(story.view(), "q1")
-    assert (found.state, found.reason, found.is_approved) == ("answered", "A, B", False)
-
-
 def test_overdue_comes_before_the_end() -> None:
     story = Chronicle()
     permission(story, seconds=3600)
@@ -127,17 +119,3 @@ def test_a_withdrawal_that_left_the_queue_between_two_looks_still_ends_the_reque
     story.archive(notice)
     view = board.update(story.snapshot(), story.now)
     assert (view.requests[0].state, view.requests[0].reason, view.attention) == ("withdrawn", "session ended", ())
-
-
-def test_it_blocks_its_asker_and_stands_above_plans() -> None:
-    story = Chronicle()
-    story.plan("file-manager")
-    question(story)
-    permission(story)
-    items = story.view().attention
-    assert [(str(item.need), item.blocks) for item in items] == [
-        ("PERMIT", (ASKER,)),
-        ("QUESTION", (ASKER,)),
-        ("PLAN", ("file-manager",)),
-    ]
-    assert all(item.answerable for item in items)

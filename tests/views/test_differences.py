@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 
 import pytest
@@ -42,20 +41,6 @@ def test_a_difference_leads_from_one_text_to_the_other(before: str, after: str) 
     lines = difference(before, after)
     assert applied(before, lines) == after
     assert (lines == ()) is (before == after)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_difference_of_long_texts_leads_from_one_to_the_other(seed: int) -> None:
-    """Long texts are compared by the lines that stand once in each."""
-    draw = random.Random(seed)
-    lines = [f"line {draw.randrange(400)}\n" for _ in range(draw.randrange(250, 700))]
-    other = [line for line in lines if draw.random() < 0.8]
-    for _ in range(draw.randrange(60)):
-        other.insert(draw.randrange(len(other)), f"new {draw.randrange(50)}\n")
-    before, after = "".join(lines), "".join(other)
-    found = difference(before, after)
-    assert applied(before, found) == after
-    assert sum(line.startswith("+") for line in found) < 200
 
 
 def test_only_what_is_near_a_change_is_told() -> None:

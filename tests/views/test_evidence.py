@@ -165,8 +165,3 @@ def test_a_claimed_check_ran_failed_did_not_run_or_is_not_known(
 def test_looking_for_claims_costs_little_in_texts_made_to_be_slow() -> None:
     for piece in ("tests ", "pass ", "`a ", "ran the ", "passtests"):
         claimed_checks(piece * 20_000)
-
-
-def test_names_are_found_beside_signs_of_every_kind() -> None:
-    text = "1. see (src/a.py), 'b.md'; ./c.ts! Makefile... x:d.go 1.5 e.g. and/or https://f.io/g.py ../h.rs, README"
-    assert named_files(text) == ("src/a.py", "b.md", "c.ts", "Makefile", "../h.rs", "README")

@@ -16,7 +16,7 @@ from team_console.store.views.history import (
     past,
     search,
 )
-from team_console.store.views.search import Query, wanted
+from team_console.store.views.search import wanted
 
 from tests.memory_team import MemoryTeam
 from tests.views.chronicle import LEAD, Chronicle
@@ -47,12 +47,6 @@ def _conversation() -> Chronicle:
         story.archive(message)
     story.archived.append(story.messages[0].with_changes(status="read"))
     return story
-
-
-def test_a_message_that_is_live_and_archived_is_shown_as_it_is_live() -> None:
-    story = _conversation()
-    messages, _ = history(_team(story), story.messages, Query())
-    assert messages[2] is story.messages[0]
 
 
 def test_filters_by_expression_look_into_names_ids_and_the_whole_payload() -> None:

@@ -60,14 +60,6 @@ def test_failed_ones_come_first_and_what_was_read_is_no_delivery() -> None:
     assert [delivery.key for delivery in story.view().deliveries] == order
 
 
-def test_a_group_record_is_one_delivery_for_each_that_has_not_read_it() -> None:
-    story = Chronicle()
-    read = {"debugger": "2026-02-24T10:00:05Z"}
-    message = story.say(LEAD, "x", id="g", to_agents=["file-manager", "debugger", "task-manager"], read_by=read)
-    story.change(message, to=None)
-    assert set(_rows(story)) == {"g/file-manager", "g/task-manager"}
-
-
 def test_who_got_a_message_to_several_is_not_tried_again_nor_failed_with_the_others() -> None:
     story = Chronicle()
     message = story.say(LEAD, "x", id="g", to_agents=["file-manager", "debugger", "task-manager"])

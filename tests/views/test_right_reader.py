@@ -50,16 +50,6 @@ def test_an_overdue_question_names_the_verb_that_answers_it(kind: str, body: dic
     assert hint.startswith(f"Answer it: team-console answer {request.request_id} {way}")
 
 
-def test_a_step_before_its_predecessor_is_said_to_be_before_it() -> None:
-    story = Chronicle()
-    creation(story, upto=3)
-    story.sprint("slave-batch-1", "dev-runner-3-1", "TASK_ASSIGNMENT", story_key="3-1", session_id="s1")
-    story.roster("dev-runner-3-1")
-    assert finding(story, "STEP_OUT_OF_ORDER").message == (
-        "dev-runner-3-1: step 5 (got its task) came before step 4 (on the roster)"
-    )
-
-
 @pytest.mark.parametrize(
     ("step", "me", "hint"),
     [

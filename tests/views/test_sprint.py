@@ -105,18 +105,6 @@ def test_a_later_plan_replaces_batches_that_are_not_complete() -> None:
     assert _states(planned) == {"4-2": "open"}
 
 
-def test_sessions_are_told_apart() -> None:
-    story = Chronicle()
-    _plan(story, ["3-1"])
-    batches = [{"batch_id": 1, "stories": ["3-1"]}]
-    story.sprint(SM, LEAD, "BATCH_PLAN_READY", session_id="s2", batches=batches)
-    _assign(story, "dev-1", "3-1")
-    assert [(batch.key, batch.stories[0].state) for batch in story.view().batches] == [
-        ("s1/1", "running"),
-        ("s2/1", "open"),
-    ]
-
-
 @pytest.mark.parametrize("upto", [3, 5, 7, 9, 10])
 def test_a_life_that_is_not_over_misses_nothing_that_is_still_to_come(upto: int) -> None:
     story = Chronicle()

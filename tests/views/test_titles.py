@@ -50,15 +50,3 @@ BODY = json.dumps({"msg_type": "AGENT_DESTROY_REQUEST", "agent_name": "dev-9", "
 )
 def test_the_title_says_what_it_is_about(kind: str, payload: dict[str, Any], wanted: str) -> None:
     assert title(kind, payload) == wanted.strip()
-
-
-def test_every_view_gives_a_message_the_same_title() -> None:
-    story = Chronicle()
-    plan = story.plan(summary="")
-    failed = story.say("debugger", LEAD, "spec_ready", status="failed", spec_id="SPEC-030")
-    plain = story.say("debugger", LEAD, content="Look at the export\nof this week", summary="")
-    view = story.view()
-    titles = {item.message.message_id: item.title for item in view.attention if item.message is not None}
-    for message in (plan, failed, plain):
-        assert titles[message.message_id] == message_title(message)
-    assert [row.title for row in view.requests] == [message_title(plan)]

@@ -84,15 +84,6 @@ def test_a_queue_that_is_not_known_is_told_with_its_own_problem_and_not_with_tha
     assert assess(replace(snapshot, problems=()), NOW).reasons[0].text
 
 
-def test_damage_and_missing_messages_are_counted() -> None:
-    truth = assess(replace(WELL, problems=(DAMAGED, replace(DAMAGED, place="x")), missing=frozenset("abc")), NOW)
-    assert (truth.damaged, truth.missing) == (2, 3)
-    assert [reason.text for reason in truth.reasons] == [
-        "3 messages that were seen before are gone, and no archive has them",
-        "2 entries of the queue cannot be read",
-    ]
-
-
 def test_who_holds_the_lock_is_told_as_far_as_it_is_known() -> None:
     assert holder_words(held(9, alive=False), "10:29") == "by process 7 on box (send) since 10:29; it is dead"
     nobody = LockHolder(None, "", "", "", None)
