@@ -771,8 +771,8 @@ def hand_mail(session: ClientSession, say: Callable[[str], bool], *, urgent: boo
     Raises:
         TeamError: The store's own.
     """
-    unsaid = _unsaid(session)
-    messages = _still_delivered(session, unsaid) or hand_over(
+    unsaid, still_delivered = _unsaid(session)
+    messages = still_delivered or hand_over(
         session.caller(),
         session=session.event.session,
         room=LONGEST_CONTEXT - _HEAD_ROOM,
@@ -817,18 +817,16 @@ def _acknowledge(session: ClientSession, ids: list[str]) -> None:
             _acknowledge(session, [message_id])
 
 
-def _unsaid(session: ClientSession) -> dict[str, list[str]]:
-    """Ids of what earlier processes of this session took and never said, by the names of the files that say so."""
+def _unsaid(session: ClientSession) -> tuple[list[str], tuple[Message, ...]]:
+    """The files that say what earlier processes of this session took and never said, and which of these messages
+    nobody took out of the inbox meanwhile."""
     left = [(name, known) for name, known in _handed(session) if not known["said"]]
     # guard: no-mail-said-twice
-    return {name: known["ids"] for name, known in left if not _is_at_work(known)}
-
-
-def _still_delivered(session: ClientSession, unsaid: Mapping[str, list[str]]) -> tuple[Message, ...]:
-    """The messages that nobody took out of the inbox meanwhile."""
+    unsaid = {name: known["ids"] for name, known in left if not _is_at_work(known)}
     ids = {message_id for some in unsaid.values() for message_id in some}
-    messages = session.team.snapshot().messages if ids else ()
-    return tuple(message for message in messages if message.message_id in ids and message.is_delivered_to(session.name))
+    there = session.team.snapshot().messages if ids else ()
+    messages = (message for message in there if message.message_id in ids and message.is_delivered_to(session.name))
+    return list(unsaid), tuple(messages)
 
 
 def _handed(session: ClientSession) -> list[tuple[str, dict[str, Any]]]:

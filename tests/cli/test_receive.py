@@ -80,13 +80,6 @@ def test_without_messages_the_sentence_is_all_that_is_printed(team: CommandLine)
     assert team.ok("receive", "--agent", "task-manager").out == "No messages in queue\n"
 
 
-def test_a_peek_changes_nothing(team: CommandLine) -> None:
-    put(team, record(1))
-    before = {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()}
-    assert team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["count"] == 1
-    assert {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()} == before
-
-
 def test_waiting_ends_when_a_message_arrives(team: CommandLine) -> None:
     with team.running("receive", "--agent", "task-manager", "--wait", "30", "--json") as waiting:
         team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?")

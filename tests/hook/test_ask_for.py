@@ -168,18 +168,13 @@ def ask_rules(desk: Desk) -> list[str]:
     return list(settings.get("permissions", {}).get("ask", []))
 
 
-def test_joining_shows_and_writes_what_a_rule_of_the_client_can_say(desk: Desk) -> None:
-    shown = desk.ok("join", "alice", "--for", "claude", "--print")
-    assert any(", ".join(ASK_FOR) in note for note in shown["notes"])
-    assert '"Bash(git push:*)"' in json.dumps(shown["files"][0]["diff"]).replace("\\", "")
-    desk.ok("join", "alice", "--for", "claude")
+def test_joining_writes_what_a_rule_of_the_client_can_say(desk: Desk) -> None:
+    assert any(", ".join(ASK_FOR) in note for note in desk.ok("join", "alice", "--for", "claude")["notes"])
     rules = ask_rules(desk)
     assert {"Bash(git push:*)", "Bash(npm publish:*)", "Bash(rm:*)", "Edit(.claude/**)"} < set(rules)
     # Rules that match nothing, or too much (seen with 2.1.331).
     assert not [rule for rule in rules if rule.startswith(("Write(", "Edit(//", "mcp__")) or rule == "Bash(rm -r:*)"]
-    hooks = json.loads((desk.project / ".claude" / "settings.json").read_text())["hooks"]
-    assert hooks["PreToolUse"][0]["hooks"][0]["command"].endswith("--has-rules")
-    assert "onFailure" not in json.dumps(hooks)
+    assert "onFailure" not in (desk.project / ".claude" / "settings.json").read_text()
 
 
 def test_rules_are_those_of_the_member_and_a_later_join_takes_out_its_own_alone(desk: Desk) -> None:

@@ -195,19 +195,6 @@ def test_the_member_is_added_and_taken_out_again(desk: Desk) -> None:
     assert settings.read_text() == before
 
 
-def test_a_team_named_by_a_way_up_is_found_when_the_folder_it_was_typed_in_is_gone(desk: Desk) -> None:
-    (desk.project / "gone").mkdir()
-    way = os.path.relpath(desk.team.folder, desk.project / "gone")
-    words = ("join", "file-manager", "--for", "claude", "--in", "..", "--json")
-    result = CommandLine(desk.project / "gone")("-t", way, *words, env=desk.environment)
-    assert result.status == 0, result
-    assert all(str(desk.team.folder) in text and "/../" not in text for text in desk.files().values() if "-t" in text)
-    (desk.project / "gone").rmdir()
-    environment = json.loads((desk.project / ".mcp.json").read_text())["mcpServers"]["team-console"]["env"]
-    assert environment["TEAM_CONSOLE_TEAM"] == str(desk.team.folder)
-    assert desk.ok("leave", "file-manager")["files"]
-
-
 def test_what_is_asked_of_a_new_member_is_not_dropped_without_a_word_for_an_old_one(desk: Desk) -> None:
     (note,) = desk.ok("join", "alice", "--for", "shell", "--role", "temp", "--plan")["notes"]
     command = shlex.split(note.partition("to change it: ")[2])
