@@ -5,12 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from team_console.console.modes.agents import inbox_lines
 from team_console.console.modes.needs import request_document
 from team_console.store.model.message import Message, new_record
-from team_console.store.protocol.client_requests import Option, Question
 from team_console.store.protocol.judgement import judge
 from team_console.store.settings.team_config import TeamConfig
 from team_console.widgets.bars import (
@@ -27,11 +25,8 @@ from team_console.widgets.bars import (
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import message_document
 from team_console.widgets.fields import Choice, Completer, Field, Letter, OptionLine, Options, with_name
-from team_console.widgets.forms import AnswerForm, Compose, Confirm, Prompt, Second, Way
-from team_console.widgets.help_panel import HelpPanel, HelpRow
 from team_console.widgets.row_list import RowList
 from textual.app import App, ComposeResult
-from textual.screen import Screen
 from textual.widget import Widget
 
 NOW = datetime(2026, 2, 24, 10, 34, tzinfo=UTC)
@@ -121,42 +116,6 @@ WIDGETS: Mapping[str, Callable[[], Widget]] = {
     "options": lambda: Options((OptionLine("once", "this call alone"), OptionLine("always"), OptionLine("no"))),
     "letter": lambda: Letter(_PLAN),
 }
-FORMS: Mapping[str, Callable[[], Screen[Any]]] = {
-    "compose": lambda: Compose("Message", str, names=lambda: _NAMES),
-    "reason": lambda: Prompt(
-        "Reject",
-        "A plan",
-        str,
-        ways=(Way(OptionLine("reject"), "Reject"),),
-        label="reason",
-        required=True,
-        second=Second("suggest", "what would be accepted instead"),
-    ),
-    "approval": lambda: Prompt(
-        "Let bob do this?",
-        "Bash: npm test",
-        str,
-        ways=(Way(OptionLine("once"), "Allow once"), Way(OptionLine("no"), "Refuse", refuses=True)),
-        text="npm test",
-        edit=str.upper,
-    ),
-    "answers": lambda: AnswerForm(
-        "Answer bob",
-        "question-1",
-        (
-            Question("Which database?", "DB", (Option("SQLite", "a file"), Option("PostgreSQL"))),
-            Question("Which months?", "", (Option("January"), Option("May")), several=True),
-            Question("Anything else?"),
-        ),
-        str,
-    ),
-    "confirm": lambda: Confirm(
-        "Broadcast", ("9 deliveries.", "△ Not listening: architect."), str, verb="Send 9 messages"
-    ),
-    "help": lambda: HelpPanel(
-        "Keys · Needs you", (HelpRow("a", "Say yes.", "approve", "Decide"),), intro="Move with j and k."
-    ),
-}
 
 
 class Gallery(App[None]):
@@ -170,20 +129,13 @@ class Gallery(App[None]):
 
     def compose(self) -> ComposeResult:
         """The widgets named."""
-        yield from (WIDGETS[name]() for name in self._names if name in WIDGETS)
-
-    def on_mount(self) -> None:
-        """The forms named, one upon the other."""
-        for name in self._names:
-            if name in FORMS:
-                self.push_screen(FORMS[name]())
+        yield from (WIDGETS[name]() for name in self._names)
 
 
 def main() -> int:
     """Show what the command line names; a name nobody knows lists all names."""
-    known = {*WIDGETS, *FORMS}
-    if not set(sys.argv[1:]) <= known:
-        print("\n".join(sorted(known)))
+    if not set(sys.argv[1:]) <= WIDGETS.keys():
+        print("\n".join(sorted(WIDGETS)))
         return 2
     Gallery(*sys.argv[1:]).run()
     return 0

@@ -11,14 +11,14 @@ import team_console.widgets
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from tests.gallery import FORMS, WIDGETS, Gallery
+from tests.gallery import WIDGETS, Gallery
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 BASES = {"FewLines", "OneLine", "Form", "Detail", "Field", "Note", "Letter"}
 """What others are made of or stand in; those say what it is for."""
 
 
-@pytest.mark.parametrize("name", [*WIDGETS, *FORMS])
+@pytest.mark.parametrize("name", WIDGETS)
 async def test_a_widget_runs_alone(name: str) -> None:
     async with Gallery(name).run_test(size=(100, 30)) as pilot:
         for size in ((100, 30), (40, 12)):
