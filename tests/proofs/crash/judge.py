@@ -11,7 +11,7 @@ import yaml
 from team_console.store.model.errors import TeamError
 
 from tests.proofs.crash.models import Image, images
-from tests.proofs.crash.simdisk import ROOT, Fault, PowerCut, SimDisk
+from tests.proofs.crash.simdisk import ROOT, PowerCut, SimDisk
 from tests.proofs.crash.state import PROBE, Broken, State, check_files, check_history, read_state
 from tests.proofs.crash.stories import QUEUE, Story, open_team, send
 from tests.store.contract import make_message
@@ -29,6 +29,19 @@ class Tally:
     failures: list[str] = field(default_factory=list)
 
 
+Raises = Callable[[bool, str], BaseException | None]
+"""What a fault raises at a step, told whether it is the first and the step's name; None for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """An act that met a fault: the disk it left, what it raised, and where the fault was."""
+
+    disk: SimDisk
+    error: BaseException | None
+    where: str
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """The states a story may end in: as if the act had not happened, or as if it had."""
@@ -37,18 +50,42 @@ class Expected:
     new: tuple[State, ...]
 
 
-def crash_everywhere(story: Story, model: str, *, can_exchange: bool = True) -> Iterator[tuple[str, Image, bool]]:
-    """For each step of the act: a name for the crash, each disk it may leave, whether the act had returned."""
-    for number in range(1, 1000):
-        disk = _prepared(story, can_exchange=can_exchange)
-        disk.fault = _stop_at(number)
-        returned = _act(story, disk)
-        step = disk.steps[-1] if disk.steps else "start"
-        for image in images(disk, model):
-            yield f"step {number} ({'after the return' if returned else step})", image, returned
-        if returned:
+_BROKEN = (Broken, TeamError, yaml.YAMLError, LookupError, ValueError)
+"""What judging a bad disk may raise."""
+
+
+def _steps(prepare: Callable[[], SimDisk], raises: Raises, act: Callable[[SimDisk], object]) -> Iterator[_Run]:
+    """Act again and again on a new disk, with a fault at its first step, at its second, until none is reached."""
+    for count in range(1, 1000):
+        disk, error = prepare(), None
+        disk.steps.clear()
+        disk.fault = partial(_fault, raises, count)
+        try:
+            act(disk)
+        except (PowerCut, KeyboardInterrupt, TeamError) as raised:
+            error = raised
+        reached = len(disk.steps) >= count
+        disk.fault = disk.before_step = None
+        yield _Run(disk, error, f"step {count} ({disk.steps[count - 1] if reached else 'after the return'})")
+        if not reached:
             return
     raise AssertionError("the act never ends")
+
+
+def _fault(raises: Raises, number: int, count: int, name: str) -> None:
+    if count >= number and (error := raises(count == number, name)):
+        raise error
+
+
+def _cut(first: bool, name: str) -> BaseException | None:
+    return PowerCut() if first else None
+
+
+def crash_everywhere(story: Story, model: str, *, can_exchange: bool = True) -> Iterator[tuple[str, Image, bool]]:
+    """For each step of the act: a name for the crash, each disk it may leave, whether the act had returned."""
+    for run in _steps(partial(_prepared, story, can_exchange=can_exchange), _cut, partial(_act, story)):
+        for image in images(run.disk, model):
+            yield run.where, image, run.error is None
 
 
 def judge_story(
@@ -74,77 +111,38 @@ def judge_story(
             tally.states += 1
             try:
                 judge(story, disk, expected, returned=returned)
-            except (Broken, TeamError, yaml.YAMLError, LookupError, ValueError) as error:
+            except _BROKEN as error:
                 tally.failures.append(f"{story.name}, {model}, {place}: {type(error).__name__}: {error}")
     return tally
 
 
-def judge_errors(story: Story, number: int, *, lasting: bool, can_exchange: bool = True) -> Tally:
+def judge_errors(story: Story, number: int, *, lasting: bool) -> Tally:
     """Let each step of the act fail with errno `number` (`lasting`: and every later one), then judge the disk."""
-    tally = Tally()
-    expected = expectation(story, can_exchange=can_exchange)
-    for count in range(1, 1000):
-        disk = _prepared(story, can_exchange=can_exchange)
-        disk.fault = _fail_at(count, number, lasting=lasting)
-        error = _error_of(story, disk)
-        tally.states += 1
-        reached = len(disk.steps) >= count
-        disk.fault = disk.before_step = None
-        unknown = error is not None and "unknown" in error.message
-        outcome = Expected(expected.old if error else (), expected.new if unknown or not error else ())
-        try:
-            judge(story, disk, outcome, returned=False, repeated=expected.new)
-        except (Broken, TeamError, yaml.YAMLError, LookupError, ValueError) as broken:
-            step = disk.steps[count - 1] if reached else "none"
-            tally.failures.append(f"{story.name}, errno {number} at step {count} ({step}): {error}: {broken}")
-        if not reached:
-            return tally
-    raise AssertionError("the act never ends")
+
+    def fails(first: bool, name: str) -> BaseException | None:
+        return OSError(number, os.strerror(number), name) if first or lasting else None
+
+    return _judge_faults(story, fails)
 
 
 def judge_interrupts(story: Story) -> Tally:
     """Interrupt each step of the act as Ctrl-C does, in a process that lives on, then judge the disk."""
-    tally = Tally()
-    expected = expectation(story, can_exchange=True)
-    for count in range(1, 1000):
-        disk = _prepared(story, can_exchange=True)
-        disk.fault = _interrupt_at(count)
-        try:
-            story.act(open_team(disk))
-            return tally
-        except KeyboardInterrupt:
-            pass
-        disk.fault = disk.before_step = None
+    return _judge_faults(story, lambda first, name: KeyboardInterrupt() if first else None)
+
+
+def _judge_faults(story: Story, raises: Raises) -> Tally:
+    """Judge what the act left and said that met faults and lives on: without an error all of it must be there."""
+    tally, expected = Tally(), expectation(story, can_exchange=True)
+    for run in _steps(partial(_prepared, story, can_exchange=True), raises, partial(_act, story)):
         tally.states += 1
+        error = run.error
+        is_unknown = isinstance(error, KeyboardInterrupt) or "unknown" in getattr(error, "message", "")
+        outcome = Expected(expected.old if error else (), expected.new if is_unknown or not error else ())
         try:
-            judge(story, disk, expected, returned=False)
-        except (Broken, TeamError, yaml.YAMLError, LookupError, ValueError) as broken:
-            tally.failures.append(f"{story.name}, interrupted at step {count} ({disk.steps[count - 1]}): {broken}")
-    raise AssertionError("the act never ends")
-
-
-def _interrupt_at(number: int) -> Fault:
-    def fault(count: int, name: str) -> None:
-        if count == number:
-            raise KeyboardInterrupt
-
-    return fault
-
-
-def _error_of(story: Story, disk: SimDisk) -> TeamError | None:
-    try:
-        story.act(open_team(disk))
-    except TeamError as error:
-        return error
-    return None
-
-
-def _fail_at(number: int, error: int, *, lasting: bool) -> Fault:
-    def fault(count: int, name: str) -> None:
-        if count == number or (lasting and count > number):
-            raise OSError(error, os.strerror(error), name)
-
-    return fault
+            judge(story, run.disk, outcome, returned=False, repeated=expected.new)
+        except _BROKEN as broken:
+            tally.failures.append(f"{story.name}, {run.where}: {error!r}: {broken}")
+    return tally
 
 
 def _disks(image: Image, name: str, again: str | None, can_exchange: bool) -> Iterator[tuple[str, SimDisk]]:
@@ -152,16 +150,11 @@ def _disks(image: Image, name: str, again: str | None, can_exchange: bool) -> It
         yield name, image.disk(can_exchange=can_exchange)
         return
     seen: set[Image] = set()
-    for number in range(1, 1000):
-        disk = image.disk(can_exchange=can_exchange)
-        disk.fault = _stop_at(number)
-        finished = _runs(partial(_probe, disk))
-        for second in images(disk, again):
+    for run in _steps(partial(image.disk, can_exchange=can_exchange), _cut, _probe):
+        for second in images(run.disk, again):
             if second not in seen:
                 seen.add(second)
-                yield f"{name}, then step {number} of the recovery", second.disk(can_exchange=can_exchange)
-        if finished:
-            return
+                yield f"{name}, then {run.where} of the recovery", second.disk(can_exchange=can_exchange)
 
 
 def expectation(story: Story, *, can_exchange: bool) -> Expected:
@@ -233,24 +226,8 @@ def _intrude(disk: SimDisk, step: str, text: Callable[[bytes], bytes]) -> None:
     disk.before_step = before
 
 
-def _act(story: Story, disk: SimDisk) -> bool:
-    return _runs(lambda: story.act(open_team(disk)))
-
-
-def _runs(act: Callable[[], object]) -> bool:
-    try:
-        act()
-    except PowerCut:
-        return False
-    return True
-
-
-def _stop_at(number: int) -> Fault:
-    def fault(count: int, name: str) -> None:
-        if count == number:
-            raise PowerCut
-
-    return fault
+def _act(story: Story, disk: SimDisk) -> None:
+    story.act(open_team(disk))
 
 
 def _with_foreign(state: State) -> State:
