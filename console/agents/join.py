@@ -639,6 +639,9 @@ def places_of(client: str, scope: str, joining: Joining) -> list[Place]:
     Raises:
         TeamError: `USAGE` for a scope that the client does not have.
     """
+    if scope not in _SCOPES.get(client, ("project",)):
+        text = f"--{scope}: {client} has no such file"
+        raise TeamError(Code.USAGE, text, "Join in a project, or copy what --print shows.")
     if client == "claude":
         folder = claude_home() if scope == "user" else joining.project
         # The other file of the user stands beside the folder, unless that is configured.
@@ -648,17 +651,12 @@ def places_of(client: str, scope: str, joining: Joining) -> list[Place]:
             _settings_file(folder, _CLAUDE_HOOKS[scope], joining, CLAUDE),
             _server_file(home() if is_beside else folder, servers, joining),
         ]
-    if client == "codex" and scope != "local":
+    if client == "codex":
         base, prefix = (codex_home(), "") if scope == "user" else (joining.project, ".codex/")
         return [
             _settings_file(base, f"{prefix}hooks.json", joining, CODEX),
             _toml_file(base / f"{prefix}config.toml", base, joining),
         ]
-    if client == "codex":
-        raise TeamError(Code.USAGE, "--local: Codex has no such settings", "Use --project or --user.")
-    if scope != "project":
-        text = f"--{scope}: there is no such file for every {'shell' if client == 'shell' else 'MCP client'}"
-        raise TeamError(Code.USAGE, text, "Join in a project, or copy what --print shows.")
     return [_agents_file(joining)] if client == "shell" else [_server_file(joining.project, ".mcp.json", joining)]
 
 
@@ -711,8 +709,7 @@ def _settings_file(home: Path, name: str, joining: Joining, client: str) -> Plac
 
 
 def _server_file(home: Path, name: str, joining: Joining) -> Place:
-    ours = {SERVERS: {SERVER: joining.server}}
-    return Place(home / name, home, settings_edit(joining.name, ours), _EMPTY)
+    return Place(home / name, home, settings_edit(joining.name, {SERVERS: {SERVER: joining.server}}), _EMPTY)
 
 
 def _toml_file(path: Path, home: Path, joining: Joining) -> Place:

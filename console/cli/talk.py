@@ -39,7 +39,11 @@ _PRIORITIES = ("critical", "high", "medium", "low")
 def do_send(call: Call) -> int:
     """Send a message, one delivery per recipient."""
     options = call.options
-    recipients = _asker(call, options.in_reply_to) if options.to is None else split_names(options.to)
+    if options.to is None:  # to whoever wrote the message that is answered, as far as it is still in the queue
+        messages = call.snapshot().messages if options.in_reply_to else ()
+        recipients = [one.sender for one in messages if one.message_id == options.in_reply_to][:1]
+    else:
+        recipients = split_names(options.to)
     summary, text = _filled(call)
     # An empty --to of a script whose variable is not set must not go to whomever the kind would go to.
     if not (recipients if options.to is not None else default_recipients(options.type, recipients)):
@@ -57,12 +61,6 @@ def do_send(call: Call) -> int:
     )
     word = "already there, nothing written:" if receipt.repeated else "written:"
     return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
-
-
-def _asker(call: Call, message_id: str | None) -> list[str]:
-    """Whoever wrote the message that is answered, as far as it is still in the queue."""
-    messages = call.snapshot().messages if message_id else ()
-    return [message.sender for message in messages if message.message_id == message_id][:1]
 
 
 def _filled(call: Call) -> tuple[str | None, str | None]:
