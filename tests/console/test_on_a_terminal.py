@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.service import requests
+from team_console.store.service import inbox, requests
 from team_console.store.service.caller import Caller
 
 from tests import showcase
@@ -52,19 +52,6 @@ def editor(folder: Path, body: str) -> str:
     return str(path)
 
 
-def test_a_click_beside_everything_leaves_the_palette_its_keys(tmp_path: Path) -> None:
-    with on_team(tmp_path / "team", tmp_path) as terminal:
-        terminal.wait_for("LIVE", "Escalation")
-        terminal.send(":")
-        terminal.wait_for("Everything by its name")
-        terminal.send("\x1b[<0;300;90M\x1b[<0;300;90m" + "keys of")
-        terminal.wait_for("keys of")
-        terminal.send(ESCAPE * 9)
-        terminal.wait_until(lambda: "keys of" not in terminal.text, "a closed palette")
-        terminal.send("\x11")
-        assert terminal.wait_exit() == 0
-
-
 def test_the_mouse_chooses_tabs_rows_and_agents_and_turns_pages(tmp_path: Path) -> None:
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("LIVE", "Escalation")
@@ -78,25 +65,33 @@ def test_the_mouse_chooses_tabs_rows_and_agents_and_turns_pages(tmp_path: Path) 
         terminal.wait_until(lambda: terminal.text.splitlines()[5] != first, "older rows")
         click(terminal, "1 failing")
         terminal.wait_for("Agents ·", "architect · 2 · failing")
-
-
-def test_a_click_on_keep_these_rows_keeps_them_and_opens_none(tmp_path: Path) -> None:
-    with on_team(tmp_path / "team", tmp_path) as terminal:
-        terminal.wait_for("LIVE", "Escalation")
+        terminal.send("1:")
+        terminal.wait_for("Everything by its name")
+        terminal.send("\x1b[<0;300;90M\x1b[<0;300;90m" + "keys of")  # a click beside everything
+        terminal.wait_for("keys of")
+        terminal.send(ESCAPE * 9)
+        terminal.wait_until(lambda: "keys of" not in terminal.text, "a closed palette")
         terminal.send("/plan")
         click(terminal, "keep these rows")
         terminal.wait_gone("keep these rows")
         terminal.send("j")  # a key of the list again, and not of the reader
         terminal.wait_for("a approve", "/ plan")
+        terminal.send("\x11")
+        assert terminal.wait_exit() == 0
 
 
 def test_an_editor_takes_the_terminal_and_what_it_leaves_stands_in_the_form(tmp_path: Path) -> None:
-    script = editor(tmp_path, 'read answer < /dev/tty; [ "$answer" = fail ] && exit 3; printf "%s" "$answer" > "$1"')
-    with on_team(tmp_path / "team", tmp_path, EDITOR=script) as terminal:
+    with on_team(tmp_path / "team", tmp_path, EDITOR=str(tmp_path / "editor")) as terminal:
         terminal.wait_for("LIVE", "Escalation")
         terminal.send("jjr")
-        terminal.wait_for("Reject the plan")
-        for typed, shown in (("fail", "ended with status 3"), ("", "the asker reads it"), ("Say how", "Say how")):
+        terminal.wait_for("the asker reads it")
+        terminal.settle()
+        terminal.send("Say")
+        terminal.wait_for("Say")
+        terminal.send("\x05")
+        terminal.wait_for("cannot be run: No such file or directory", "Set EDITOR")
+        editor(tmp_path, 'IFS= read answer < /dev/tty; [ "$answer" = fail ] && exit 3; printf "%s" "$answer" >> "$1"')
+        for typed, shown in (("fail", "ended with status 3"), ("", "Say"), (" how", "Say how")):
             edit(terminal, typed)
             terminal.wait_for("Reject the plan", shown)
         terminal.wait_gone("ended with status 3")
@@ -131,7 +126,7 @@ def _words(folder: Path) -> list[str]:
     return [message.content for message in messages if message.type == "plan_approval_response"]
 
 
-def test_the_views_over_the_modes_open_and_another_team_is_gone_to(tmp_path: Path) -> None:
+def test_the_views_over_the_modes_open_a_shutdown_is_followed_and_another_team_is_gone_to(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     showcase.build(other)
@@ -145,10 +140,20 @@ def test_the_views_over_the_modes_open_and_another_team_is_gone_to(tmp_path: Pat
         terminal.wait_for("Shutdown of the team", "refused · 1", "not asked ·")
         terminal.send(ESCAPE)
         terminal.wait_for("Needs you ·")
-        terminal.send(":agent debugger")
-        terminal.wait_for("debugger")
-        terminal.settle()
-        terminal.send("\r")
+        terminal.send(":agent debugger\rs")
+        terminal.wait_for("debugger will be asked to stop")
+        terminal.send("\rT")
+        terminal.wait_for("Shutdown of the team", "asked, no answer yet · 1", "debugger", "written")
+        team = open_team(str(tmp_path / "team"))
+        debugger = Caller(team, "debugger")
+        questions = inbox.receive(debugger, agent="debugger").messages
+        stop = next(message for message in questions if message.type == "shutdown_request")
+        terminal.wait_for("seen +")
+        requests.approve(debugger, request_id=str(stop.payload["request_id"]))
+        team.close()
+        terminal.wait_for("ended · 4", "agreed +")
+        terminal.wait_gone("no answer yet")
+        terminal.send(ESCAPE)
         terminal.wait_for("Agents ·", "debugger ·")
         terminal.send(f":team {other}")
         terminal.wait_for("leave this team for it")
@@ -173,13 +178,12 @@ def test_who_sits_at_the_console_stays_so_in_another_team_unless_it_is_the_lead_
         terminal.wait_for("other.db", "LIVE", f"other · {seat} ")
 
 
-@pytest.mark.parametrize(("settings", "told"), [("", True), ('quiet = ["00:00-23:59", "23:59-00:00"]', False)])
-def test_a_new_decision_is_told_once_in_every_way_the_user_chose(settings: str, told: bool, tmp_path: Path) -> None:
+def test_a_new_decision_is_told_once_in_every_way_the_user_chose(tmp_path: Path) -> None:
     heard = tmp_path / "heard"
     program = editor(tmp_path, f'echo "$1" >> {heard}')
     config = tmp_path / "config" / "team-console" / "config.toml"
     config.parent.mkdir(parents=True)
-    notices = f'bell = true\ndesktop = true\ncommand = ["{program}"]\n{settings}\n'
+    notices = f'bell = true\ndesktop = true\ncommand = ["{program}"]\n'
     config.write_text(f"[notices]\n{notices}", encoding="utf-8")
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("LIVE", "Escalation")
@@ -187,26 +191,14 @@ def test_a_new_decision_is_told_once_in_every_way_the_user_chose(settings: str, 
         hand_in(tmp_path / "team", "Which of the two logs?")
         terminal.wait_for("Which of the two logs?")
         terminal.wait_until(lambda: b"\x1b]2;(7) sprint-42" in terminal.output, "the count in the title")
-        if told:
-            terminal.wait_until(lambda: heard.exists() and "Which of the two logs?" in heard.read_text(), "the program")
-            assert b"\x1b]9;sprint-42: debugger: Which of the two logs?" in terminal.output
-            assert b"\x1b]777;notify;sprint-42;debugger: Which of the two logs?" in terminal.output
+        terminal.wait_until(lambda: heard.exists() and "Which of the two logs?" in heard.read_text(), "the program")
+        assert b"\x1b]9;sprint-42: debugger: Which of the two logs?" in terminal.output
+        assert b"\x1b]777;notify;sprint-42;debugger: Which of the two logs?" in terminal.output
         terminal.settle()
-        assert heard.exists() is told
-        assert (terminal.output.count(b"\x1b]9;"), terminal.output.count(b"\x1b]777;")) == (int(told), int(told))
+        assert (terminal.output.count(b"\x1b]9;"), terminal.output.count(b"\x1b]777;")) == (1, 1)
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert b"\x1b[23;2t" in terminal.output, "the title of before is given back"
-
-
-def test_a_file_of_preferences_that_is_no_toml_is_told_and_the_console_works(tmp_path: Path) -> None:
-    config = tmp_path / "config" / "team-console" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text('theme = "light"\n[keys\nfilter = "f"\n', encoding="utf-8")
-    with on_team(tmp_path / "team", tmp_path) as terminal:
-        terminal.wait_for("LIVE", "Escalation", "config.toml:2")
-        terminal.send("l")
-        terminal.wait_for("All requests ·")
 
 
 @pytest.mark.parametrize("opens", [("-t", "."), ("demo",)])
@@ -219,22 +211,17 @@ def test_a_terminal_that_cannot_place_its_cursor_is_told_so_and_nothing_is_paint
         assert b"\x1b" not in terminal.output
 
 
-def test_a_terminal_that_is_small_for_a_moment_shows_everything_again(tmp_path: Path) -> None:
-    with on_team(tmp_path / "team", tmp_path) as terminal:
-        terminal.wait_for("LIVE", "Escalation", "palette")
+def test_a_terminal_of_another_encoding_shows_everything_in_its_column_also_after_it_was_small(tmp_path: Path) -> None:
+    with on_team(tmp_path / "team", tmp_path, PYTHONUTF8="0", PYTHONIOENCODING="ascii", LC_ALL="C") as terminal:
+        terminal.wait_for("LIVE", "Escalation", ": palette  ? help")
+        assert "\\" not in terminal.text
+        assert terminal.text.splitlines()[0].endswith("* LIVE")
         terminal.settle()
         before = terminal.text.splitlines()
         terminal.resize(80, 24)
         terminal.resize(120, 40)
         terminal.wait_for("LIVE", "Escalation", "palette")
         terminal.wait_until(lambda: terminal.text.splitlines()[1] == before[1], "tabs as they were")
-
-
-def test_a_terminal_of_another_encoding_shows_everything_in_its_column(tmp_path: Path) -> None:
-    with on_team(tmp_path / "team", tmp_path, PYTHONUTF8="0", PYTHONIOENCODING="ascii", LC_ALL="C") as terminal:
-        terminal.wait_for("LIVE", "Escalation", ": palette  ? help")
-        assert "\\" not in terminal.text
-        assert terminal.text.splitlines()[0].endswith("* LIVE")
         terminal.send("?")
         terminal.wait_for("Decide", "esc")
         assert "\\" not in terminal.text

@@ -12,7 +12,6 @@ from team_console.widgets.overlay import Overlay
 
 from tests.console.conftest import WAIT, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
-from tests.samples import sampled
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -35,28 +34,20 @@ async def overlay(desk: Desk, key: str) -> Overlay:
     return front
 
 
-@pytest.mark.parametrize("key", OPENED_BY)
-async def test_what_is_asked_to_close_twice_takes_nothing_else_with_it(key: str, team: MemoryTeam) -> None:
+async def test_what_is_closed_twice_or_below_another_screen_takes_nothing_else_with_it(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        front = await overlay(desk, key)
-        front.dismiss()
-        front.dismiss()
-        await desk.until(lambda: not front.is_attached, "its end")
-        assert desk.app.screen is desk.app.main
-
-
-@pytest.mark.parametrize("key", sampled(OPENED_BY, 2))
-async def test_what_is_below_another_screen_closes_nothing(key: str, team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        front = await overlay(desk, key)
-        above = ThemeList()
-        await desk.app.push_screen(above)
-        front.dismiss()
-        assert desk.app.screen is above
-        await above.dismiss()
-        assert desk.app.screen is front
+        for key in OPENED_BY:
+            front, above = await overlay(desk, key), ThemeList()
+            await desk.app.push_screen(above)
+            front.dismiss()
+            assert desk.app.screen is above, key
+            await above.dismiss()
+            assert desk.app.screen is front, key
+            front.dismiss()
+            front.dismiss()
+            await desk.until(lambda front=front: not front.is_attached, "its end")  # type: ignore[misc]
+            await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
 
 
 async def test_what_a_form_had_still_to_paint_when_it_was_closed_is_left_out(team: MemoryTeam) -> None:

@@ -17,7 +17,6 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tests.console.test_on_a_terminal import hand_in, on_team
-from tests.pty import Terminal
 
 pytestmark = pytest.mark.slow
 
@@ -88,31 +87,23 @@ async def test_a_paste_comes_once_and_is_safe_to_show(kind: type[Widget], shown:
         assert (there.value if isinstance(there, Field) else there.text if isinstance(there, Note) else "") == shown
 
 
-def test_a_log_with_colours_is_pasted_into_a_reason_and_decides_nothing(tmp_path: Path) -> None:
+def test_a_log_with_colours_and_bytes_that_are_no_letters_are_words_of_a_reason_and_decide_nothing(
+    tmp_path: Path,
+) -> None:
     with on_team(tmp_path / "team", tmp_path) as terminal:
         before = _lines(tmp_path / "team")
-        _open_reason(terminal)
+        terminal.wait_for("LIVE", "Escalation")
+        terminal.send("jjr")
+        terminal.wait_for("Reject the plan")
         terminal.send(f"{START}{LOG}a{END}")
         terminal.wait_for("q done")
+        terminal.send(b"caf\xe9 \xff is typed")
+        terminal.wait_for("caf� � is typed")
         terminal.send("\x1b[27u")
         terminal.wait_gone("Reject the plan")
         assert _lines(tmp_path / "team") == before
-
-
-def test_a_byte_that_is_no_letter_does_not_end_the_console(tmp_path: Path) -> None:
-    with on_team(tmp_path / "team", tmp_path) as terminal:
-        _open_reason(terminal)
-        terminal.send(b"caf\xe9 \xff is typed")
-        terminal.wait_for("caf� � is typed")
         hand_in(tmp_path / "team", "Another plan arrives behind it")
-        terminal.send("\x1b[27u")
         terminal.wait_for("Another plan")
-
-
-def _open_reason(terminal: Terminal) -> None:
-    terminal.wait_for("LIVE", "Escalation")
-    terminal.send("jjr")
-    terminal.wait_for("Reject the plan")
 
 
 def _lines(folder: Path) -> int:

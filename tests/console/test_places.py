@@ -30,18 +30,13 @@ def finish(team: MemoryTeam, number: int = 1) -> None:
         sending.send(Caller(team, AUTHOR), to=LEAD, summary="Finished for today", content="done")
 
 
-async def test_sprint_and_deliveries_have_a_tab_only_where_there_is_something_to_them(team: MemoryTeam) -> None:
+async def test_tabs_stand_where_there_is_something_to_them_and_the_other_view_is_one_key_away(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         assert "4 Health" in desk.text
         assert "5 Sprint" not in desk.text
         assert "6 Deliveries" not in desk.text
         await desk.press("6")
         await desk.shows("6 Deliveries")
-
-
-async def test_the_other_view_of_a_place_is_one_key_away(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
         for key, view in (("1", Mode.REQUESTS), ("3", Mode.DECISIONS)):
             await desk.press(key, "right")
             await desk.until(lambda view=view: desk.app.main.mode is view, view.label)  # type: ignore[misc]
@@ -49,7 +44,7 @@ async def test_the_other_view_of_a_place_is_one_key_away(team: MemoryTeam) -> No
             await desk.until(lambda view=view: desk.app.main.mode is view.place, "the place itself")  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
+@pytest.mark.parametrize("size", [(120, 40), (60, 20)])
 async def test_an_agents_page_says_what_is_open_what_it_said_and_was_told(
     team: MemoryTeam, clock: Clock, size: tuple[int, int]
 ) -> None:

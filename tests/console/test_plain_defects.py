@@ -52,7 +52,7 @@ async def test_done_reads_the_marked_messages_and_no_other(team: MemoryTeam) -> 
         assert unread(team)[0].summary.endswith("number 3")
 
 
-async def test_done_leaves_a_marked_request_alone_and_says_so(team: MemoryTeam) -> None:
+async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(team: MemoryTeam) -> None:
     hand_in_plan(team)
     write(team, 1, sender="file-manager")
     async with opened(team) as desk:
@@ -63,12 +63,10 @@ async def test_done_leaves_a_marked_request_alone_and_says_so(team: MemoryTeam) 
         await desk.press("enter")
         await desk.until(lambda: len(unread(team)) == 1, "one read")
         assert [message.type for message in unread(team)] == ["plan_approval_request"]
-
-
-async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
+        await desk.press("escape", "enter")
         await focus_inbox(desk)
+        while desk.app.main.subject().selection.request is None:
+            await desk.press("k")
         await desk.press("d")
         await desk.until(lambda: any("still wants an answer" in text for text in desk.toasts), "the refusal")
         assert len(unread(team)) == 1

@@ -239,3 +239,14 @@ async def test_the_palette_finds_agents_by_name(team: MemoryTeam) -> None:
         await desk.pilot.press("enter")
         await desk.until(lambda: desk.app.main.mode == "agents", "the agents")
         await desk.until(lambda: desk.app.main.pane.roster.cursor_key == "file-manager", "its page")  # type: ignore[attr-defined]
+
+
+@pytest.mark.anyio
+async def test_a_file_that_is_no_toml_is_told_and_the_console_works(
+    team: MemoryTeam, write: Callable[[str], object]
+) -> None:
+    write('theme = "light"\n[keys\nfilter = "f"\n')
+    async with opened(team) as desk:
+        await desk.shows("config.toml:2")
+        await desk.press("l")
+        await desk.shows("All requests ·")

@@ -70,15 +70,13 @@ async def changed(desk: Desk, terminal: pyte.Screen, act: Callable[[], object]) 
     await is_painted(desk, terminal)
 
 
-@pytest.mark.parametrize("modes", ["1", "1l23l456"])
 async def test_changes_are_painted_from_their_first_cell_to_their_last(
-    team: MemoryTeam, clock: Clock, terminal: pyte.Screen, modes: str
+    team: MemoryTeam, clock: Clock, terminal: pyte.Screen
 ) -> None:
     async with opened(team) as desk:
         await is_painted(desk, terminal)
-        for number in range(6):
-            if modes[number % len(modes)] not in "1":
-                await desk.press(modes[number % len(modes)])
+        for number, mode in enumerate("112l31"):
+            await desk.press(mode)
             clock.advance(70 * number)
             sender = ("file-manager", AUTHOR, "schedule-manager")[number % 3]
             to = (LEAD, "file-manager", AUTHOR)[number % 3]
@@ -87,7 +85,7 @@ async def test_changes_are_painted_from_their_first_cell_to_their_last(
             await changed(desk, terminal, send)
         request_id = hand_in_plan(team)
         desk.app.look()
-        await desk.until(lambda: "Refactor the report" in desk.text or modes != "1", "the plan")
+        await desk.until(lambda: "Refactor the report" in desk.text, "the plan")
         await is_painted(desk, terminal)
         await changed(
             desk, terminal, lambda: requests.reject(Caller(team, LEAD), request_id=request_id, reason="No, not so")
@@ -95,11 +93,10 @@ async def test_changes_are_painted_from_their_first_cell_to_their_last(
 
 
 _KEYS = (
-    *("j", "j", "tab", "j", "pagedown", "G", "home", "shift+tab", "space", "asterisk", "asterisk", "v"),
-    *("2", "j", "tab", "j", "j", "pagedown", "1", "l", "j", "slash", "p", "l", "a", "n", "enter", "escape", "end"),
-    *("6", "j", "enter", "pagedown", "5", "j", "j", "enter", "3", "j", "pagedown", "end", "c", "escape"),
-    *("4", "j", "3", "l", "j", "question_mark", "pagedown", "escape", "colon", "t", "h", "escape", "1", "j", "r", "x"),
-    *("escape", "b", "a", "escape", "m", "escape", "home"),
+    *("j", "tab", "pagedown", "G", "home", "shift+tab", "space", "asterisk", "asterisk"),
+    *("2", "j", "tab", "j", "1", "l", "slash", "p", "enter", "escape", "6", "j", "enter", "5", "j", "enter"),
+    *("3", "pagedown", "end", "c", "escape", "4", "j", "question_mark", "pagedown", "escape"),
+    *("colon", "t", "h", "escape", "1", "r", "x", "escape", "b", "escape"),
 )
 """Through every mode, lists and details up and down, filters, forms, overlays."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.widgets.fields import Note
 
-from tests.console.conftest import LEAD, hand_in_plan, opened
+from tests.console.conftest import hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -43,9 +43,16 @@ async def test_the_export_of_the_history_leaves_its_rows_in_sight(team: MemoryTe
         assert "Plan number 4" in desk.text, "rows fill what the form leaves"
 
 
-async def test_a_draft_is_gone_on_with_behind_its_end(team: MemoryTeam) -> None:
-    hand_in_plan(team)
+async def test_a_conversation_names_its_topic_once_a_draft_goes_on_and_a_narrow_letter_shows_its_choices(
+    team: MemoryTeam,
+) -> None:
+    hand_in_plan(team, "Refactor the report generator now")
     async with opened(team) as desk:
+        await desk.press("c")
+        await desk.until(lambda: "1. Split" in desk.text, "the plan")
+        assert desk.text.count("Refactor the report generator now") == 1
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
         await desk.press("r")
         await desk.form()
         await desk.type("Say how")
@@ -53,19 +60,7 @@ async def test_a_draft_is_gone_on_with_behind_its_end(team: MemoryTeam) -> None:
         note = (await desk.form()).query_one(Note)
         await desk.type(" to undo it")
         await desk.until(lambda: note.text == "Say how to undo it", "both parts")
-
-
-async def test_every_choice_of_a_narrow_letter_can_be_read(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team, me=LEAD) as desk:
+        await desk.press("escape")
         await desk.press("2", "m")
         await desk.form()
         await desk.until(lambda: "‹ default ›" in desk.text and "‹ message ›" in desk.text, "kind and priority")
-
-
-async def test_a_conversation_names_its_topic_once(team: MemoryTeam) -> None:
-    hand_in_plan(team, "Refactor the report generator now")
-    async with opened(team) as desk:
-        await desk.press("c")
-        await desk.until(lambda: "1. Split" in desk.text, "the plan")
-        assert desk.text.count("Refactor the report generator now") == 1

@@ -33,7 +33,7 @@ async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: Me
         assert request not in desk.detail
 
 
-@pytest.mark.parametrize(("size", "below"), [((100, 40), True), ((200, 55), True), ((80, 24), False)])
+@pytest.mark.parametrize(("size", "below"), [((100, 40), True), ((80, 24), False)])
 async def test_a_row_tells_what_there_is_to_decide_on_a_second_line_where_it_fits(
     team: MemoryTeam, size: tuple[int, int], below: bool
 ) -> None:
@@ -69,48 +69,44 @@ async def test_twice_as_late_as_allowed_looks_worse_than_late(team: MemoryTeam, 
 async def test_history_has_a_heading_for_each_day_and_decisions_in_words(team: MemoryTeam, clock: Clock) -> None:
     request = hand_in_plan(team, "Split the loader from the renderer")
     requests.reject(Caller(team, LEAD), request_id=request, reason="Say how to roll it back")
+    other = requests.submit_plan(Caller(team, "file-manager"), content="1. Move", summary="Move the files elsewhere")
+    requests.approve(Caller(team, LEAD), request_id=str(other.request_id))
     clock.advance(86_400)
     sending.send(Caller(team, AUTHOR), to="file-manager", summary="Now with a way back", content="x")
     async with opened(team) as desk:
         await desk.press("3")
-        await desk.until(lambda: len(desk.rows) >= 3, "the history")
+        await desk.until(lambda: len(desk.rows) >= 5, "the history")
         assert "today · Wednesday 2026-02-25" in desk.text
         assert "yesterday · Tuesday 2026-02-24" in desk.text
         assert "✗ rejected plan: Say how to roll it back" in desk.text
+        assert "✓ approved plan: Move the files elsewhere" in desk.text
         assert "plan_approval_response" not in desk.text
 
 
-async def test_a_verdict_without_words_names_what_it_is_about(team: MemoryTeam) -> None:
-    request = hand_in_plan(team, "Split the loader from the renderer")
-    requests.approve(Caller(team, LEAD), request_id=request)
-    async with opened(team) as desk:
-        await desk.press("3")
-        await desk.until(lambda: len(desk.rows) >= 2, "the history")
-        assert "✓ approved plan: Split the loader from the renderer" in desk.text
-
-
-@pytest.mark.parametrize("mode", list(Mode))
-async def test_an_empty_list_says_what_it_is_for_and_copies_a_command(team: MemoryTeam, mode: Mode) -> None:
+async def test_an_empty_list_says_what_it_is_for_and_copies_a_command(team: MemoryTeam) -> None:
     async with opened(team, size=(160, 40)) as desk:
-        await desk.press(mode.key, *(() if mode.place is mode else ("right",)))
-        await desk.until(lambda: desk.app.main.mode is mode, mode.label)
-        if mode is Mode.HEALTH:
-            return
-        await desk.until(lambda: "team-console" in desk.text.split("Y copies")[-1], "the command")
-        if mode is Mode.AGENTS:
-            await desk.press("enter")
-        await desk.press("Y")
-        await desk.until(lambda: "Copied the command" in desk.text, "the toast")
+        for mode in Mode:
+            await desk.press(mode.place.key, *(() if mode.place is mode else ("right",)))
+            await desk.until(lambda mode=mode: desk.app.main.mode is mode, mode.label)  # type: ignore[misc]
+            if mode is Mode.HEALTH:
+                continue
+            await desk.until(lambda: "team-console" in desk.text.split("Y copies")[-1], f"the command of {mode.label}")
+            if mode is Mode.AGENTS:
+                await desk.press("enter")
+            desk.app.copy_to_clipboard("")
+            await desk.press("Y")
+            await desk.until(lambda: "team-console" in desk.app.clipboard, "the command")
+            await desk.shows("Copied the command")
 
 
-@pytest.mark.parametrize("mode", ["1", "2", "right"])
-async def test_no_command_is_copied_where_none_is_offered(team: MemoryTeam, mode: str) -> None:
+async def test_no_command_is_copied_where_none_is_offered(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press(mode, "/", *"zzz", "enter")
-        await desk.until(lambda: "Nothing here holds “zzz”" in desk.text, "no rows")
-        await desk.press("Y")
-        await desk.until(lambda: "There is no text to copy here" in desk.text, "the toast")
+        for mode in ("1", "right", "2"):
+            await desk.press(mode, "/", *"zzz", "enter")
+            await desk.shows("Nothing here holds “zzz”")
+            await desk.press("Y")
+            await desk.shows("There is no text to copy here")
         assert not desk.app.clipboard
 
 

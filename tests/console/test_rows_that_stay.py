@@ -64,8 +64,10 @@ async def test_what_could_not_be_written_stays(team: MemoryTeam, clock: Clock, m
         assert await stays_when_it_is_decided_elsewhere(desk, team, first)
 
 
-@pytest.mark.parametrize(("place", "inside"), [("1", True), ("2", False), ("right", False)])
-@pytest.mark.parametrize("how", ["withdrawn", "decided", "superseded"])
+@pytest.mark.parametrize(
+    ("how", "place", "inside"),
+    [("withdrawn", "1", True), ("superseded", "1", False), ("decided", "2", False), ("withdrawn", "right", False)],
+)
 async def test_a_request_that_is_read_stays_with_what_became_of_it_and_no_key_acts_on_another(
     team: MemoryTeam, clock: Clock, how: str, place: str, inside: bool
 ) -> None:

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.service import inbox, requests
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
 from tests import showcase
 from tests.conftest import COMMAND
-from tests.console.test_on_a_terminal import ESCAPE, edit, editor, on_team
 from tests.pty import Terminal
 
 pytestmark = pytest.mark.slow
@@ -60,42 +59,3 @@ def test_what_comes_together_is_one_notice_and_a_console_that_only_looks_tells_i
         terminal.send("l")
         terminal.wait_for("All requests ·")
         assert decided(team) == before
-
-
-def test_an_editor_that_is_missing_or_changes_nothing_leaves_the_words(tmp_path: Path) -> None:
-    script = tmp_path / "editor"
-    with on_team(tmp_path / "team", tmp_path, EDITOR=str(script)) as terminal:
-        terminal.wait_for("LIVE", "Escalation")
-        terminal.send("jjr")
-        terminal.wait_for("the asker reads it")
-        terminal.settle()
-        terminal.send("Say how")
-        terminal.wait_for("Say how")
-        terminal.send("\x05")
-        terminal.wait_for("Say how", "cannot be run: No such file or directory", "Set EDITOR")
-        editor(tmp_path, "read answer < /dev/tty")
-        edit(terminal, "")
-        terminal.wait_gone("cannot be run")
-        terminal.wait_for("Say how")
-        terminal.send(" to undo it\r")
-        terminal.wait_until(lambda: decided(tmp_path / "team")[-1:] == ["Say how to undo it"], "the verdict")
-
-
-def test_a_shutdown_is_followed_from_the_question_to_the_end(tmp_path: Path) -> None:
-    with on_team(tmp_path / "team", tmp_path) as terminal:
-        terminal.wait_for("LIVE", "Escalation")
-        terminal.send(":agent debugger\rs")
-        terminal.wait_for("debugger will be asked to stop")
-        terminal.send("\rT")
-        terminal.wait_for("Shutdown of the team", "asked, no answer yet · 1", "debugger", "written")
-        team = open_team(str(tmp_path / "team"))
-        debugger = Caller(team, "debugger")
-        questions = inbox.receive(debugger, agent="debugger").messages
-        stop = next(message for message in questions if message.type == "shutdown_request")
-        terminal.wait_for("seen +")
-        requests.approve(debugger, request_id=str(stop.payload["request_id"]))
-        team.close()
-        terminal.wait_for("ended · 4", "agreed +")
-        terminal.wait_gone("no answer yet")
-        terminal.send(ESCAPE)
-        terminal.wait_for("Agents ·")

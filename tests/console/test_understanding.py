@@ -64,21 +64,17 @@ async def test_letters_of_a_remark_that_is_typed_too_early_decide_nothing(team: 
     assert not verdicts(team)
 
 
-async def test_a_remark_that_was_not_sent_is_kept_and_marks_its_row(team: MemoryTeam) -> None:
+async def test_remarks_are_kept_until_they_are_sent_and_found_in_the_next_version_where_they_can_be_ticked(
+    team: MemoryTeam,
+) -> None:
     hand_in_plan(team, content=PLAN)
     async with opened(team) as desk:
         await desk.press("f")
         await remark(desk, "which table?", "c", "j")
     async with opened(team) as desk:
         await desk.shows("✎ which table?", "draft")
-
-
-async def test_the_next_version_says_which_lines_are_gone_and_a_remark_can_be_ticked(team: MemoryTeam) -> None:
-    hand_in_plan(team, content=PLAN)
-    async with opened(team) as desk:
         await desk.press("f")
-        await remark(desk, "which table?", "c", "j")
-        await remark(desk, "keep it", "j")
+        await remark(desk, "keep it", "c", "j", "j")
         await desk.press("escape", "r")
         await desk.form()
         await desk.press("enter")
@@ -157,20 +153,19 @@ async def test_permissions_of_one_cause_are_one_row_and_one_verdict_answers_thos
         await desk.press("ctrl+s")
         await desk.until(lambda: answers(team) == 3, "three answers")
         await desk.shows("git push origin branch-3")
-    answered = {message.request_id for message in team.snapshot().messages if message.type == "permission_response"}
-    assert answered == set(listed)
-    assert not answered & {late, other}
-
-
-async def test_enter_lists_what_is_alike_as_rows_of_their_own(team: MemoryTeam) -> None:
-    for number in range(3):
-        ask(team, f"git push origin branch-{number}")
-    async with opened(team, me=LEAD) as desk:
+        messages = team.snapshot().messages
+        answered = {message.request_id for message in messages if message.type == "permission_response"}
+        assert answered == set(listed)
+        assert not answered & {late, other}
+        for number in (4, 5):
+            ask(team, f"git push origin branch-{number}")
         await desk.shows("3 alike")
-        await desk.press("enter", "a")
+        while "3 alike" not in desk.detail:
+            await desk.press("j")
+        await desk.press("enter", "a")  # each a row of its own
         await desk.form()
         await desk.press("enter")
-        await desk.until(lambda: answers(team) == 1, "one answer")
+        await desk.until(lambda: answers(team) == 4, "one answer")
 
 
 async def test_beside_a_request_stands_what_was_decided_on_the_same_before_and_what_came_of_it(

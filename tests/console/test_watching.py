@@ -45,7 +45,7 @@ async def test_a_watch_that_fails_makes_the_screen_stale_until_it_works_again(
         await desk.until(lambda: "● LIVE" in desk.text and "STALE" not in desk.text, "a live screen")
 
 
-@pytest.mark.parametrize("harm", [b"\0" * 400, b"<html>404</html>\n", b"- {a: [\n"], ids=["zeros", "a page", "a cut"])
+@pytest.mark.parametrize("harm", [b"\0" * 400, b"- {a: [\n"], ids=["zeros", "a cut"])
 async def test_archives_that_cannot_be_read_are_not_an_empty_history(tmp_path: Path, harm: bytes) -> None:
     showcase.build(tmp_path / "team")
     for archive in (tmp_path / "team" / "archive").glob("*.yaml"):

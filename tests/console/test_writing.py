@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -11,7 +10,6 @@ from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 from team_console.widgets.fields import Choice, Field, Letter
-from team_console.widgets.form import Form
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -24,173 +22,6 @@ async def write(desk: Desk, summary: str, content: str) -> None:
     form = await desk.form()
     form.query_one("#summary", Field).value = summary
     form.query_one("#content", Letter).text = content
-
-
-async def test_a_message_goes_to_the_agent_under_the_cursor(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("2")
-        await desk.until(lambda: "file-manager" in desk.text, "the roster")
-        pane = desk.app.main.pane
-        assert pane.roster.select("file-manager")  # type: ignore[attr-defined]
-        await desk.press("m")
-        form = await desk.form()
-        assert form.query_one("#to", Field).value == "file-manager"
-        await write(desk, "Please keep forty gigabytes free today", "For the export.")
-        await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
-        message = team.snapshot().messages[-1]
-        assert (message.sender, message.recipients, message.content) == (LEAD, ("file-manager",), "For the export.")
-        await desk.until(lambda: any("Sent to file-manager" in toast for toast in desk.toasts), "whom it was sent to")
-
-
-async def test_a_group_is_said_by_its_names_before_it_is_written_to(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("2", "m")
-        form = await desk.form()
-        form.query_one("#to", Field).value = "@nobody*"
-        await desk.shows("nobody is in this group")
-        form.query_one("#to", Field).value = "@*-manager"
-        await desk.shows("3 deliveries")
-        await write(desk, "Please keep forty gigabytes free today", "For the export.")
-        await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 4, "three messages")
-    to = {message.recipients[0] for message in team.snapshot().messages if message.content == "For the export."}
-    assert to == {"task-manager", "schedule-manager", "file-manager"}
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"summary": "Which of the two formats is wanted", "content": "CSV?"},
-        {"type": "notify", "payload": {"message": "Which of the two formats is wanted"}},
-    ],
-    ids=["with a summary", "of a kind without one"],
-)
-async def test_a_reply_quotes_the_message_it_answers(team: MemoryTeam, said: dict[str, Any]) -> None:
-    asked = sending.send(Caller(team, AUTHOR), to=LEAD, **said).messages[0]
-    async with opened(team) as desk:
-        await desk.press("m")
-        form = await desk.form()
-        assert form.query_one("#to", Field).value == AUTHOR
-        assert form.query_one("#summary", Field).value == "Re: Which of the two formats is wanted"
-        assert said.get("content", "Which of the two formats is wanted") in desk.text
-        form.query_one("#content", Letter).text = "CSV."
-        await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the reply")
-        assert team.snapshot().messages[-1].payload["in_reply_to"] == asked.message_id
-        await desk.until(lambda: desk.rows == [], "a list without what was answered")
-        assert team.snapshot().messages[0].status == "read"
-
-
-async def test_a_question_to_a_plan_leaves_the_plan_where_it_is(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("m")
-        form = await desk.form()
-        form.query_one("#content", Letter).text = "Why now?"
-        await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the question")
-        assert team.snapshot().messages[0].status == "pending"
-
-
-async def test_a_letter_that_is_kept_opens_where_it_was_left_and_its_fields_have_names(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        for keys in (("tab",), ()):
-            await desk.press("b")
-            form = await desk.form()
-            assert "text " in desk.text
-            assert form.focused is not None
-            assert form.focused.id == ("summary" if keys else "content")
-            await desk.press(*keys)
-            await desk.type("Half a thought")
-            await desk.press("escape")
-
-
-async def test_a_letter_left_is_there_again_and_gone_once_it_is_sent(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("m")
-        await write(desk, "Half a thought about the plan", "Have you")
-        await desk.press("escape")
-    async with opened(team) as desk:
-        await desk.press("m")
-        form = await desk.form()
-        assert form.query_one("#content", Letter).text == "Have you"
-        await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
-        await desk.press("m")
-        form = await desk.form()
-        assert form.query_one("#content", Letter).text == ""
-
-
-async def test_a_broadcast_counts_again_when_it_is_written(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        await desk.press("b")
-        letter = await desk.form()
-        await write(desk, "The export begins at noon today", "Keep the disk free.")
-        agents = {**team.config().agents, "newcomer": Agent("newcomer")}
-        team._config = replace(team.config(), agents=MappingProxyType(agents))
-        await desk.press("ctrl+s")
-        await desk.until(lambda: desk.app.screen is not letter and isinstance(desk.app.screen, Form), "the question")
-        assert "4 deliveries" in desk.text
-        assert "newcomer" in desk.text
-
-
-async def test_a_broadcast_says_how_many_and_who_is_not_listening(team: MemoryTeam) -> None:
-    stop = requests.request_shutdown(Caller(team, LEAD), agent="file-manager")
-    requests.approve(Caller(team, "file-manager"), request_id=str(stop.request_id))
-    before = len(team.snapshot().messages)
-    async with opened(team) as desk:
-        await desk.press("b")
-        await write(desk, "Code freeze starts today at four", "Merge what is reviewed.")
-        await desk.press("ctrl+s")
-        await desk.until(lambda: "Send 3 messages" in desk.text, "the question")
-        assert "3 deliveries" in desk.text
-        assert "Not listening: file-manager" in desk.text
-        await desk.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the way back")
-        assert len(team.snapshot().messages) == before
-        await desk.press("b")
-        await desk.form()
-        await desk.press("ctrl+s")
-        await desk.until(lambda: "Send 3 messages" in desk.text, "the question again, with what was typed")
-        await desk.press("enter")
-        await desk.until(lambda: len(team.snapshot().messages) == before + 3, "three messages")
-        await desk.until(lambda: desk.app.main.drafts.get("broadcast") == {}, "no draft")
-
-
-async def test_asking_to_stop_says_who_is_meant_first(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("s")
-        await desk.form()
-        assert "task-manager will be asked to stop: 1 request." in desk.text
-        await desk.press("n")
-        await desk.type("all done")
-        assert len(team.snapshot().messages) == 1
-        await desk.press("enter")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the request")
-        message = team.snapshot().messages[-1]
-        assert (message.type, message.recipients, message.content) == ("shutdown_request", (AUTHOR,), "all done")
-
-
-async def test_marked_agents_are_asked_together(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("2")
-        pane = desk.app.main.pane
-        await desk.until(lambda: bool(pane.roster.rows), "the roster")  # type: ignore[attr-defined]
-        for name in ("schedule-manager", "file-manager"):
-            pane.roster.select(name)  # type: ignore[attr-defined]
-            await desk.press("space")
-        await desk.calm()
-        await desk.press("s")
-        await desk.until(lambda: "Ask 2 agents" in desk.text, "the question")
-        assert "schedule-manager, file-manager" in desk.text.replace("\n", " ") or "file-manager" in desk.text
-        await desk.press("enter")
-        await desk.until(lambda: len(team.snapshot().messages) == 3, "two requests")
 
 
 async def test_the_whole_team_is_asked_one_after_the_other(team: MemoryTeam) -> None:
@@ -241,38 +72,6 @@ async def test_a_locked_team_keeps_the_letter_and_says_so(team: MemoryTeam, monk
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
 
 
-async def test_other_kinds_ask_for_the_fields_they_need(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("m")
-        form = await desk.form()
-        form.query_one("#kind", Choice).choose("clarify")
-        await desk.until(lambda: len(form.query(".compose--extra Field")) == 2, "two more fields")
-        question, context = form.query(".compose--extra Field").results(Field)
-        question.value, context.value = "Which months are reference months?", "The plan compares twelve of them."
-        form.query_one("#summary", Field).value = "Which months does the plan compare"
-        await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the question")
-        asked = team.snapshot().messages[-1]
-        assert (asked.type, asked.priority) == ("clarify", "high")
-        assert asked.payload["question"] == "Which months are reference months?"
-        assert asked.payload["context"] == "The plan compares twelve of them."
-
-
-async def test_a_missing_field_is_named_and_nothing_is_lost(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("m")
-        form = await desk.form()
-        form.query_one("#kind", Choice).choose("clarify")
-        await desk.until(lambda: len(form.query(".compose--extra Field")) == 2, "two more fields")
-        form.query(".compose--extra Field").results(Field).__next__().value = "Which months?"
-        await desk.press("ctrl+s")
-        await desk.until(lambda: "context" in desk.text and "✗" in desk.text, "the name of the field")
-        assert form.query(".compose--extra Field").results(Field).__next__().value == "Which months?"
-        assert len(team.snapshot().messages) == 1
-
-
 async def test_a_standard_handoff_fills_in_recipient_kind_and_fields(clock: Clock) -> None:
     route = Route("report_to_files", "report complete", LEAD, "file-manager", ("report_path",))
     agents = {name: Agent(name) for name in (LEAD, AUTHOR, "file-manager")}
@@ -294,3 +93,162 @@ async def test_a_standard_handoff_fills_in_recipient_kind_and_fields(clock: Cloc
         assert (sent.type, sent.recipients) == ("handoff", ("file-manager",))
         assert sent.payload["next_actions"] == ["about next_actions", "more"]
         assert sent.payload["report_path"] == "about report_path; more"
+
+
+async def test_a_message_goes_to_the_agent_under_the_cursor_or_to_a_group_said_by_its_names(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("2")
+        await desk.until(lambda: "file-manager" in desk.text, "the roster")
+        assert desk.app.main.pane.roster.select("file-manager")  # type: ignore[attr-defined]
+        await desk.press("m")
+        form = await desk.form()
+        assert form.query_one("#to", Field).value == "file-manager"
+        await write(desk, "Please keep forty gigabytes free today", "For the export.")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
+        message = team.snapshot().messages[-1]
+        assert (message.sender, message.recipients, message.content) == (LEAD, ("file-manager",), "For the export.")
+        await desk.until(lambda: any("Sent to file-manager" in toast for toast in desk.toasts), "whom it was sent to")
+        await desk.press("m")
+        form = await desk.form()
+        form.query_one("#to", Field).value = "@nobody*"
+        await desk.shows("nobody is in this group")
+        form.query_one("#to", Field).value = "@*-manager"
+        await desk.shows("3 deliveries")
+        await write(desk, "Please keep forty gigabytes free today", "For all exports.")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 5, "three messages")
+    to = {message.recipients[0] for message in team.snapshot().messages if message.content == "For all exports."}
+    assert to == {"task-manager", "schedule-manager", "file-manager"}
+
+
+async def test_a_reply_quotes_the_message_it_answers_and_a_plan_stays_where_it_is(team: MemoryTeam) -> None:
+    subject = "Which of the two formats is wanted"
+    hand_in_plan(team)
+    with_summary = sending.send(Caller(team, AUTHOR), to=LEAD, summary=subject, content="CSV?")
+    without = sending.send(Caller(team, "file-manager"), to=LEAD, type="notify", payload={"message": subject})
+    async with opened(team) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        form.query_one("#content", Letter).text = "Why now?"
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 4, "the question to the plan")
+        assert team.snapshot().messages[0].status == "pending"
+        for number, (receipt, words) in enumerate(((with_summary, "CSV?"), (without, subject)), 5):
+            asked = receipt.messages[0]
+            await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
+            while desk.app.main.subject().selection.message != asked:
+                await desk.press("j")
+            await desk.press("m")
+            form = await desk.form()
+            assert form.query_one("#to", Field).value == asked.sender
+            assert form.query_one("#summary", Field).value == f"Re: {subject}"
+            assert words in desk.text
+            form.query_one("#content", Letter).text = "CSV."
+            await desk.press("ctrl+s")
+            await desk.until(lambda number=number: len(team.snapshot().messages) == number, "the reply")  # type: ignore[misc]
+            assert team.snapshot().messages[-1].payload["in_reply_to"] == asked.message_id
+        await desk.until(lambda: len(desk.rows) == 1, "a list without what was answered")
+        assert [message.status for message in team.snapshot().messages[:3]] == ["pending", "read", "read"]
+
+
+async def test_a_letter_left_opens_where_it_was_left_and_is_gone_once_it_is_sent(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        for keys in (("tab",), ()):
+            await desk.press("b")
+            form = await desk.form()
+            assert "text " in desk.text
+            assert form.focused is not None
+            assert form.focused.id == ("summary" if keys else "content")
+            await desk.press(*keys)
+            await desk.type("Half a thought")
+            await desk.press("escape")
+        await desk.press("m")
+        await write(desk, "Half a thought about the plan", "Have you")
+        await desk.press("escape")
+    async with opened(team) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        assert form.query_one("#content", Letter).text == "Have you"
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
+        await desk.press("m")
+        form = await desk.form()
+        assert form.query_one("#content", Letter).text == ""
+
+
+async def test_a_broadcast_says_how_many_and_who_is_not_listening_and_counts_again(team: MemoryTeam) -> None:
+    stop = requests.request_shutdown(Caller(team, LEAD), agent="file-manager")
+    requests.approve(Caller(team, "file-manager"), request_id=str(stop.request_id))
+    before = len(team.snapshot().messages)
+    async with opened(team) as desk:
+        await desk.press("b")
+        await write(desk, "Code freeze starts today at four", "Merge what is reviewed.")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: "Send 3 messages" in desk.text, "the question")
+        assert "3 deliveries" in desk.text
+        assert "Not listening: file-manager" in desk.text
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the way back")
+        assert len(team.snapshot().messages) == before
+        await desk.press("b")
+        await desk.form()
+        agents = {**team.config().agents, "newcomer": Agent("newcomer")}
+        team._config = replace(team.config(), agents=MappingProxyType(agents))
+        await desk.press("ctrl+s")
+        await desk.until(lambda: "Send 4 messages" in desk.text, "the question again, with what was typed")
+        assert "newcomer" in desk.text
+        await desk.press("enter")
+        await desk.until(lambda: len(team.snapshot().messages) == before + 4, "four messages")
+        await desk.until(lambda: desk.app.main.drafts.get("broadcast") == {}, "no draft")
+
+
+async def test_asking_to_stop_says_who_is_meant_first_and_marked_agents_are_asked_together(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("s")
+        await desk.form()
+        assert "task-manager will be asked to stop: 1 request." in desk.text
+        await desk.press("n")
+        await desk.type("all done")
+        assert len(team.snapshot().messages) == 1
+        await desk.press("enter")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the request")
+        message = team.snapshot().messages[-1]
+        assert (message.type, message.recipients, message.content) == ("shutdown_request", (AUTHOR,), "all done")
+        await desk.press("2")
+        pane = desk.app.main.pane
+        await desk.until(lambda: bool(pane.roster.rows), "the roster")  # type: ignore[attr-defined]
+        for name in ("schedule-manager", "file-manager"):
+            pane.roster.select(name)  # type: ignore[attr-defined]
+            await desk.press("space")
+        await desk.calm()
+        await desk.press("s")
+        await desk.until(lambda: "Ask 2 agents" in desk.text, "the question")
+        assert "file-manager" in desk.text
+        await desk.press("enter")
+        await desk.until(lambda: len(team.snapshot().messages) == 4, "two requests")
+
+
+async def test_other_kinds_ask_for_the_fields_they_need_and_a_missing_one_is_named(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        form.query_one("#kind", Choice).choose("clarify")
+        await desk.until(lambda: len(form.query(".compose--extra Field")) == 2, "two more fields")
+        question, context = form.query(".compose--extra Field").results(Field)
+        question.value = "Which months are reference months?"
+        form.query_one("#summary", Field).value = "Which months does the plan compare"
+        await desk.press("ctrl+s")
+        await desk.until(lambda: "context" in desk.text and "✗" in desk.text, "the name of the field")
+        assert len(team.snapshot().messages) == 1
+        context.value = "The plan compares twelve of them."
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the question")
+        asked = team.snapshot().messages[-1]
+        assert (asked.type, asked.priority) == ("clarify", "high")
+        assert asked.payload["question"] == "Which months are reference months?"
+        assert asked.payload["context"] == "The plan compares twelve of them."
