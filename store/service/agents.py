@@ -481,7 +481,7 @@ def confirm(
 def _unconfirmed(state: TeamState) -> Iterator[tuple[RequestRow, Message, datetime]]:
     """Endings that were approved and nobody confirmed, each with the order to stop and when it is to be confirmed."""
     messages = state.everything()
-    orders = [item for item in messages if item.type == REQUEST and _is_for_end(item)]
+    orders = [item for item in messages if item.type == REQUEST and isinstance(item.payload.get("in_reply_to"), str)]
     if not orders:
         return
     ended = {
@@ -497,8 +497,3 @@ def _unconfirmed(state: TeamState) -> Iterator[tuple[RequestRow, Message, dateti
         if case.ending is not None and case.ends in agents:
             has_agreed = case.ending.verdict is not None
             yield case, case.ending.question, EARLIEST if has_agreed else case.ending.due_at or EARLIEST
-
-
-def _is_for_end(order: Message) -> bool:
-    """Whether an order to stop was given because of a request for the agent's end."""
-    return isinstance(order.payload.get("in_reply_to"), str)

@@ -443,9 +443,6 @@ def _refusal(
 
 def _why_not(message: Message, remedy: Remedy) -> tuple[str, str]:
     at = message.envelope(f"{message.status}_at")
-    if remedy is Remedy.RECALL and message.status in (Status.READ, Status.DELIVERED):
-        did = "read it" if message.status == Status.READ else "got it"
-        return f"too late: {', '.join(message.recipients)} {did}{f' at {at}' if at else ''}", "Send another message."
     since = f" since {at}" if at else ""
     allowed = ", ".join(sorted(_ALLOWED[remedy]))
     what = f"{message.message_id} is {message.status}{since}"

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean, guess, refuse_case_twin
+from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.permissions import check_settings
 from team_console.store.service.caller import Caller
@@ -228,6 +229,4 @@ def _facts(agent: Agent) -> dict[str, Any]:
 
 def _left_behind(tx: Transaction, names: Sequence[str]) -> list[str]:
     counts = {name: sum(message.is_pending_for(name) for message in tx.everything()) for name in names}
-    return [
-        f"{name} leaves {count} unread message{'s' * (count != 1)} behind" for name, count in counts.items() if count
-    ]
+    return [f"{name} leaves {counted(count, 'unread message')} behind" for name, count in counts.items() if count]

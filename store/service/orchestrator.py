@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.structs import replace
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.message import Message, Priority, Status
-from team_console.store.model.names import check_name, guess
+from team_console.store.model.names import check_name
 from team_console.store.model.safe import counted
 from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_of
 from team_console.store.service.caller import Caller
@@ -25,10 +26,6 @@ from team_console.store.service.writing import check_known
 COMMAND = "route-inter-agent-messages"
 """The command of seed 003, also accepted as `orchestrator.route-inter-agent-messages`."""
 _CALL = re.compile(r"\s*invoke_command\s*\((.*)\)\s*(?:;\s*)?", re.DOTALL)
-_PARAMETERS = (
-    *("ACTION", "RECIPIENT", "SENDER", "MESSAGE_TYPE", "PAYLOAD", "MESSAGE_ID", "BATCH_SIZE"),
-    *("DELIVERY_TIMEOUT_SECONDS", "OLDER_THAN_DAYS", "ORCHESTRATOR_INSTANCE_ID"),
-)
 _HINT = 'Give {"ACTION": "poll", "RECIPIENT": "AGENT"}, or deliver, deliver_all, send, clear or clear_old.'
 
 
@@ -57,54 +54,42 @@ def route(
         TeamError: For a document that is not understood, an unknown agent, or the store's own.
     """
     asked = _understand(document)
-    sender = asked.text("SENDER")
-    if sender is not None:
-        check_sender(sender)
-    if asked.only is not None:
-        check_known(readable(caller.team.snapshot()), [asked.only])
+    if asked.sender is not None:
+        check_sender(asked.sender)
+    if asked.recipient is not None:
+        check_known(readable(caller.team.snapshot()), [asked.recipient])
     return _ACTIONS[asked.action](caller, asked)
 
 
-class _RouteRequest(Struct, frozen=True):
-    """One request with its parameters read."""
+_Text = Annotated[str, Meta(pattern=r"\S")] | None
+_Whole = Annotated[int, Meta(ge=1, lt=10_000_000)] | None
 
-    action: str
-    parameters: Mapping[str, Any]
 
-    def text(self, name: str) -> str | None:
-        value = self.parameters.get(name)
-        if value is None or (isinstance(value, str) and value.strip()):
-            return value
-        raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a text", "Give a text or leave it out.")
+class _RouteRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="upper"):
+    """One request with its parameters, as seed 003 names them."""
 
-    def number(self, name: str, default: float, *, least: float) -> float:
-        value = self.parameters.get(name, default)
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value < 1e7:
-            return value
-        raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a number from {least:g}", "Correct it.")
-
-    def whole(self, name: str, default: int | None) -> int | None:
-        value = self.parameters.get(name, default)
-        if value is default or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 1e7):
-            return value
-        raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a whole number from 1", "Correct it.")
+    action: Literal["poll", "deliver", "deliver_all", "send", "clear", "clear_old"]
+    recipient: _Text = None
+    sender: _Text = None
+    message_type: _Text = None
+    payload: dict[str, Any] = {}
+    message_id: _Text = None
+    batch_size: _Whole = None
+    delivery_timeout_seconds: Annotated[float, Meta(ge=0.001, lt=1e7)] | None = None
+    older_than_days: Annotated[float, Meta(ge=0, lt=1e7)] = DEFAULT_DAYS
+    orchestrator_instance_id: _Text = None
 
     @property
-    def recipient(self) -> str:
-        if self.only is None:
+    def name(self) -> str:
+        """The recipient, which this action needs."""
+        if self.recipient is None:
             raise TeamError(Code.MISSING_RECIPIENT, "RECIPIENT is missing", "Name the agent.")
-        return self.only
-
-    @property
-    def only(self) -> str | None:
-        """The recipient where it may be left out."""
-        name = self.text("RECIPIENT")
-        return None if name is None else check_name(name, field="RECIPIENT")
+        return self.recipient
 
     @property
     def trace(self) -> dict[str, Any]:
-        """Facts for the audit trail (parameter ORCHESTRATOR_INSTANCE_ID, requirement 210)."""
-        instance = self.text("ORCHESTRATOR_INSTANCE_ID")
+        """Facts for the audit trail (requirement 210)."""
+        instance = self.orchestrator_instance_id
         return {} if instance is None else {"orchestrator_instance_id": instance}
 
 
@@ -118,28 +103,26 @@ def _understand(document: Any) -> _RouteRequest:
         raise TeamError(Code.INVALID_FIELD, f"{named(command)} is not {COMMAND}", _HINT)
     if not isinstance(parameters, dict):
         raise TeamError(Code.INVALID_FIELD, "the document is not a JSON object with parameters", _HINT)
-    parameters_by_name = {str(key).upper(): value for key, value in parameters.items()}
-    for name in parameters_by_name:
-        if name not in _PARAMETERS:
-            hint = guess(name, _PARAMETERS, f"Known: {', '.join(_PARAMETERS)}.")
-            raise TeamError(Code.INVALID_FIELD, f"unknown parameter {name}", hint)
-    action = str(parameters_by_name.get("ACTION", "")).lower()
-    if action not in _ACTIONS:
-        given = parameters_by_name.get("ACTION")
-        what = "is missing" if given is None else f"{named(given)} is not an action of the router"
-        raise TeamError(Code.INVALID_FIELD, f"ACTION: {what}", _HINT)
-    return _RouteRequest(action, parameters_by_name)
+    given = {str(key).upper(): value for key, value in parameters.items()}
+    if isinstance(given.get("ACTION"), str):
+        given["ACTION"] = given["ACTION"].lower()
+    try:
+        asked = convert(given, _RouteRequest)
+    except ValidationError as error:
+        hint = f"{_HINT} The parameters are {', '.join(_RouteRequest.__struct_encode_fields__)}."
+        raise TeamError(Code.INVALID_FIELD, f"the document: {error}", hint) from error
+    if asked.recipient is None:
+        return asked
+    return replace(asked, recipient=check_name(asked.recipient, field="RECIPIENT"))
 
 
 def _poll(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     """What waits for one agent, oldest first, without changing it (operation 1)."""
-    recipient = asked.recipient
-    size = asked.whole("BATCH_SIZE", 10)
-    waiting = _waiting(caller, recipient, asked)
+    waiting = _waiting(caller, asked.name, asked)
     return {
         "success": True,
         "action": asked.action,
-        "recipient": recipient,
+        "recipient": asked.recipient,
         "messages_pending": len(waiting),
         "messages": [
             {
@@ -149,7 +132,7 @@ def _poll(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
                 "payload": message.handed_on,
                 "created_at": _created(message),
             }
-            for message in waiting[:size]
+            for message in waiting[: asked.batch_size or 10]
         ],
         "timestamp": to_text(caller.team.clock(), milliseconds=False),
     }
@@ -183,14 +166,13 @@ def _on_their_way(messages: Any, recipient: str) -> list[Message]:
 
 def _deliver(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     """Push what is due for everybody or for RECIPIENT (operation 2), or only MESSAGE_ID."""
-    limit = asked.number("DELIVERY_TIMEOUT_SECONDS", 300, least=0.001)
-    message_id = asked.text("MESSAGE_ID")
+    message_id = asked.message_id
     done = deliver(
         caller,
-        only=None if asked.only is None else [asked.only],
+        only=None if asked.recipient is None else [asked.recipient],
         ids=None if message_id is None else [message_id],
-        limit=limit if "DELIVERY_TIMEOUT_SECONDS" in asked.parameters else None,
-        most=asked.whole("BATCH_SIZE", None),
+        limit=asked.delivery_timeout_seconds,
+        most=asked.batch_size,
     )
     _trace(caller, asked, delivered=len(done.delivered), failed=len(done.failed))
     if message_id is not None:
@@ -239,22 +221,18 @@ def _delivered_one(caller: Caller, asked: _RouteRequest, message_id: str, done: 
 
 def _send(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     """One new pending message (operation 3). A priority in the payload is also the message's."""
-    payload = asked.parameters.get("PAYLOAD", {})
-    if not isinstance(payload, dict):
-        raise TeamError(Code.INVALID_FIELD, "PAYLOAD is not a JSON object", "Give the message's fields.")
-    kind = asked.text("MESSAGE_TYPE")
+    payload, kind = asked.payload, asked.message_type
     if kind is None and not payload.get("content"):
         hint = "Name the kind, such as task_assignment; only a plain message with content may leave it out."
         raise TeamError(Code.INVALID_TYPE, "MESSAGE_TYPE is missing", hint)
     urgency = payload.get("priority")
-    sender = asked.text("SENDER") or caller.actor
     receipt = send(
-        Caller(caller.team, sender, caller.wait),
-        to=asked.recipient,
+        Caller(caller.team, asked.sender or caller.actor, caller.wait),
+        to=asked.name,
         type=kind or "message",
         payload=payload,
         priority=urgency if urgency in tuple(Priority) else None,
-        message_id=asked.text("MESSAGE_ID"),
+        message_id=asked.message_id,
     )
     message = receipt.messages[0]
     if asked.trace:
@@ -274,8 +252,7 @@ def _send(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
 
 def _clear(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     """Archive and remove what ended long ago (operation 4)."""
-    days = asked.number("OLDER_THAN_DAYS", DEFAULT_DAYS, least=0)
-    cleared = clear(caller, older_than_days=days, recipient=asked.only)
+    cleared = clear(caller, older_than_days=asked.older_than_days, recipient=asked.recipient)
     _trace(caller, asked, removed=cleared.deleted)
     return {
         "success": True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.contract.transaction import duplicate_id
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
@@ -31,7 +31,6 @@ from team_console.store.service.writing import check_known
 _TYPES = tuple(kind.name for kind in KINDS.values() if "sendmessage" in kind.entry_point)
 _TO_NOBODY = ("broadcast", "shutdown_response")
 """Types that name no recipient: all of them are meant, or whoever asked."""
-_FIELDS = ("type", "recipient", "content", "summary", "request_id", "approve", "in_reply_to", "message_id")
 
 
 class SendMessageForm(Struct, frozen=True):
@@ -54,7 +53,10 @@ class SendMessageForm(Struct, frozen=True):
     approve: bool = False
     in_reply_to: str | None = None
     message_id: str | None = None
-    ignored: tuple[str, ...] = field(default=())
+    ignored: tuple[str, ...] = ()
+
+
+_FIELDS = SendMessageForm.__struct_fields__[:-1]
 
 
 def read_form(document: object) -> SendMessageForm:
@@ -80,17 +82,8 @@ def read_form(document: object) -> SendMessageForm:
         if fields.get(name) is not None and not isinstance(fields[name], str):
             text = f"{name}: {named(fields[name])} is not a text"
             raise TeamError(Code.INVALID_FIELD, text, f"Send {name} as a text.")
-    return SendMessageForm(
-        type=kind,
-        recipient=fields.get("recipient") or "",
-        content=fields.get("content"),
-        summary=fields.get("summary"),
-        request_id=fields.get("request_id") or "",
-        approve=bool(fields.get("approve")),
-        in_reply_to=fields.get("in_reply_to") or None,
-        message_id=fields.get("message_id"),
-        ignored=tuple(str(name) for name in fields if name not in _FIELDS),
-    )
+    given = {name: fields[name] for name in _FIELDS if fields.get(name) is not None}
+    return SendMessageForm(**given, ignored=tuple(str(name) for name in fields if name not in _FIELDS))
 
 
 def _check_matrix(kind: str, fields: Mapping[str, Any]) -> None:
@@ -184,7 +177,7 @@ def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
             content=content,
             summary=form.summary,
             message_id=message_id,
-            in_reply_to=form.in_reply_to,
+            in_reply_to=form.in_reply_to or None,
         )
     if form.type == "broadcast":
         return mail.broadcast(caller, summary=form.summary or "", content=content or "", message_id=message_id)

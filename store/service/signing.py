@@ -98,12 +98,7 @@ def signed_record(
     unsigned = _with_payload(made.message, **shown, **digest)
     caller.tell(f"waiting for your key ({human.name})", ssh_keygen.give_up)
     text = statement(config.team_id, unsigned)
-    signature = ssh_keygen.sign(text, human, namespace=NAMESPACE, on_terminal=caller.on_terminal)
-    # guard: signing-key-is-the-humans
-    if read_signature(signature).key not in {key_bytes(key) for key in human.keys}:
-        # It would count as forged: `sign_with` may name the file of any key.
-        text = f"nothing was written: the key that signed is none of humans.{human.name}.keys in the settings"
-        raise TeamError(Code.SIGNATURE_FAILED, text, f"Name the file of one of them in humans.{human.name}.sign_with.")
+    _, signature = _signed(text, human, NAMESPACE, on_terminal=caller.on_terminal)
     return _with_payload(unsigned, **{SIGNATURE: signature})
 
 
@@ -211,9 +206,12 @@ def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool = Fals
     signer = read_signature(signature).key
     # guard: key-added-by-known-key
     by = next((key for key in human.keys if key_bytes(key) == signer), None)
+    # guard: signing-key-is-the-humans
     if by is None:
-        words = f"the key that signed is none of {human.name}'s that count here"
-        raise TeamError(Code.SIGNATURE_FAILED, words, "Load one that does with ssh-add, and repeat it.")
+        # It would count as forged: `sign_with` may name the file of any key.
+        words = f"nothing was written: the key that signed is none of humans.{human.name}.keys that count here"
+        hint = f"Name the file of one that does in humans.{human.name}.sign_with, or load it with ssh-add."
+        raise TeamError(Code.SIGNATURE_FAILED, words, hint)
     return by, signature
 
 

@@ -115,8 +115,6 @@ def _is_unknown(error: TeamError) -> bool:
     return error.code is Code.INVALID_REQUEST_ID and not error.facts.keys() & _CERTAIN
 
 
-Check = Callable[[], T | None]
-Tick = Callable[[], float | None]
 TICK = 1.0
 """Seconds after which what may change by itself is looked at again, as a lease that ends."""
 LONGEST_WAIT = 31_536_000.0
@@ -151,17 +149,41 @@ def until(
         text = "a wait would stop the event loop that runs in this thread"
         raise TeamError(Code.USAGE, text, "Wait in another thread: await asyncio.to_thread(agent.receive, wait=30)")
 
-    async def interruptible() -> T | None:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+    async def looks() -> T | None:
+        loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+        async def watch() -> None:
+            async for hint in follow(team):
+                if not hint.beside:
+                    changed.set()
+
+        async def heed() -> None:
+            while stop is not None and not stop.is_set():  # noqa: ASYNC110 - a thread or a signal sets it
+                await asyncio.sleep(_HEARD_WITHIN)
+            changed.set()
+
+        tasks = [loop.create_task(watch()), *([loop.create_task(heed())] if stop is not None else [])]
+        end = None if timeout is None else loop.time() + timeout
         try:
-            return await _until(team, check, timeout, tick, stop)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+            while (found := check()) is None:
+                left = min((item for item in (tick(), end and end - loop.time()) if item is not None), default=None)
+                if left is not None and left <= 0:
+                    return None
+                await either(changed, left)
+                changed.clear()
+            return found
         finally:
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
             signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
 
     # Ctrl-C is let in only while the loop can end its tasks; before and after, it would leave them lying about.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
     try:
-        return asyncio.run(interruptible())
+        return asyncio.run(looks())
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -240,39 +262,6 @@ class Arrival:
             if found is not None:
                 return found
         return self._take(caller)
-
-
-async def _until(
-    team: Team, check: Check[T], seconds: float | None, tick: Tick, stop: threading.Event | None
-) -> T | None:
-    changed = asyncio.Event()
-
-    async def watch() -> None:
-        async for hint in follow(team):
-            if not hint.beside:
-                changed.set()
-
-    async def heed(stop: threading.Event) -> None:
-        while not stop.is_set():  # noqa: ASYNC110 - a thread or a signal sets it
-            await asyncio.sleep(_HEARD_WITHIN)
-        changed.set()
-
-    loop = asyncio.get_running_loop()
-    tasks = [loop.create_task(watch()), *([loop.create_task(heed(stop))] if stop is not None else [])]
-    end = None if seconds is None else loop.time() + seconds
-    try:
-        while (found := check()) is None:
-            left = min((item for item in (tick(), end and end - loop.time()) if item is not None), default=None)
-            if left is not None and left <= 0:
-                return None
-            await either(changed, left)
-            changed.clear()
-        return found
-    finally:
-        for task in tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
 
 
 async def either(changed: asyncio.Event, seconds: float | None) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import isfinite
 from typing import Any
 
 from msgspec import Struct
@@ -80,7 +81,7 @@ class Draft(Struct, frozen=True):
         if self.priority is not None and self.priority not in tuple(Priority):
             text = f"priority: {named(self.priority)} is none of {', '.join(Priority)}"
             raise TeamError(Code.INVALID_FIELD, text, "Use one of them.")
-        _check_value(self.payload, "payload", 0)
+        texts = list(_texts(self.payload))
         size = len(json.dumps(self.payload, ensure_ascii=False).encode())
         if size > config.content_max_bytes:
             raise TeamError(
@@ -95,37 +96,30 @@ class Draft(Struct, frozen=True):
         summary = self.payload.get("summary")
         if isinstance(summary, str):
             warnings += summary_warnings(summary, language=config.language)
-        found = [warning for text in _texts(self.payload) for warning in secret_warnings(text)]
+        found = [warning for text in texts for warning in secret_warnings(text)]
         return warnings + list(dict.fromkeys(found))
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _texts(each)
+def _texts(value: Any, place: str = "payload", depth: int = 0) -> Iterator[str]:
+    """Every text in a value that could be read back.
 
-
-def _check_value(value: Any, place: str, depth: int) -> None:
+    Raises:
+        TeamError: `INVALID_FIELD` for a value that could not, with its place.
+    """
     if depth > _MAX_DEPTH:
         raise TeamError(Code.INVALID_FIELD, f"{place}: nesting deeper than {_MAX_DEPTH}", "Flatten it.")
     if isinstance(value, Mapping):
         for key, item in value.items():
             _check_text(key, f"{place} key")
-            _check_value(item, f"{place}.{key}", depth + 1)
+            yield from _texts(item, f"{place}.{key}", depth + 1)
     elif isinstance(value, (list, tuple)):
         for number, each in enumerate(value):
-            _check_value(each, f"{place}[{number}]", depth + 1)
+            yield from _texts(each, f"{place}[{number}]", depth + 1)
     elif isinstance(value, str):
         _check_text(value, place)
-    elif isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        raise TeamError(Code.INVALID_FIELD, f"{place}: {value} is not a JSON number", "Send it as text.")
-    elif value is not None and not isinstance(value, (bool, int, float)):
-        raise TeamError(Code.INVALID_FIELD, f"{place}: {type(value).__name__} is not a JSON value", "Send it as text.")
+        yield value
+    elif not (value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value))):
+        raise TeamError(Code.INVALID_FIELD, f"{place}: {value!r:.100} is not a JSON value", "Send it as text.")
 
 
 def _check_text(value: Any, place: str) -> None:
