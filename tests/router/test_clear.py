@@ -6,7 +6,6 @@ import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import maintenance
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.router import deliver
 
 from tests.memory_team import MemoryTeam
@@ -26,20 +25,21 @@ def test_what_ended_is_archived_and_removed_and_what_still_waits_stays(
     team: MemoryTeam, caller: Caller, clock: FakeClock
 ) -> None:
     _old_queue(team, clock)
+    before, shown = team.snapshot().revision, maintenance.forecast(caller)
+    assert team.snapshot().revision == before
     cleared = maintenance.clear(caller)
+    assert shown == cleared
     assert [message.status for message in team.snapshot().messages] == ["pending", "retry", "claimed"]
     assert dict(cleared.statuses) == {"delivered": 1, "read": 1, "failed": 1, "expired": 1, "recalled": 1}
     assert cleared.deleted == 5
     assert len(team.history(agent="architect").messages) == 5
-
-
-def test_failed_messages_are_logged_with_their_errors_before_they_go(
-    team: MemoryTeam, caller: Caller, clock: FakeClock
-) -> None:
-    _old_queue(team, clock)
-    maintenance.clear(caller)
     (logged,) = team.audit()[0].facts["failed"]
     assert (logged["message_id"], logged["error_message"]) == (make_message(3).message_id, "boom")
+    clock.advance(31 * DAY)
+    assert maintenance.clear(caller).archives == 0
+    assert maintenance.clear(caller, delete_archived=True).archives == 5
+    assert team.history().messages == ()
+    assert team.audit()[0].action == "delete_archived"
 
 
 def test_younger_ones_stay_until_their_time(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
@@ -72,13 +72,6 @@ def test_what_ran_out_does_not_live_its_time_twice(team: MemoryTeam, caller: Cal
     assert dict(maintenance.clear(caller).statuses) == {"expired": 1}
 
 
-def test_a_retry_gives_the_message_a_new_end(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
-    message = make_message(1, to="no.such.agent").with_changes(status="failed", ended_at="2026-02-24T11:00:00.000Z")
-    put(team, message)
-    treat(caller, Remedy.RETRY, [message.message_id])
-    assert team.snapshot().messages[0].envelope("ended_at") is None
-
-
 def test_a_plan_that_nobody_answered_stays(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     plan = make_message(
         1, sender="architect", to="ceo", type="plan_approval_request", payload={"request_id": "p-1", "content": "x"}
@@ -87,24 +80,6 @@ def test_a_plan_that_nobody_answered_stays(team: MemoryTeam, caller: Caller, clo
     clock.advance(8 * DAY)
     cleared = maintenance.clear(caller)
     assert (cleared.deleted, cleared.kept) == (0, 1)
-
-
-def test_the_forecast_counts_the_same_and_touches_nothing(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
-    _old_queue(team, clock)
-    before = team.snapshot().revision
-    shown = maintenance.forecast(caller)
-    assert team.snapshot().revision == before
-    assert shown == maintenance.clear(caller)
-
-
-def test_old_archives_go_only_when_asked(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
-    _old_queue(team, clock)
-    maintenance.clear(caller)
-    clock.advance(31 * DAY)
-    assert maintenance.clear(caller).archives == 0
-    assert maintenance.clear(caller, delete_archived=True).archives == 5
-    assert team.history().messages == ()
-    assert team.audit()[0].action == "delete_archived"
 
 
 @pytest.mark.parametrize("days", [-1, float("nan"), float("inf")])
