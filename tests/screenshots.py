@@ -8,19 +8,16 @@ import os
 import re
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from team_console.console.app import ConsoleApp
-from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Team
 from textual.pilot import Pilot
 
 from tests import showcase
+from tests.goldens.draw import shown, surroundings
 
-_PLACE = "~/projects/reports"
 _FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
 
 
@@ -62,11 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=Path("screenshots"), help="(default: screenshots)")
     folder: Path = parser.parse_args(arguments).folder
     folder.mkdir(parents=True, exist_ok=True)
-    os.environ.update(TZ="UTC", TEXTUAL_ANIMATIONS="none", COLORTERM="truecolor")
-    os.environ.pop("NO_COLOR", None)
-    time.tzset()
-    with tempfile.TemporaryDirectory() as scratch:
-        os.environ["XDG_CONFIG_HOME"] = str(Path(scratch, "config"))
+    with tempfile.TemporaryDirectory() as scratch, surroundings(scratch):
         for picture in PICTURES:
             os.environ["XDG_STATE_HOME"] = str(Path(scratch, f"state of {picture.name}"))  # no draft of the one before
             place = Path(scratch, picture.name)
@@ -80,11 +73,8 @@ def main(arguments: Sequence[str]) -> int:
 async def draw(picture: Picture, place: Path) -> str:
     """The picture as SVG, of a showcase made in the empty folder `place`."""
     os.environ["TEAM_CONSOLE_THEME"] = picture.theme
-    team = _team(picture, place)
-    app = ConsoleApp(team, me=showcase.LEAD)
-    async with app.run_test(size=picture.size, notifications=True) as pilot:
-        while app.situation.sight is None or not app.feed.is_deep:
-            await pilot.pause(0.02)
+    showcase.build(place)
+    async with shown(place, picture.size, read_only=picture.read_only) as (app, pilot):
         if picture.damaged:
             queue = place / "message-queue.yaml"
             queue.write_text(queue.read_text(encoding="utf-8").replace("messages:", "<<<<<<< ours\nmessages:", 1))
@@ -112,14 +102,6 @@ async def _quiet(app: ConsoleApp) -> None:
         if now == before:
             return
         before = now
-
-
-def _team(picture: Picture, place: Path) -> Team:
-    """The showcase, at its own time and under a name that is nobody's."""
-    showcase.build(place)
-    team = open_team(str(place), read_only=picture.read_only, clock=lambda: showcase.NOW)
-    team.location = _PLACE
-    return team
 
 
 def _plain(svg: str) -> str:

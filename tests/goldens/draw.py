@@ -6,8 +6,8 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from team_console.console.app import ConsoleApp
@@ -29,7 +29,7 @@ _STEADY = 3
 def draw(*sizes: tuple[int, int]) -> dict[str, str]:
     """Name -> the screen as text, for every mode at these sizes."""
     pictures: dict[str, str] = {}
-    with tempfile.TemporaryDirectory() as scratch, _surroundings(scratch):
+    with tempfile.TemporaryDirectory() as scratch, surroundings(scratch):
         folder = Path(scratch, "team")
         folder.mkdir()
         showcase.build(folder)
@@ -39,16 +39,26 @@ def draw(*sizes: tuple[int, int]) -> dict[str, str]:
 
 
 async def _draw(folder: Path, size: tuple[int, int]) -> dict[str, str]:
-    team = open_team(str(folder), clock=lambda: showcase.NOW)
-    team.location = _PLACE
-    app, pictures = ConsoleApp(team, me=showcase.LEAD), {}
-    async with app.run_test(size=size) as pilot:
-        while app.situation.sight is None or not app.feed.is_deep:
-            await pilot.pause(0.02)
+    pictures = {}
+    async with shown(folder, size) as (app, pilot):
         for mode in Mode:
             await pilot.press(mode.key, *(() if mode.place is mode else ("right",)))
             pictures[f"{mode}-{size[0]}x{size[1]}"] = await _settled(app, pilot)
     return pictures
+
+
+@asynccontextmanager
+async def shown(
+    folder: Path, size: tuple[int, int], *, read_only: bool = False
+) -> AsyncIterator[tuple[ConsoleApp, Pilot[int]]]:
+    """The console on the showcase in `folder`, at its own time and under a name that is nobody's, once all is read."""
+    team = open_team(str(folder), read_only=read_only, clock=lambda: showcase.NOW)
+    team.location = _PLACE
+    app = ConsoleApp(team, me=showcase.LEAD)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        while app.situation.sight is None or not app.feed.is_deep:
+            await pilot.pause(0.02)
+        yield app, pilot
 
 
 async def _settled(app: ConsoleApp, pilot: Pilot[int]) -> str:
@@ -77,7 +87,7 @@ def screen_text(app: ConsoleApp) -> str:
 
 
 @contextmanager
-def _surroundings(scratch: str) -> Iterator[None]:
+def surroundings(scratch: str) -> Iterator[None]:
     """One time zone and theme, and nothing of the user's."""
     before = dict(os.environ)
     homes = {name: str(Path(scratch, name.lower())) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME")}
