@@ -44,14 +44,6 @@ def _notices(disk: SimDisk) -> list[str]:
         return [notice.code for notice in tx.notices]
 
 
-def test_messages_of_a_receiver_that_died_go_to_one_that_lives_and_are_archived_once() -> None:
-    disk = _killed_before_the_swap(receive)
-    assert receive(open_team(disk)) == [ONE, TWO]
-    assert receive(open_team(disk)) == []
-    history = open_team(disk).history(agent=AGENT).messages
-    assert sorted(record.message_id for record in history) == [ONE, TWO]
-
-
 def test_undoing_is_on_record_and_told() -> None:
     disk = _killed_before_the_swap(receive)
     assert _notices(disk) == ["UNDONE"]
@@ -84,24 +76,9 @@ def test_an_answer_on_record_is_finished_whole() -> None:
     states = {message.message_id[-2:]: message.status for message in open_team(disk).snapshot().messages}
     assert states == {"01": "read", "02": "pending", "09": "pending"}
     assert [message.message_id for message in open_team(disk).history().messages] == [ONE]
-
-
-def test_a_delivery_on_record_is_finished_and_pushed_once() -> None:
-    disk = _killed_before_the_swap(deliver)
-    assert _notices(disk) == ["COMPLETED"]
-    pushed = disk.read(ROOT / "inbox" / f"{AGENT}.jsonl")[0]
-    assert pushed.count(ONE.encode()) == pushed.count(TWO.encode()) == 1
-    deliver(open_team(disk))
-    assert disk.read(ROOT / "inbox" / f"{AGENT}.jsonl")[0] == pushed
-
-
-def test_a_send_on_record_is_finished_and_its_repetition_changes_nothing() -> None:
-    disk = _killed_before_the_swap(send(3, 4))
-    assert _notices(disk) == ["COMPLETED"]
-    before = disk.read(ROOT / "message-queue.yaml")[0]
-    send(3, 4)(open_team(disk))
-    assert disk.read(ROOT / "message-queue.yaml")[0] == before
-    assert len(open_team(disk).snapshot().messages) == 4
+    # What else is finished is judged disk by disk in test_crash_states; here only that it is told.
+    for act in (deliver, send(3, 4)):
+        assert _notices(_killed_before_the_swap(act)) == ["COMPLETED"]
 
 
 def test_a_copy_of_a_receive_that_is_undone_does_not_count_as_archived_while_the_queue_is_healed() -> None:
