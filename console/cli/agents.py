@@ -95,7 +95,7 @@ def do_sendmessage(call: Call) -> int:
     NAME. With a message_id of your own a repetition writes nothing twice. The reply to each is JSON, one line
     each where there are several: success, message, routing, and the ids it made. A refused object does not stop
     the others; the exit status is that of the first refusal."""
-    call.out.as_json = True
+    call.as_json = True
     documents = json_documents(read("the document"), hint=_WANTED)
     if len(documents) == 1:
         call.json(_submit(call, documents[0]))
@@ -130,7 +130,7 @@ def do_route(call: Call) -> int:
     poll, deliver, deliver_all, send, clear or clear_old. The answer is always JSON."""
     from team_console.store.service.orchestrator import read_document, route  # 20 ms: asyncio, of its router
 
-    call.out.as_json = True
+    call.as_json = True
     try:
         document = read_document(read("the document"))
         answer, status = route(call.caller, document, check_sender=partial(call.refuse_to_rise, field="SENDER")), 0

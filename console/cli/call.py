@@ -33,175 +33,6 @@ LOCK_WAIT = 10.0
 """Seconds a verb waits for the lock (decision D7)."""
 
 
-class Call:
-    """What a verb's `run` gets. The team is opened when first asked for."""
-
-    def __init__(self, options: Namespace, out: Output) -> None:
-        self.options = options
-        self.out = out
-        self.say, self.write, self.json = out.say, out.write, out.json
-        self.note, self.warn = out.note, out.warn
-        self._team: Team | None = None
-
-    @property
-    def as_json(self) -> bool:
-        """Whether the result is JSON."""
-        return self.out.as_json
-
-    @property
-    def team(self) -> Team:
-        """The team of `-t`, of the environment, or of the project around the current folder.
-
-        Raises:
-            TeamError: `TEAM_NOT_FOUND`.
-        """
-        if self._team is None:
-            self._team = open_team(self.options.team, read_only=self.options.read_only)
-        return self._team
-
-    @property
-    def given_actor(self) -> str | None:
-        """The name given with `--as` or `TEAM_CONSOLE_AS`, None when neither is.
-
-        Raises:
-            TeamError: `INVALID_NAME`; `ACTOR_BOUND` for a human's name in the process of an agent.
-        """
-        given = self.options.actor
-        if given is None:  # an empty --as of a script whose variable is not set must not act as the lead
-            given = _bound()
-        else:
-            self.refuse_to_rise(given, field="--as")
-        return check_name(given, field="--as") if given is not None else None
-
-    def refuse_to_rise(self, given: str, *, field: str) -> None:
-        """Whoever's environment says that it is an agent acts as no human (decision D24).
-
-        Args:
-            given: Who is to act, as `field` says.
-
-        Raises:
-            TeamError: `ACTOR_BOUND`.
-        """
-        bound, given = _bound(), canonical(given)
-        if bound is None or bound == given:
-            return
-
-        config = self.team.config()
-        # guard: agent-acts-as-no-human
-        if config.is_human(given) and not config.is_human(bound):
-            text = f"this is the process of {bound} (TEAM_CONSOLE_AS), so it cannot act as {given}"
-            hint = f"Leave out {field}. {given} acts at the console, or in a shell without TEAM_CONSOLE_AS."
-            raise TeamError(Code.ACTOR_BOUND, text, hint)
-
-    @property
-    def agent(self) -> str | None:
-        """The agent a verb is about, as `NAME` or `--agent NAME`; None when neither is given.
-
-        Raises:
-            TeamError: `USAGE` for two agents.
-        """
-        given = list(
-            dict.fromkeys(canonical(name) for name in (self.options.named, self.options.agent) if name is not None)
-        )
-        if len(given) > 1:
-            raise TeamError(Code.USAGE, f"two agents are named, {given[0]} and {given[1]}", "Name one of them.")
-        return given[0] if given else None
-
-    @property
-    def actor(self) -> str:
-        """Who acts: the given name, else the team's lead."""
-        return self.given_actor or self.team.config().lead
-
-    def looker(self, snapshot: Snapshot) -> str:
-        """Who looks: the given name, else the lead as the snapshot knows it: a harmed store cannot tell it anew."""
-        return self.given_actor or snapshot.config.lead
-
-    @property
-    def caller(self) -> Caller:
-        """The actor at the team, for the desk."""
-
-        return Caller(self.team, self.actor, LOCK_WAIT)
-
-    @property
-    def decider(self) -> Caller:
-        """The actor at the team, for what only a human or the one who is asked decides.
-
-        Raises:
-            TeamError: `ACTOR_UNNAMED` off a terminal, where a missing name is no proof that the lead sits there.
-        """
-        on_terminal = is_terminal(sys.stdin) or is_terminal(sys.stdout)
-        # guard: decider-is-named
-        if self.given_actor is None and not on_terminal:
-            text = "this is not a terminal: say who decides"
-            raise TeamError(Code.ACTOR_UNNAMED, text, "Give --as NAME, or set TEAM_CONSOLE_AS.")
-        return replace(self.caller, on_terminal=on_terminal)
-
-    def snapshot(self) -> Snapshot:
-        """The team as it is now.
-
-        Raises:
-            TeamError: `STORE_UNREADABLE` when the queue cannot be read; an empty answer would be a lie.
-        """
-        snapshot = self.team.snapshot()
-        if not snapshot.is_known:
-            raise unreadable(snapshot, self.team.location)
-        return snapshot
-
-    def tell_stranger(self, snapshot: Snapshot | None = None) -> None:
-        """Warn that whoever acts or looks is nobody of the team, as after a slip in `--as`.
-
-        Without a `snapshot` the queue is read only for a name that the settings do not know.
-        """
-        name = self.given_actor
-        if name is None:
-            return
-
-        config = self.team.config() if snapshot is None else snapshot.config
-        if is_in_settings(config, name) or not config.declared:
-            return
-        snapshot = snapshot or self.team.snapshot()
-        if not _is_known(snapshot, name):
-            self.warn([f"no member of team {config.name} is called {name}{did_you_mean(name, _names(snapshot))}"])
-
-    def tell_zone(self) -> None:
-        """Say on standard error in which zone the times of a listing are, where it is not UTC."""
-        zone = self.team.clock().astimezone().isoformat()[-6:]
-        if zone != "+00:00":
-            self.note(f"times are local, UTC{zone} (with TZ=UTC: UTC)")
-
-    def tell_outage(self, words: str) -> None:
-        """Say on standard error, while a verb waits, that its store is away or back."""
-        self.note(f"team-console: {words}")
-
-    def finish(self, receipt: Receipt, lines: list[str]) -> int:
-        """Print what a write action did: its JSON object, or `lines` and its warnings."""
-        warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
-        self.show(receipt.as_json(), *lines, warnings=warnings)
-        return 0
-
-    def refuse_json(self, form: str) -> None:
-        """Refuse `--json` beside another form of the result.
-
-        Raises:
-            TeamError: `USAGE`.
-        """
-        if self.as_json:
-            raise TeamError(Code.USAGE, f"--json and {form} exclude each other", "Leave one of them out.")
-
-    def show(self, value: Mapping[str, Any], *lines: object, warnings: Sequence[str] = ()) -> None:
-        """Print a result: `value` as JSON, or `lines` and `warnings`."""
-        if self.as_json:
-            self.json(value)
-        else:
-            self.say(*lines)
-            self.warn(warnings)
-
-    def close(self) -> None:
-        """Release the team."""
-        if self._team is not None:
-            self._team.close()
-
-
 def _bound() -> str | None:
     """The agent whose process this is, as its environment says; None when it does not say."""
     return canonical(os.environ.get("TEAM_CONSOLE_AS", "")) or None
@@ -488,3 +319,166 @@ def _escaped(text: str) -> str:
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a person is looking at this stream."""
     return stream is not None and stream.isatty()
+
+
+# One call: its options, its team, who acts.
+
+
+class Call(Output):
+    """What a verb's `run` gets. The team is opened when first asked for."""
+
+    options: Namespace
+    _team: Team | None = None
+
+    @property
+    def team(self) -> Team:
+        """The team of `-t`, of the environment, or of the project around the current folder.
+
+        Raises:
+            TeamError: `TEAM_NOT_FOUND`.
+        """
+        if self._team is None:
+            self._team = open_team(self.options.team, read_only=self.options.read_only)
+        return self._team
+
+    @property
+    def given_actor(self) -> str | None:
+        """The name given with `--as` or `TEAM_CONSOLE_AS`, None when neither is.
+
+        Raises:
+            TeamError: `INVALID_NAME`; `ACTOR_BOUND` for a human's name in the process of an agent.
+        """
+        given = self.options.actor
+        if given is None:  # an empty --as of a script whose variable is not set must not act as the lead
+            given = _bound()
+        else:
+            self.refuse_to_rise(given, field="--as")
+        return check_name(given, field="--as") if given is not None else None
+
+    def refuse_to_rise(self, given: str, *, field: str) -> None:
+        """Whoever's environment says that it is an agent acts as no human (decision D24).
+
+        Args:
+            given: Who is to act, as `field` says.
+
+        Raises:
+            TeamError: `ACTOR_BOUND`.
+        """
+        bound, given = _bound(), canonical(given)
+        if bound is None or bound == given:
+            return
+
+        config = self.team.config()
+        # guard: agent-acts-as-no-human
+        if config.is_human(given) and not config.is_human(bound):
+            text = f"this is the process of {bound} (TEAM_CONSOLE_AS), so it cannot act as {given}"
+            hint = f"Leave out {field}. {given} acts at the console, or in a shell without TEAM_CONSOLE_AS."
+            raise TeamError(Code.ACTOR_BOUND, text, hint)
+
+    @property
+    def agent(self) -> str | None:
+        """The agent a verb is about, as `NAME` or `--agent NAME`; None when neither is given.
+
+        Raises:
+            TeamError: `USAGE` for two agents.
+        """
+        given = list(
+            dict.fromkeys(canonical(name) for name in (self.options.named, self.options.agent) if name is not None)
+        )
+        if len(given) > 1:
+            raise TeamError(Code.USAGE, f"two agents are named, {given[0]} and {given[1]}", "Name one of them.")
+        return given[0] if given else None
+
+    @property
+    def actor(self) -> str:
+        """Who acts: the given name, else the team's lead."""
+        return self.given_actor or self.team.config().lead
+
+    def looker(self, snapshot: Snapshot) -> str:
+        """Who looks: the given name, else the lead as the snapshot knows it: a harmed store cannot tell it anew."""
+        return self.given_actor or snapshot.config.lead
+
+    @property
+    def caller(self) -> Caller:
+        """The actor at the team, for the desk."""
+
+        return Caller(self.team, self.actor, LOCK_WAIT)
+
+    @property
+    def decider(self) -> Caller:
+        """The actor at the team, for what only a human or the one who is asked decides.
+
+        Raises:
+            TeamError: `ACTOR_UNNAMED` off a terminal, where a missing name is no proof that the lead sits there.
+        """
+        on_terminal = is_terminal(sys.stdin) or is_terminal(sys.stdout)
+        # guard: decider-is-named
+        if self.given_actor is None and not on_terminal:
+            text = "this is not a terminal: say who decides"
+            raise TeamError(Code.ACTOR_UNNAMED, text, "Give --as NAME, or set TEAM_CONSOLE_AS.")
+        return replace(self.caller, on_terminal=on_terminal)
+
+    def snapshot(self) -> Snapshot:
+        """The team as it is now.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE` when the queue cannot be read; an empty answer would be a lie.
+        """
+        snapshot = self.team.snapshot()
+        if not snapshot.is_known:
+            raise unreadable(snapshot, self.team.location)
+        return snapshot
+
+    def tell_stranger(self, snapshot: Snapshot | None = None) -> None:
+        """Warn that whoever acts or looks is nobody of the team, as after a slip in `--as`.
+
+        Without a `snapshot` the queue is read only for a name that the settings do not know.
+        """
+        name = self.given_actor
+        if name is None:
+            return
+
+        config = self.team.config() if snapshot is None else snapshot.config
+        if is_in_settings(config, name) or not config.declared:
+            return
+        snapshot = snapshot or self.team.snapshot()
+        if not _is_known(snapshot, name):
+            self.warn([f"no member of team {config.name} is called {name}{did_you_mean(name, _names(snapshot))}"])
+
+    def tell_zone(self) -> None:
+        """Say on standard error in which zone the times of a listing are, where it is not UTC."""
+        zone = self.team.clock().astimezone().isoformat()[-6:]
+        if zone != "+00:00":
+            self.note(f"times are local, UTC{zone} (with TZ=UTC: UTC)")
+
+    def tell_outage(self, words: str) -> None:
+        """Say on standard error, while a verb waits, that its store is away or back."""
+        self.note(f"team-console: {words}")
+
+    def finish(self, receipt: Receipt, lines: list[str]) -> int:
+        """Print what a write action did: its JSON object, or `lines` and its warnings."""
+        warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
+        self.show(receipt.as_json(), *lines, warnings=warnings)
+        return 0
+
+    def refuse_json(self, form: str) -> None:
+        """Refuse `--json` beside another form of the result.
+
+        Raises:
+            TeamError: `USAGE`.
+        """
+        if self.as_json:
+            raise TeamError(Code.USAGE, f"--json and {form} exclude each other", "Leave one of them out.")
+
+    def show(self, value: Mapping[str, Any], *lines: object, warnings: Sequence[str] = ()) -> None:
+        """Print a result: `value` as JSON, or `lines` and `warnings`."""
+        if self.as_json:
+            self.json(value)
+        else:
+            self.say(*lines)
+            self.warn(warnings)
+
+    def close(self) -> None:
+        """Release the team."""
+        if self._team is not None:
+            self._team.close()

@@ -640,7 +640,7 @@ def _ask(call: Call, agent: str, timeout: float | None) -> dict[str, Any]:
     def say(text: str) -> None:
         if not call.as_json:
             call.say(f"{agent}: {text}")
-            call.out.flush()
+            call.flush()
 
     receipt = request_shutdown(call.decider, agent=agent, reason=call.options.reason)
     row = receipt.as_json()

@@ -695,7 +695,7 @@ def do_watch(call: Call) -> int:
                 call.json({"at": to_text(now.taken_at), "change": change, **facts}, one_line=True)
             else:
                 call.say(f"[{now.taken_at.astimezone():%Y-%m-%d %H:%M:%S}] {text}")
-        call.out.flush()
+        call.flush()
         last = now if now.is_known else replace(now, messages=last.messages)
 
     until(team, look, timeout=call.options.seconds)

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 from team_console import __version__
-from team_console.console.cli.call import Call, Output, OutputLost
+from team_console.console.cli.call import Call, OutputLost
 from team_console.console.faults import log, place_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import nearest
@@ -205,7 +205,7 @@ _NO_MEMORY = TeamError(Code.STORE_FAILED, "there is not enough memory", "Free so
 
 def run(argv: Sequence[str]) -> int:
     """Do what `argv` asks. Never raises; no traceback reaches the user unless `TEAM_CONSOLE_DEBUG` asks for it."""
-    out = Output(as_json="--json" in _options(argv))
+    out = Call(as_json="--json" in _options(argv))
     try:
         try:
             status = _dispatch(argv, out)
@@ -237,22 +237,21 @@ def run(argv: Sequence[str]) -> int:
         return _INTERRUPTED
 
 
-def _dispatch(argv: Sequence[str], out: Output) -> int:
+def _dispatch(argv: Sequence[str], call: Call) -> int:
     if list(argv) == ["--version"]:  # asked for by scripts that look whether we are there
-        return _say_version(out)
+        return _say_version(call)
     for word in argv:  # in a message lone surrogates would end up that no other reader accepts
         if not word.isascii() and any("\ud800" <= item <= "\udfff" for item in word):
             text = f"argument {word!r} is not text in the encoding of this terminal"
             raise TeamError(Code.USAGE, text, "Give it as UTF-8, or hand the content in on standard input with '-'.")
     name, rest = split(argv)
     if name is None and {"-h", "--help"} & {*_options(rest)}:
-        out.write(overview())
+        call.write(overview())
         return 0
     verb = find_verb(name) if name is not None else None
-    options = parser_for(verb).parse_args(rest)
-    if options.version:
-        return _say_version(out)
-    call = Call(options, out)
+    call.options = parser_for(verb).parse_args(rest)
+    if call.options.version:
+        return _say_version(call)
     try:
         if verb is None:
             from team_console.console.cli.bare import run as open_console  # 10 ms: what reads ahead of the screen
@@ -268,12 +267,12 @@ def _options(argv: Sequence[str]) -> Sequence[str]:
     return argv[: argv.index("--")] if "--" in argv else argv
 
 
-def _say_version(out: Output) -> int:
-    out.say(f"team-console {__version__}")
+def _say_version(call: Call) -> int:
+    call.say(f"team-console {__version__}")
     return 0
 
 
-def _unexpected(error: Exception, out: Output) -> int:
+def _unexpected(error: Exception, out: Call) -> int:
     """Log a defect of ours and say so in one line; its own words may quote a message, so they are not printed."""
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         traceback.print_exc(file=sys.stderr)

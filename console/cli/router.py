@@ -65,7 +65,7 @@ def _loop(call: Call) -> int:
 
     def report(done: Delivered) -> None:
         _show(call, done)
-        call.out.flush()
+        call.flush()
 
     def trouble(error: TeamError) -> None:
         call.note(f"waiting: {error.message} ({error.code})")

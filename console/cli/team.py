@@ -54,7 +54,7 @@ def do_demo(call: Call) -> int:
     with simulation(Simulation(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
         if options.headless is not None:
             call.show({"success": True, "action": "demo", "location": str(folder)}, folder)
-            call.out.flush()
+            call.flush()
             wait(options.headless)
             return 0
         from team_console.console.app import run_console  # 300 ms: Textual

@@ -443,7 +443,7 @@ def do_serve(call: Call) -> int:
             f"Whoever has this address can {can} this team. From another machine: "
             f"ssh -L {server.port}:127.0.0.1:{server.port} HOST, then open it there. ctrl+c ends it."
         )
-    call.out.flush()
+    call.flush()
     server.run()
     return 0
 

@@ -47,7 +47,7 @@ def _finish(call: Call, outcome: RequestRow) -> int:
     if (asked := outcome.asked_back) is not None and not call.as_json:
         call.say(f"{asked.sender} asks back, the request stays open:", *fenced(asked.content))
         call.say(f"answer it with: team-console answer {outcome.request_id} --content TEXT")
-    call.out.flush()
+    call.flush()
     if call.given_actor is not None:  # what was printed for its reader is read; whoever only looks reads nothing
         try:
             mark_verdict_read(call.caller, outcome.verdict)
