@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -15,10 +14,8 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, Team
-from team_console.store.service.caller import Caller
-from team_console.store.service.sending import send
 
-from tests.conftest import COMMAND, CommandLine
+from tests.conftest import CommandLine
 from tests.pty import Terminal, console
 from tests.samples import sampled
 from tests.store.yaml_folder import is_rolled_back
@@ -37,16 +34,6 @@ QUIET_WORDS = (
 
 
 SETTINGS_HARMS = ("zeros", "conflict markers", "gone")
-NO_WATCH = (
-    "unshare",
-    "--user",
-    "--map-root-user",
-    "sh",
-    "-c",
-    'echo 0 > /proc/sys/user/max_inotify_instances; (read go < "$0"; echo 99 > /proc/sys/user/max_inotify_instances) & '
-    'exec "$@"',
-)
-"""Runs a program where the system grants no watch, until somebody writes into the pipe named next."""
 
 
 @pytest.fixture
@@ -134,26 +121,6 @@ def is_well(terminal: Terminal) -> bool:
     return "● LIVE" in lines[0] and not lines[1].rstrip().endswith("!") and PLAN[:20] in terminal.text
 
 
-def test_a_system_without_watches_is_told_and_changes_show_all_the_same(folder: Path, tmp_path: Path) -> None:
-    probe = subprocess.run([*NO_WATCH[:3], "sh", "-c", f"test -w {_LIMIT}"], capture_output=True, check=False)
-    if probe.returncode != 0:
-        pytest.skip(f"no name spaces for users here: {probe.stderr.decode().strip()}")
-    pipe = tmp_path / "go"
-    os.mkfifo(pipe)
-    with Terminal([*NO_WATCH, str(pipe), *COMMAND, "-t", str(folder)], cwd=folder) as terminal:
-        terminal.wait_for("≈ POLLING", "no events from the system", PLAN[:20])
-        send(
-            Caller(open_team(str(folder)), "file-manager", 5.0), to="ceo", summary="Seen without any watch", content="x"
-        )
-        terminal.wait_for("Seen without any watch")
-        pipe.write_text("go\n")
-        terminal.wait_until(lambda: "● LIVE" in terminal.text, "watches once the system grants them", seconds=60.0)
-        terminal.wait_gone("POLLING")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-
-
-_LIMIT = "/proc/sys/user/max_inotify_instances"
 HANGING = """
 import sys
 from pathlib import Path

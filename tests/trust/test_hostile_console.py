@@ -27,10 +27,6 @@ LISTS = {
 _QUIET = 0.03
 
 
-_RULE_OF_TITLES = "▊"
-"""Where the rule between list and detail goes through the row of their titles."""
-
-
 @dataclass
 class Tour:
     """One session of the console and all pictures that were seen in it, by mode."""
@@ -38,34 +34,12 @@ class Tour:
     terminal: Terminal
     seen: dict[str, list[str]] = field(default_factory=dict)
     mode: str = "1"
-    edges: set[str] = field(default_factory=set)
 
     def go(self, mode: str) -> None:
         """Go to a mode and see its list."""
         self.mode = mode
         reach(self.terminal, mode, f"{LISTS[mode]}")
         self.look()
-
-    def walk(self, steps: int) -> None:
-        """Go down the list; the right edge of every panel is remembered."""
-        for _ in range(steps):
-            self.press("jjjj")
-            screen = self.terminal.screen
-            # A banner may stand above the list; it begins below the row of titles, which the rule goes through as well.
-            rules = [
-                (y, x)
-                for y in range(screen.lines)
-                for x in range(screen.columns)
-                if screen.buffer[y][x].data == _RULE_OF_TITLES
-            ]
-            if rules:
-                titles, rule = rules[0]
-                below = range(titles + 1, screen.lines - 1)
-                texts = {line: "".join(screen.buffer[line][x].data for x in range(screen.columns)) for line in below}
-                # What is said stands over the rule at the bottom; the terminal of the tests knows no joined emoji.
-                said = {line for line in below if line > screen.lines - 8 and texts[line].startswith("▌ ")}
-                plain = [line for line in below if line not in said and max(texts[line]) < "\U0001f000"]
-                self.edges |= {screen.buffer[line][rule].data for line in plain}
 
     def press(self, *keys: str) -> str:
         """Press keys one after the other, the screen at rest after each; the last picture."""
@@ -89,7 +63,7 @@ class Tour:
 def _lists(tour: Tour) -> None:
     for mode in LISTS:
         tour.go(mode)
-        tour.walk(2)
+        tour.press(*["jjjj"] * 2)
         tour.press("v", "G", "kkk", ENTER, "G")
         tour.escape()
         tour.press("v", "g")
@@ -172,7 +146,6 @@ def test_nothing_of_the_store_reaches_the_terminal_as_anything_but_text(tour: To
     assert [item for item in corpus.PLAINLY_SHOWN if not any(item in seen for seen in pictures.values())] == []
     # No text moves the frame.
     assert all(picture.startswith(" ◆ hostile · ceo") for seen in tour.seen.values() for picture in seen)
-    assert tour.edges == {"▏"}
     # The clipboard gets only what was asked for.
     stored = {record["message_id"] for record in corpus.records()} | {
         record["payload"].get("request_id") for record in corpus.records()

@@ -213,12 +213,11 @@ def program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
 
 
-@pytest.mark.parametrize("script", ["cat >/dev/null; echo signed", "cat >/dev/null; printf '\\377'"])
 def test_a_program_that_gives_no_signature_is_told_in_words(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = desk.plan()
-    program(tmp_path, monkeypatch, script)
+    program(tmp_path, monkeypatch, "cat >/dev/null; printf '\\377'")
     with pytest.raises(TeamError, match="nothing was signed") as caught:
         requests.approve(desk.ceo, request_id=request)
     assert caught.value.code is Code.SIGNATURE_FAILED
