@@ -183,6 +183,27 @@ class Desk:
         """Wait until each of these texts stands on the screen."""
         await self.until(lambda: all(text in self.text for text in texts), f"a screen with {texts}")
 
+    async def reads(self, *texts: str) -> None:
+        """Wait until each of these texts stands in the detail."""
+        await self.until(lambda: all(text in self.detail for text in texts), f"a detail with {texts}")
+
+    async def tells(self, text: str) -> None:
+        """Wait until a toast with this text was shown."""
+        await self.until(lambda: any(text in toast for toast in self.toasts), f"a toast with {text}")
+
+    async def asks(self, *keys: str) -> Form[object]:
+        """Press keys, the last of which opens a form; that form."""
+        await self.press(*keys)
+        return await self.form()
+
+    async def is_back(self) -> None:
+        """Wait until nothing lies over the lists."""
+        await self.until(lambda: self.app.screen is self.app.main, "the lists alone")
+
+    async def decided(self, team: Team, number: int = 1) -> None:
+        """Wait until so many plans are answered on record."""
+        await self.until(lambda: len(verdicts(team)) >= number, f"{number} verdicts")
+
     async def form(self) -> Form[object]:
         """The form that is open, once there is one."""
         await self.until(lambda: isinstance(self.app.screen, Form), "an open form")

@@ -54,20 +54,20 @@ async def test_every_marked_request_gets_a_verdict_of_its_own_and_one_answered_m
     asked = plans(team)
     async with opened(team) as desk:
         await desk.press("G", "V")
-        await desk.until(lambda: "* 3 marked" in desk.text, "three marks")
+        await desk.shows("* 3 marked")
         await desk.press("escape", "g", "space", "V")
-        await desk.until(lambda: "* 2 marked" in desk.text, "from the last mark to the cursor")
+        await desk.shows("* 2 marked")
         await desk.press("asterisk", "r")
         form = await many(desk)
         assert all(name in desk.text for name in NAMES)
         requests.reject(Caller(team, LEAD), request_id=asked[1], reason="another console was faster")
         await desk.type("tests first")
         await desk.press("enter")
-        await desk.until(lambda: len(verdicts(team)) == 3, "two verdicts more")
+        await desk.decided(team, 3)
         assert sorted(str(verdict.request_id) for verdict in verdicts(team)) == sorted(asked)
         assert sorted(verdict.content for verdict in verdicts(team))[1:] == ["tests first"] * 2
         await desk.until(lambda: desk.app.screen is not form, "the list")
-        await desk.until(lambda: any("ALREADY_ANSWERED" in toast for toast in desk.toasts), "which was not written")
+        await desk.tells("ALREADY_ANSWERED")
         assert any("2 requests rejected" in toast for toast in desk.toasts)
 
 
@@ -90,5 +90,5 @@ async def test_what_wants_words_is_left_alone_and_what_was_never_shown_is_left_o
         await desk.press("ctrl+o")
         assert "enter approve 1" in desk.text
         await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        await desk.decided(team)
         assert [verdict.request_id for verdict in verdicts(team)] == [shown.request_id]

@@ -37,8 +37,7 @@ def held_at_the_second(patch: pytest.MonkeyPatch, name: str) -> Event:
 
 async def hand_in(desk: Desk, words: str) -> Many[Any]:
     """Approve all plans with `words`."""
-    await desk.press("asterisk", "a")
-    form = await desk.form()
+    form = await desk.asks("asterisk", "a")
     assert isinstance(form, Many)
     await desk.press("n")
     await desk.type(words)
@@ -81,7 +80,7 @@ async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_be
         await desk.until(lambda: "writing 1 of 3" in desk.said, "how far it is")
         await desk.press("escape")
         go_on.set()
-        await desk.until(lambda: any("2 requests approved" in toast for toast in desk.toasts), "what was written")
+        await desk.tells("2 requests approved")
         assert any("Not written: 1 decision" in toast and "writing 2 of 3" in toast for toast in desk.toasts)
         assert len(verdicts(team)) == 2
 

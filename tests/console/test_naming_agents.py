@@ -42,16 +42,15 @@ def told(team: MemoryTeam, name: str) -> list[Any]:
 async def test_the_new_agent_gets_the_name_that_is_typed_and_the_form_says_who_will_be_told(sprint: MemoryTeam) -> None:
     ask(sprint, "AGENT_CREATE_REQUEST", agent_type="dev-runner", role_hint="Developer", requested_by="slave-1")
     async with opened(sprint) as desk:
-        await desk.press("a")
-        form = await desk.form()
-        await desk.until(lambda: "Let slave-1 have a dev-runner" in desk.text, "what is decided")
+        form = await desk.asks("a")
+        await desk.shows("Let slave-1 have a dev-runner")
         assert "dev-runner-1 is created; AGENT_CREATED goes to slave-1" in desk.text
         form.query_one("#second").focus()
         await desk.type("debugger")
-        await desk.until(lambda: "debugger is already in the team" in desk.text, "a name that is taken is said so")
+        await desk.shows("debugger is already in the team")
         await desk.press(*["backspace"] * 8)
         await desk.type("dev-7")
-        await desk.until(lambda: "dev-7 is created" in desk.text, "the name in the preview")
+        await desk.shows("dev-7 is created")
         await desk.press("enter")
         await desk.until(lambda: bool(told(sprint, "AGENT_CREATED")), "the creation")
     assert [body["agent_name"] for body in told(sprint, "AGENT_CREATED")] == ["dev-7"]
@@ -60,7 +59,6 @@ async def test_the_new_agent_gets_the_name_that_is_typed_and_the_form_says_who_w
 async def test_the_end_of_a_resident_is_previewed_as_that(sprint: MemoryTeam) -> None:
     ask(sprint, "AGENT_DESTROY_REQUEST", agent_name="debugger")
     async with opened(sprint) as desk:
-        await desk.press("a")
-        await desk.form()
-        await desk.until(lambda: "debugger is a resident" in desk.text, "the warning before the deed")
+        await desk.asks("a")
+        await desk.shows("debugger is a resident")
         assert "End debugger, as slave-1 asks" in desk.text

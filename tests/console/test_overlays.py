@@ -10,7 +10,7 @@ from team_console.widgets.form import Form
 from team_console.widgets.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
 
-from tests.console.conftest import WAIT, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import WAIT, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -47,15 +47,14 @@ async def test_what_is_closed_twice_or_below_another_screen_takes_nothing_else_w
             front.dismiss()
             front.dismiss()
             await desk.until(lambda front=front: not front.is_attached, "its end")  # type: ignore[misc]
-            await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
+            await desk.is_back()
 
 
 async def test_what_a_form_had_still_to_paint_when_it_was_closed_is_left_out(team: MemoryTeam) -> None:
     hand_in_plan(team)
     painted: list[str] = []
     async with opened(team) as desk:
-        await desk.press("a")
-        form = await desk.form()
+        form = await desk.asks("a")
         form.call_after_refresh(painted.append, "open")
         await desk.until(lambda: painted == ["open"], "it is painted while it is open")
         form.call_after_refresh(painted.append, "closed")
@@ -70,8 +69,7 @@ async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_resul
     hand_in_plan(team)
     gate = threading.Event()
     async with opened(team) as desk:
-        await desk.press("a")
-        form = await desk.form()
+        form = await desk.asks("a")
         act = form.answer()
         monkeypatch.setattr(form, "answer", lambda: lambda: (gate.wait(WAIT), act())[1])
         form.action_hand_in()
@@ -81,8 +79,8 @@ async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_resul
         await desk.until(lambda: not any(worker.group == "act" for worker in desk.app.workers), "the end of the work")
         assert isinstance(desk.app.screen, ThemeList)
         desk.app.screen.dismiss()
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
-        await desk.until(lambda: bool(verdicts(team)), "what was handed in")
+        await desk.is_back()
+        await desk.decided(team)
 
 
 async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
@@ -96,7 +94,7 @@ async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
         )
         desk.app.screen.set_focus(None)
         await desk.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the main screen")
+        await desk.is_back()
 
 
 @pytest.mark.parametrize("columns", [120, 121])

@@ -55,7 +55,7 @@ async def test_what_is_scrolled_to_is_added_and_what_was_not_is_named(team: Memo
         if many:
             assert f"not read to the end: {AUTHOR} read" in " ".join(desk.text.replace("▏", "").split())
         await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        await desk.decided(team)
     (verdict,) = verdicts(team)
     words = verdict.payload[SHOWN_BY]
     assert words.startswith("the console: lines 1-")

@@ -23,6 +23,6 @@ async def test_a_name_that_is_markup_stands_there_letter_by_letter(team: MemoryT
     async with opened(team) as desk:
         await desk.press("colon")
         await desk.type("zebra")
-        await desk.until(lambda: "agent zebra" in desk.text, "the agent")
+        await desk.shows("agent zebra")
         assert "[@click=app.quit]here[/]" in desk.text
         assert not {"\u2028", "\x1b"} & set(desk.text)

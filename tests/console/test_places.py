@@ -83,7 +83,7 @@ async def test_what_happened_meanwhile_is_one_key_and_all_of_it_two(team: Memory
         await desk.press("full_stop")
         await desk.shows("plan: Split the loader", "not known")
         await desk.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the console")
+        await desk.is_back()
         await desk.press("full_stop", "escape")
         await desk.until(lambda: "In the last" not in desk.text, "no card")
 

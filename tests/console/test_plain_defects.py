@@ -10,7 +10,7 @@ from team_console.store.model.message import Message
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 from tests.pty import console
 from tests.trust import strict
@@ -44,11 +44,10 @@ async def test_done_reads_the_marked_messages_and_no_other(team: MemoryTeam) -> 
     async with opened(team) as desk:
         await focus_inbox(desk)
         await desk.press("space", "space", "space")
-        await desk.press("d")
-        await desk.form()
+        await desk.asks("d")
         await desk.press("enter")
         await desk.until(lambda: len(unread(team)) == 1, "three read")
-        await desk.until(lambda: any("Read 3 messages" in text for text in desk.toasts), "the toast")
+        await desk.tells("Read 3 messages")
         assert unread(team)[0].summary.endswith("number 3")
 
 
@@ -59,7 +58,7 @@ async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(te
         await focus_inbox(desk)
         await desk.press("space", "space")
         await desk.press("d")
-        await desk.until(lambda: "1 marked row left alone" in desk.text, "the form")
+        await desk.shows("1 marked row left alone")
         await desk.press("enter")
         await desk.until(lambda: len(unread(team)) == 1, "one read")
         assert [message.type for message in unread(team)] == ["plan_approval_request"]
@@ -68,12 +67,11 @@ async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(te
         while desk.app.main.subject().selection.request is None:
             await desk.press("k")
         await desk.press("d")
-        await desk.until(lambda: any("still wants an answer" in text for text in desk.toasts), "the refusal")
+        await desk.tells("still wants an answer")
         assert len(unread(team)) == 1
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        await desk.decided(team)
 
 
 async def test_findings_of_one_kind_are_one_row_and_enter_leads_to_the_request(team: MemoryTeam, clock: Clock) -> None:

@@ -146,7 +146,7 @@ async def test_keys_theme_columns_and_sorting_of_the_user_hold(
         assert desk.app.theme == CONTRAST
         await desk.press("right")
         await desk.until(lambda: isinstance(desk.app.main.pane, RequestsPane), "the requests")
-        await desk.until(lambda: "by agent" in desk.text, "the sorting")
+        await desk.shows("by agent")
         pane = desk.app.main.pane
         assert isinstance(pane, RequestsPane)
         assert AUTHOR not in pane.rows.render_line(0).text
@@ -172,7 +172,7 @@ async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter
         await desk.press("f2")
         await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "the list")
         await desk.pilot.press("j", "j", "enter")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the console")
+        await desk.is_back()
         assert desk.app.theme == CONTRAST
     async with opened(team) as desk:
         assert desk.app.theme == CONTRAST, "the theme of last time"
@@ -185,7 +185,7 @@ async def test_the_place_and_the_filter_of_last_time_are_gone_back_to(team: Memo
         await desk.press("right", "slash")
         await desk.type("loader")
         await desk.press("enter")
-        await desk.until(lambda: "/ loader" in desk.text, "the filter")
+        await desk.shows("/ loader")
         desk.app.exit(0)
     async with opened(team) as desk:
         await desk.until(lambda: desk.app.main.mode == "requests" and "/ loader" in desk.text, "the place")
@@ -235,7 +235,7 @@ async def test_the_palette_finds_agents_by_name(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         await desk.press("colon")
         await desk.type("agent file")
-        await desk.until(lambda: "agent file-manager" in desk.text, "the agent")
+        await desk.shows("agent file-manager")
         await desk.pilot.press("enter")
         await desk.until(lambda: desk.app.main.mode == "agents", "the agents")
         await desk.until(lambda: desk.app.main.pane.roster.cursor_key == "file-manager", "its page")  # type: ignore[attr-defined]

@@ -45,10 +45,10 @@ async def test_what_is_at_hand_is_in_the_first_picture_and_followed_from_there(
     app = ConsoleApp(team, me=LEAD, feed=ready(team))
     async with app.run_test(size=(100, 30)) as pilot:
         desk = Desk(app, pilot)
-        await desk.until(lambda: "Split the loader" in desk.text, "the plan")
+        await desk.shows("Split the loader")
         assert pictures[0] == 1
         hand_in_plan(team, "Rename the loader of the reports")
-        await desk.until(lambda: "Rename the loader" in desk.text, "what came later")
+        await desk.shows("Rename the loader")
         await desk.until(lambda: app.feed.is_deep, "a reading that knows the archives")
 
 

@@ -39,17 +39,16 @@ async def pages_until(desk: Desk, text: str) -> int:
 async def test_approving_after_all_was_read_takes_eight_keys_and_the_record_says_that_it_was(team: MemoryTeam) -> None:
     hand_in_plan(team, content=plan_of(LINES))
     async with opened(team) as desk:
-        await desk.until(lambda: "what it ran" in desk.detail, "evidence")
+        await desk.reads("what it ran")
         await desk.press("f", "space", "b")
         await desk.settle()
         assert " 1. step 1." in desk.text  # `b` pages back, and writes to nobody
         await desk.press("escape")
         keys = 1 + await pages_until(desk, "what it ran last")
         assert "100 % read" in desk.text
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        await desk.decided(team)
     assert keys + 1 <= 8
     (verdict,) = verdicts(team)
     assert verdict.payload[SHOWN_BY] == f"the console: lines 1-{LINES} of {LINES}; of its evidence all"
@@ -69,12 +68,10 @@ async def test_what_is_decided_there_makes_room_for_the_next_thing_and_at_last_f
         await desk.shows("2 of 2", "The second of two plans")
         await desk.press("p")
         await desk.shows("1 of 2", "The first of two plans")
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("enter")
         await desk.shows("1 of 1", "The second of two plans")
-        await desk.press("r")
-        await desk.form()
+        await desk.asks("r")
         await desk.type("too long")
         await desk.press("enter")
         await desk.shows("Nothing waits for you", "1 Needs you")
@@ -94,7 +91,7 @@ async def test_a_withdrawal_is_told_on_what_is_read_wherever_one_is_in_it(team: 
         desk.app.look()
         await desk.shows("a bug in it · n next", line[0])
         await desk.press("a")
-        await desk.until(lambda: any("withdrawn" in toast for toast in desk.toasts), "a refusal")
+        await desk.tells("withdrawn")
         assert "Another." not in desk.text
         await desk.press("n")
         await desk.shows("Quite another plan than that", "Another.")
@@ -124,7 +121,7 @@ async def test_a_search_goes_through_what_is_read_and_headings_are_gone_to(team:
         await desk.press("n")
         await desk.shows("A flag again.")
         await desk.press("n", "escape", "g", "right_square_bracket", "right_square_bracket")
-        await desk.until(lambda: "Rollback" in desk.text, "the second heading")
+        await desk.shows("Rollback")
         assert "Goal" not in desk.text
         await desk.press("left_square_bracket")
         await desk.shows("Goal")

@@ -31,17 +31,15 @@ async def test_a_discard_names_what_it_discards_and_keeps_the_reason_typed(team:
     message_id = given_up(team, "The nightly export has no home")
     async with opened(team) as desk:
         await desk.press("6")
-        await desk.until(lambda: "exit status 75" in desk.detail, "the delivery")
+        await desk.reads("exit status 75")
         assert desk.detail.count("exit status 75") == 1
-        await desk.press("x")
-        await desk.form()
+        await desk.asks("x")
         await desk.until(lambda: message_id in desk.text.rpartition("━Discard")[2], "its id in the question")
         await desk.type("obsolete")
         await desk.press("escape")
         assert team.snapshot().messages[0].status == "failed"
         assert desk.app.main.drafts.get(f"discard:{message_id}") == {"words": "obsolete"}
-        await desk.press("x")
-        again = await desk.form()
+        again = await desk.asks("x")
         await desk.until(lambda: again.query_one("#words", Field).value == "obsolete", "the reason")
         await desk.press("enter")
         await desk.until(lambda: not team.snapshot().messages, "an empty queue")

@@ -85,7 +85,7 @@ async def test_changes_are_painted_from_their_first_cell_to_their_last(
             await changed(desk, terminal, send)
         request_id = hand_in_plan(team)
         desk.app.look()
-        await desk.until(lambda: "Refactor the report" in desk.text, "the plan")
+        await desk.shows("Refactor the report")
         await is_painted(desk, terminal)
         await changed(
             desk, terminal, lambda: requests.reject(Caller(team, LEAD), request_id=request_id, reason="No, not so")
@@ -118,8 +118,7 @@ async def behind(team: MemoryTeam, terminal: pyte.Screen, monkeypatch: pytest.Mo
     monkeypatch.setattr(ConsoleApp, "_tick", lambda app: None)  # ages and the bars, every few seconds
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("r")
-        form = await desk.form()
+        form = await desk.asks("r")
         for line in (*form.query(TextArea), *form.query(Input)):
             line.cursor_blink = False
         await is_painted(desk, terminal)
@@ -149,8 +148,7 @@ async def test_what_moved_is_painted_at_its_place_whatever_was_known_in_between(
 ) -> None:
     terminal.resize(14, 80)
     async with opened(team, size=(80, 14)) as desk:
-        await desk.press("m")
-        form = await desk.form()
+        form = await desk.asks("m")
         body = form.query_one(".form--body")
         await desk.until(lambda: body.max_scroll_y > 0, "more lines than fit")
         body.scroll_to(y=0, animate=False, immediate=True)
@@ -214,8 +212,7 @@ async def test_a_terminal_resized_again_while_one_picture_is_made_comes_to_rest(
     """As a window is that is dragged: each size told to a screen, and by its layout again, would never come to rest."""
     async with opened(team, size=(120, 40)) as desk:
         if covered:
-            await desk.press("b")
-            await desk.form()
+            await desk.asks("b")
         told.clear()
         last = drag(desk.app)
         await desk.until(lambda: desk.app.main.size == desk.app.screen.size == last, "the last size")

@@ -14,21 +14,21 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 async def test_a_list_without_rows_takes_the_room_of_the_detail_until_there_is_one(team: MemoryTeam) -> None:
     async with opened(team, size=(60, 20)) as desk:
         pane = desk.app.main.pane
-        await desk.until(lambda: "Y copies" in desk.text, "the command that would put something there")
+        await desk.shows("Y copies")
         assert pane.query_one("Detail").display is False
         hand_in_plan(team)
-        await desk.until(lambda: "1. Split" in desk.text, "the plan")
+        await desk.shows("1. Split")
 
 
 async def test_while_words_to_filter_by_are_typed_the_last_line_names_their_keys(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.until(lambda: "a approve" in desk.text, "the keys of a plan")
+        await desk.shows("a approve")
         await desk.press("slash")
-        await desk.until(lambda: "enter keep these rows" in desk.text, "the keys of the filter")
+        await desk.shows("enter keep these rows")
         assert "approve…" not in desk.text
         await desk.press("escape")
-        await desk.until(lambda: "a approve" in desk.text, "the keys of a plan")
+        await desk.shows("a approve")
 
 
 async def test_the_export_of_the_history_leaves_its_rows_in_sight(team: MemoryTeam) -> None:
@@ -36,10 +36,9 @@ async def test_the_export_of_the_history_leaves_its_rows_in_sight(team: MemoryTe
         hand_in_plan(team, f"Plan number {number}")
     async with opened(team, size=(80, 24)) as desk:
         await desk.press("3")
-        await desk.until(lambda: "Plan number 11" in desk.text, "the history")
-        await desk.press("w")
-        await desk.form()
-        await desk.until(lambda: "newest first" in desk.text, "the question")
+        await desk.shows("Plan number 11")
+        await desk.asks("w")
+        await desk.shows("newest first")
         assert "Plan number 4" in desk.text, "rows fill what the form leaves"
 
 
@@ -49,18 +48,16 @@ async def test_a_conversation_names_its_topic_once_a_draft_goes_on_and_a_narrow_
     hand_in_plan(team, "Refactor the report generator now")
     async with opened(team) as desk:
         await desk.press("c")
-        await desk.until(lambda: "1. Split" in desk.text, "the plan")
+        await desk.shows("1. Split")
         assert desk.text.count("Refactor the report generator now") == 1
         await desk.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
-        await desk.press("r")
-        await desk.form()
+        await desk.is_back()
+        await desk.asks("r")
         await desk.type("Say how")
         await desk.press("escape", "r")
         note = (await desk.form()).query_one(Note)
         await desk.type(" to undo it")
         await desk.until(lambda: note.text == "Say how to undo it", "both parts")
         await desk.press("escape")
-        await desk.press("2", "m")
-        await desk.form()
-        await desk.until(lambda: "‹ default ›" in desk.text and "‹ message ›" in desk.text, "kind and priority")
+        await desk.asks("2", "m")
+        await desk.shows("‹ default ›", "‹ message ›")

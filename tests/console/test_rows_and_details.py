@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: MemoryTeam) -> None:
     request = hand_in_plan(team, "Split the loader from the renderer")
     async with opened(team) as desk:
-        await desk.until(lambda: "Split the loader" in desk.detail, "the plan")
+        await desk.reads("Split the loader")
         assert desk.detail.splitlines()[0] == "Split the loader from the renderer"
         assert desk.detail.splitlines()[1].startswith("task-manager → you · just asked · due in")
         assert request not in desk.detail
@@ -63,7 +63,7 @@ async def test_twice_as_late_as_allowed_looks_worse_than_late(team: MemoryTeam, 
         assert "◷" not in desk.text
         clock.advance(16 * 60)
         desk.app.look()
-        await desk.until(lambda: "◷16m" in desk.text, "a sign of lateness")
+        await desk.shows("◷16m")
 
 
 async def test_history_has_a_heading_for_each_day_and_decisions_in_words(team: MemoryTeam, clock: Clock) -> None:
@@ -113,7 +113,7 @@ async def test_no_command_is_copied_where_none_is_offered(team: MemoryTeam) -> N
 async def test_the_command_of_an_empty_inbox_puts_something_into_that_inbox(team: MemoryTeam) -> None:
     async with opened(team, size=(160, 40)) as desk:
         await desk.press("2")
-        await desk.until(lambda: "Agents" in desk.text, "the roster")
+        await desk.shows("Agents")
         pane = desk.app.main.pane
         assert isinstance(pane, AgentsPane)
         for row in pane.roster.rows:

@@ -25,8 +25,7 @@ async def decide_on_the_first_of_two(desk: Desk, team: MemoryTeam, clock: Clock)
     requests.submit_plan(Caller(team, "schedule-manager"), content="1. Do it", summary="A plan for today")
     await desk.until(lambda: len(desk.rows) == 2, "two plans")
     (first, _) = desk.rows
-    await desk.press("g", "a")
-    await desk.form()
+    await desk.asks("g", "a")
     await desk.press("enter")
     await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a decision in its grace")
     return first
@@ -41,7 +40,7 @@ async def stays_when_it_is_decided_elsewhere(desk: Desk, team: MemoryTeam, first
     request = main.subject().selection.request
     assert request is not None
     requests.reject(Caller(team, LEAD), request_id=request.request_id, reason="another console was faster")
-    await desk.until(lambda: f"rejected by {LEAD}" in desk.detail, "what became of it")
+    await desk.reads(f"rejected by {LEAD}")
     return first in desk.rows
 
 
@@ -60,7 +59,7 @@ async def test_what_could_not_be_written_stays(team: MemoryTeam, clock: Clock, m
         with monkeypatch.context() as patch:
             patch.setattr(team, "read_only", True)
             await desk.press("W")
-            await desk.until(lambda: any("Not written" in toast for toast in desk.toasts), "why it was not written")
+            await desk.tells("Not written")
         assert await stays_when_it_is_decided_elsewhere(desk, team, first)
 
 
@@ -77,7 +76,7 @@ async def test_a_request_that_is_read_stays_with_what_became_of_it_and_no_key_ac
     async with opened(team) as desk:
         await desk.press(place, *(("enter",) if place == "2" else ()), "g")
         await desk.press(*("j" if "1. Split" not in desk.detail else ""), *(("enter",) if inside else ()))
-        await desk.until(lambda: "1. Split" in desk.detail, "the plan")
+        await desk.reads("1. Split")
         if how == "withdrawn":
             asking.withdraw(Caller(team, AUTHOR), request_id=first, reason="found a bug in it")
         elif how == "decided":
@@ -105,7 +104,7 @@ async def test_a_message_that_is_read_elsewhere_stays_under_the_cursor(team: Mem
         await desk.until(lambda: len(desk.rows) == 2, "both")
         await desk.press("g", *("j" if "Text 1" not in desk.detail else ""))
         inbox.read_message(Caller(team, LEAD), agent=LEAD, message_id=message.message_id)
-        await desk.until(lambda: "no longer waits here" in desk.detail, "that it was read")
+        await desk.reads("no longer waits here")
         assert "Text 1" in desk.detail
         await desk.press("n")
         await desk.until(lambda: len(desk.rows) == 1 and "Text 2" in desk.detail, "the other one alone")

@@ -42,7 +42,7 @@ async def test_c_opens_the_conversation_of_a_plan_with_its_versions_and_esc_goes
         sending.send(Caller(team, AUTHOR), to=LEAD, summary="One word more", content="It is small", in_reply_to=asked)
         await desk.until(lambda: "It is small" in read(desk), "what was said meanwhile")
         await desk.pilot.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
+        await desk.is_back()
 
 
 async def test_a_path_without_a_team_is_refused_and_nothing_is_left(team: MemoryTeam, tmp_path: Path) -> None:

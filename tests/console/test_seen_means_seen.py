@@ -29,26 +29,25 @@ def new_in(desk: Desk) -> str:
 
 
 async def evidence_shown(desk: Desk) -> None:
-    await desk.until(lambda: "no record: it is not connected with `join`" in desk.detail, "the evidence")
+    await desk.reads("no record: it is not connected with `join`")
 
 
 async def test_a_change_is_shown_as_a_diff_and_the_next_enter_approves_what_it_shows(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
         await evidence_shown(desk)
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         (plan,) = team.snapshot().messages
         rewrite(team, plan.message_id, content="1. Split\n2. Delete the backups")
         await desk.press("n")
         await desk.type("fine")
         await desk.press("enter")
-        await desk.until(lambda: CHANGED in desk.text, "what changed")
+        await desk.shows(CHANGED)
         assert verdicts(team) == []
         assert "- " in new_in(desk)
         assert "+   2. Delete the backups" in new_in(desk)
         await desk.press("enter")
-        await desk.until(lambda: verdicts(team) != [], "the verdict on what was shown")
+        await desk.decided(team)
     (verdict,) = verdicts(team)
     assert verdict.payload["content"] == "fine"
     (question,) = [message for message in team.snapshot().messages if message.message_id == plan.message_id]
@@ -63,14 +62,13 @@ async def test_no_key_decides_on_what_is_new_before_it_could_be_read(
     hand_in_plan(team)
     async with opened(team) as desk:
         await evidence_shown(desk)
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         (plan,) = team.snapshot().messages
         rewrite(team, plan.message_id, content="1. Delete the backups")
         await desk.until(desk.can_act, "a form to act on")
         monkeypatch.setattr(forms, "LOOK", 3600.0)
         await desk.pilot.press("enter")
-        await desk.until(lambda: CHANGED in desk.text, "what changed")
+        await desk.shows(CHANGED)
         await desk.pilot.press("enter", "ctrl+s")
         await desk.pilot.pause()
         assert verdicts(team) == []
@@ -84,16 +82,15 @@ async def test_evidence_that_changed_is_shown_and_asked_about_again(
     text = "1. Split `loader.py`\n2. Add `render.py`"
     requests.submit_plan(Caller(team, AUTHOR), content=text, directory=str(tmp_path))
     async with opened(team) as desk:
-        await desk.until(lambda: "loader.py, 3 bytes · there" in desk.detail, "the file")
+        await desk.reads("loader.py, 3 bytes · there")
         assert "render.py · missing" in desk.detail
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         (tmp_path / "render.py").write_text("made meanwhile")
         await desk.press("enter")
-        await desk.until(lambda: CHANGED in desk.text, "what changed")
+        await desk.shows(CHANGED)
         assert "missing: render.py" in new_in(desk)
         await desk.press("enter")
-        await desk.until(lambda: verdicts(team) != [], "the verdict")
+        await desk.decided(team)
     (verdict,) = verdicts(team)
     said = " ".join(verdict.payload["evidence"])
     assert "render.py, 14 bytes" in said
@@ -105,21 +102,19 @@ async def test_a_form_whose_choices_changed_is_opened_anew_and_the_words_are_kep
     requests.submit_plan(Caller(team, AUTHOR), content="1. Split", modes=("default", "acceptEdits"))
     async with opened(team) as desk:
         await evidence_shown(desk)
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         (plan,) = team.snapshot().messages
         rewrite(team, plan.message_id, modes=["acceptEdits", "default"])
         await desk.press("n")
         await desk.type("fine")
         for _ in range(2):
             await desk.press("enter")
-            await desk.until(lambda: "with it what you can choose" in desk.text, "that it cannot be answered so")
+            await desk.shows("with it what you can choose")
         assert verdicts(team) == []
         await desk.press("escape")
         await desk.until(lambda: not isinstance(desk.app.screen, Form), "the list")
         await desk.calm()
-        await desk.press("a")
-        form = await desk.form()
+        form = await desk.asks("a")
         assert form.typed()["words"] == "fine"
 
 
@@ -128,13 +123,12 @@ async def test_a_rejected_version_and_its_words_stand_beside_the_new_one(team: M
     requests.reject(Caller(team, LEAD), request_id=first, reason="Say how to roll back")
     hand_in_plan(team, content="1. Split\n2. Test\n3. Roll back with git\n")
     async with opened(team, size=(160, 50)) as desk:
-        await desk.until(lambda: "what is new: +1 −0" in desk.detail, "the comparison")
+        await desk.reads("what is new: +1 −0")
         assert "Say how to roll back" in desk.detail
         assert "+ 3. Roll back with git" in desk.detail
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("enter")
-        await desk.until(lambda: len(verdicts(team)) == 2, "the verdict")
+        await desk.decided(team, 2)
     assert f"against {first}, rejected by {LEAD}" in verdicts(team)[-1].payload["evidence"][0]
 
 
@@ -147,9 +141,8 @@ async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(
     monkeypatch.setattr(evidence, "runs_of", fails)
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.until(lambda: "it could not be looked for · not known" in desk.detail, "that it is not known")
-        await desk.press("a")
-        await desk.form()
+        await desk.reads("it could not be looked for · not known")
+        await desk.asks("a")
         await desk.press("enter")
-        await desk.until(lambda: verdicts(team) != [], "the verdict")
+        await desk.decided(team)
     assert verdicts(team)[0].payload["evidence"] == ["evidence: not known: it could not be looked for [this console]"]

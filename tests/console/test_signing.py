@@ -28,10 +28,9 @@ def signed(team: MemoryTeam) -> MemoryTeam:
 async def test_a_verdict_is_signed_by_the_key_of_the_human(signed: MemoryTeam) -> None:
     hand_in_plan(signed)
     async with opened(signed) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(signed)), "a verdict")
+        await desk.decided(signed)
         (verdict,) = verdicts(signed)
         assert str(verdict.payload["signature"]).startswith("-----BEGIN SSH SIGNATURE-----")
         await desk.until(lambda: desk.rows == [], "the list without the plan")
@@ -46,13 +45,12 @@ async def test_a_key_that_is_waited_for_can_be_given_up(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     hand_in_plan(signed)
     async with opened(signed) as desk:
-        await desk.press("a")
-        form = await desk.form()
+        form = await desk.asks("a")
         await desk.type("go")
         await desk.press("enter")
-        await desk.until(lambda: "waiting for your key" in desk.text, "what is waited for")
+        await desk.shows("waiting for your key")
         await desk.until(lambda: bool(ssh_keygen._waiting), "the program that waits")
         await desk.press("escape")
-        await desk.until(lambda: "you gave it up" in desk.text, "that it was given up")
+        await desk.shows("you gave it up")
         assert desk.app.screen is form
         assert not verdicts(signed)

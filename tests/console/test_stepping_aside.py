@@ -16,11 +16,10 @@ async def test_what_was_decided_is_written_before_the_console_steps_aside(
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("enter")
         await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a decision in its grace")
         desk.app._suspend_signal()  # as ctrl+z and an editor do
         assert len(verdicts(team)) == 1
-        await desk.until(lambda: any("Approved" in toast for toast in desk.toasts), "a word of it")
+        await desk.tells("Approved")
         await desk.until(lambda: desk.rows == [], "the list without it")

@@ -74,7 +74,7 @@ async def test_the_roster_of_inboxes_says_of_an_agent_what_the_strip_says(team: 
     hand_in_plan(team)
     async with opened(team, size=(200, 40)) as desk:
         await desk.press("2")
-        await desk.until(lambda: "Agents ·" in desk.text, "the roster")
+        await desk.shows("Agents ·")
         lines = [line.partition("▏")[0] for line in desk.text.splitlines()]
         row = next(number for number, line in enumerate(lines) if "waits for you" in line and AUTHOR not in line)
         assert f"{AGENTS[AgentState.WAITING].glyph} {AUTHOR}" in lines[row - 1]

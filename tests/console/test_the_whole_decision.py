@@ -23,8 +23,7 @@ def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def decide(desk: Desk, *keys: str) -> None:
     """Press the keys of a decision."""
-    await desk.press(keys[0])
-    await desk.form()
+    await desk.asks(keys[0])
     await desk.press(*keys[1:])
 
 
@@ -64,9 +63,8 @@ async def test_a_question_takes_three_keys(team: MemoryTeam) -> None:
 async def test_the_form_says_how_much_was_read_and_whether_the_asker_is_there(team: MemoryTeam) -> None:
     hand_in_plan(team, content="\n".join(f"{number}. step in a/missing/file.py" for number in range(1, 193)))
     async with opened(team) as desk:
-        await desk.until(lambda: "what it ran" in desk.detail, "evidence")
-        await desk.press("a")
-        await desk.form()
+        await desk.reads("what it ran")
+        await desk.asks("a")
         await desk.shows("of 192 lines", "asker seen just now")
         await desk.press("escape", "f", *("space",) * 6, "a")
         await desk.form()
@@ -76,15 +74,13 @@ async def test_the_form_says_how_much_was_read_and_whether_the_asker_is_there(te
 async def test_a_request_with_a_draft_says_so_until_it_is_decided(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("r")
-        await desk.form()
+        await desk.asks("r")
         await desk.type("too long")
         await desk.press("escape")
         await desk.shows("✎ draft · Refactor", "a and r go on with your words")
         await desk.press("enter", "enter")  # nothing is sent by them, and both go into what is read
         await desk.shows("space page", "✎ draft")
-        await desk.press("r")
-        form = await desk.form()
+        form = await desk.asks("r")
         assert form.typed()["words"] == "too long"
         await desk.press("enter")
         await desk.shows("reject task-manager's plan: “too long”")

@@ -21,8 +21,7 @@ def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def remark(desk: Desk, words: str, *moves: str) -> None:
     """Say something to a line; `c` points at the first one."""
-    await desk.press(*moves, "c")
-    await desk.form()
+    await desk.asks(*moves, "c")
     await desk.type(words)
     await desk.press("enter")
     await desk.shows(f"✎ {words}")
@@ -37,11 +36,10 @@ async def test_remarks_go_with_a_rejection_that_needs_no_other_words(team: Memor
         await desk.shows("the same key again writes a remark on it")
         await remark(desk, "keep it for a week", "j", "j")
         await remark(desk, "in the channel, too", "j")
-        await desk.press("escape", "r")
-        await desk.form()
+        await desk.asks("escape", "r")
         await desk.shows("with 2 remarks on lines 3, 4")
         await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(team)), "the rejection")
+        await desk.decided(team)
     (answer,) = verdicts(team)
     assert [(one["line"], one["quote"], one["text"]) for one in answer.payload["remarks"]] == [
         (3, "Drop the old one", "keep it for a week"),
@@ -55,11 +53,9 @@ async def test_letters_of_a_remark_that_is_typed_too_early_decide_nothing(team: 
     async with opened(team) as desk:
         await desk.press("f", "c", *"saxr")
         await desk.shows("r did nothing: c writes on the line that is pointed at")
-        await desk.press("c")
-        await desk.form()
+        await desk.asks("c")
         await desk.shows("Remark on line 1")
-        await desk.press("escape", "escape", "a")
-        await desk.form()
+        await desk.asks("escape", "escape", "a")
         await desk.shows("Approve")
     assert not verdicts(team)
 
@@ -75,10 +71,9 @@ async def test_remarks_are_kept_until_they_are_sent_and_found_in_the_next_versio
         await desk.shows("✎ which table?", "draft")
         await desk.press("f")
         await remark(desk, "keep it", "c", "j", "j")
-        await desk.press("escape", "r")
-        await desk.form()
+        await desk.asks("escape", "r")
         await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(team)), "the rejection")
+        await desk.decided(team)
     again = PLAN.replace("Drop the old one\n", "Wait a week\n").replace("# Goal\n", "# Goal\nFirst a copy\n")
     requests.submit_plan(Caller(team, AUTHOR), content=again, summary="Second")
     async with opened(team) as desk:
@@ -91,8 +86,7 @@ async def test_remarks_are_kept_until_they_are_sent_and_found_in_the_next_versio
 async def test_a_question_back_leaves_the_request_open(team: MemoryTeam) -> None:
     plan = hand_in_plan(team, content=PLAN)
     async with opened(team) as desk:
-        await desk.press("f", "question_mark")
-        await desk.form()
+        await desk.asks("f", "question_mark")
         await desk.shows("goes on waiting for you")
         await desk.type("How do we roll back?")
         await desk.press("ctrl+s")
@@ -121,8 +115,7 @@ async def test_a_grant_is_shown_and_tried_before_it_is_on_and_can_be_recalled(te
     async with opened(team, me=LEAD) as desk:
         await desk.press("right", "end")
         await desk.shows("make test")
-        await desk.press("A")
-        await desk.form()
+        await desk.asks("A")
         await desk.shows("may use Bash in /srv/atlas: make test", "would have answered 1, differed from you in 0")
         await desk.press("enter")
         await desk.shows("The grant is on")
@@ -130,8 +123,7 @@ async def test_a_grant_is_shown_and_tried_before_it_is_on_and_can_be_recalled(te
         assert answers(team) == 2, "the very same is answered"
         ask(team, "make test all")
         assert answers(team) == 2, "nothing else is"
-        await desk.press("ctrl+g")
-        await desk.form()
+        await desk.asks("ctrl+g")
         await desk.shows("Grants in force", "used 1 times")
         await desk.press("2", "enter")
         await desk.shows("The grant is recalled")
@@ -146,8 +138,7 @@ async def test_permissions_of_one_cause_are_one_row_and_one_verdict_answers_thos
     other = ask(team, "rm -r build")
     async with opened(team, me=LEAD) as desk:
         await desk.shows("Needs you · 4", "3 alike: Bash: git push origin branch-0", "branch-2")
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.shows("Approve 3", "branch-0", "branch-1", "branch-2")
         late = ask(team, "git push origin branch-3")
         await desk.press("ctrl+s")

@@ -37,7 +37,7 @@ async def test_a_watch_that_fails_makes_the_screen_stale_until_it_works_again(
     deaf = Deaf(config=team.config(), clock=clock)
     hand_in_plan(deaf)
     async with opened(deaf) as desk:
-        await desk.until(lambda: "◌ STALE" in desk.text, "the stale screen")
+        await desk.shows("◌ STALE")
         assert "RuntimeError" in desk.text
         assert "the watcher" not in desk.text
         assert "Refactor the report" in desk.text
@@ -53,7 +53,7 @@ async def test_archives_that_cannot_be_read_are_not_an_empty_history(tmp_path: P
     (tmp_path / "team" / "message-queue.yaml").write_text("messages: []\n")
     async with opened(open_team(str(tmp_path / "team"))) as desk:
         await desk.press("3")
-        await desk.until(lambda: "The archives cannot be read" in desk.text, "a word about the archives")
+        await desk.shows("The archives cannot be read")
         assert "Nothing was found" not in desk.text
         assert "archive.yaml" in desk.text
 
@@ -64,7 +64,7 @@ async def test_an_archive_that_cannot_be_read_whole_is_named_below_the_rest(tmp_
     archive.write_bytes(archive.read_bytes()[:-9])
     async with opened(open_team(str(tmp_path / "team"))) as desk:
         await desk.press("3")
-        await desk.until(lambda: "not all of it can be read" in desk.text, "a word about the archive")
+        await desk.shows("not all of it can be read")
         assert archive.name[:20] in desk.text
         assert len(desk.rows) > 10
 
@@ -75,14 +75,12 @@ async def test_without_write_permission_the_screen_says_so_before_the_first_writ
     hand_in_plan(team)
     monkeypatch.setattr(MemoryTeam, "obstacle", lambda self: "no write permission on /srv/team")
     async with opened(team) as desk:
-        await desk.until(lambda: "Refactor the report" in desk.text, "the plan")
+        await desk.shows("Refactor the report")
         assert desk.text.count("READ-ONLY") == 2, "a badge and the reason"
         assert "no write permission on /srv/team" in desk.text
         assert "approve" not in desk.text.splitlines()[-1]
         await desk.press("a")
-        await desk.until(
-            lambda: any("no write permission" in toast for toast in desk.toasts), "why the key does nothing"
-        )
+        await desk.tells("no write permission")
         monkeypatch.setattr(MemoryTeam, "obstacle", lambda self: "")
         await desk.press("ctrl+l")
         await desk.until(lambda: "READ-ONLY" not in desk.text, "a console that may write")
@@ -104,4 +102,4 @@ async def test_what_another_program_appends_to_archives_is_shown_at_once(tmp_pat
         for number, path in enumerate((known, folder / "archive" / "nobody-yet-archive.yaml")):
             with path.open("a") as file:
                 file.write(("" if path.stat().st_size else "messages:\n") + entry.format(f"X{number}"))
-            await desk.until(lambda: f"appended by hand X{number}" in desk.text, "the record")  # noqa: B023
+            await desk.shows(f"appended by hand X{number}")

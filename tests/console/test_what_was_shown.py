@@ -18,11 +18,10 @@ async def test_an_approval_in_inboxes_shows_and_keeps_the_evidence(team: MemoryT
     hand_in_plan(team)
     async with opened(team, size=(160, 50)) as desk:
         await desk.press("2", "enter")
-        await desk.until(lambda: "no record: it is not connected with `join`" in desk.detail, "the evidence")
-        await desk.press("a")
-        await desk.form()
+        await desk.reads("no record: it is not connected with `join`")
+        await desk.asks("a")
         await desk.press("enter")
-        await desk.until(lambda: verdicts(team) != [], "the verdict")
+        await desk.decided(team)
     payload = verdicts(team)[0].payload
     assert payload[SHOWN_BY] == "the console: lines 1-2 of 2; of its evidence all"
     assert any("no record: it is not connected with `join`" in line for line in payload[EVIDENCE])
@@ -36,11 +35,10 @@ async def test_of_several_each_keeps_whether_its_text_or_only_its_title_was_show
     async with opened(team) as desk:
         shown = desk.app.main.subject().selection.request
         assert shown is not None
-        await desk.press("asterisk", "a")
-        form = await desk.form()
+        form = await desk.asks("asterisk", "a")
         assert isinstance(form, Many)
         await desk.press("enter")
-        await desk.until(lambda: len(verdicts(team)) == 3, "three verdicts")
+        await desk.decided(team, 3)
     kept = {verdict.request_id: verdict.payload for verdict in verdicts(team)}
     read = kept.pop(shown.request_id)
     assert read[SHOWN_BY] == "the console: line 1 of 1; of its evidence all"

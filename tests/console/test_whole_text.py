@@ -42,9 +42,9 @@ def shelf(clock: Clock) -> SlowShelf:
 async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(shelf: SlowShelf) -> None:
     hand_in_plan(shelf, content=LONG)
     async with opened(shelf) as desk:
-        await desk.until(lambda: "Only the beginning is shown" in desk.detail, "the beginning")
+        await desk.reads("Only the beginning is shown")
         await desk.press("a")
-        await desk.until(lambda: any("full text is still loading" in toast for toast in desk.toasts), "a reason")
+        await desk.tells("full text is still loading")
         assert desk.app.screen is desk.app.main
         shelf.gate.set()
         await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
@@ -52,8 +52,7 @@ async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(shelf: Sl
         ends = ("more characters are not shown here", LAST)
         await desk.until(lambda: any(words in desk.detail for words in ends), "its end, which is laid out later")
         await desk.calm()
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
 
 
 async def test_a_text_that_could_not_be_read_is_read_again(shelf: SlowShelf, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +62,7 @@ async def test_a_text_that_could_not_be_read_is_read_again(shelf: SlowShelf, mon
     kept = dict(shelf._state.attachments)
     shelf._state.attachments.clear()
     async with opened(shelf) as desk:
-        await desk.until(lambda: any("no attachment" in toast for toast in desk.toasts), "why it is not there")
+        await desk.tells("no attachment")
         shelf._state.attachments.update(kept)
         desk.app._tick()
         await desk.until(lambda: not desk.app.main.subject().selection.incomplete, "all of it")
@@ -95,6 +94,6 @@ async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(she
     shelf.gate.set()
     sending.send(Caller(shelf, AUTHOR), to=LEAD, summary="The report is ready for reading", content=LONG)
     async with opened(shelf) as desk:
-        await desk.until(lambda: any("is not what the message says" in toast for toast in desk.toasts), "a warning")
-        await desk.until(lambda: "Only the beginning is shown" in desk.detail, "what is left of the text")
+        await desk.tells("is not what the message says")
+        await desk.reads("Only the beginning is shown")
         assert "Something else entirely" not in desk.detail

@@ -17,6 +17,11 @@ from tests.memory_team import MemoryTeam
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
+async def holds(desk: Desk, team: MemoryTeam, number: int) -> None:
+    """Wait until there are so many messages."""
+    await desk.until(lambda: len(team.snapshot().messages) == number, f"{number} messages")
+
+
 async def write(desk: Desk, summary: str, content: str) -> None:
     """Fill in summary and text of the open letter."""
     form = await desk.form()
@@ -28,7 +33,7 @@ async def test_the_whole_team_is_asked_one_after_the_other(team: MemoryTeam) -> 
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.press("S")
-        await desk.until(lambda: "Ask 3 agents to stop" in desk.text, "the question")
+        await desk.shows("Ask 3 agents to stop")
         await desk.press("enter")
 
         def asked() -> list[str]:
@@ -39,23 +44,22 @@ async def test_the_whole_team_is_asked_one_after_the_other(team: MemoryTeam) -> 
             assert len(asked()) == number
             request = [message for message in team.snapshot().messages if message.type == "shutdown_request"][-1]
             requests.approve(Caller(team, asked()[-1]), request_id=str(request.request_id))
-        await desk.until(lambda: any("3 of 3 agreed" in toast for toast in desk.toasts), "the end")
+        await desk.tells("3 of 3 agreed")
 
 
 async def test_while_the_team_is_asked_to_stop_other_things_are_done(team: MemoryTeam) -> None:
     sending.send(Caller(team, AUTHOR), to=LEAD, summary="The export is done for today", content="Here it is")
     async with opened(team) as desk:
-        await desk.press("S")
-        await desk.form()
+        await desk.asks("S")
         await desk.press("enter")
         await desk.until(lambda: "stopping 1 of 3" in desk.app.main.busy, "somebody who is asked")
         await desk.press("escape", "d")
-        await desk.until(lambda: any("Read: " in toast for toast in desk.toasts), "a message that is read")
+        await desk.tells("Read: ")
         assert "stopping 1 of 3" in desk.app.main.busy
         desk.app.main.background.stop_in_turn((AUTHOR,), None)
-        await desk.until(lambda: any("asked to stop already" in toast for toast in desk.toasts), "why not twice")
+        await desk.tells("asked to stop already")
         await desk.press("escape", "escape")
-        await desk.until(lambda: any("Nobody else" in toast for toast in desk.toasts), "the end of the asking")
+        await desk.tells("Nobody else")
         assert desk.app.main.busy == ""
 
 
@@ -67,9 +71,9 @@ async def test_a_locked_team_keeps_the_letter_and_says_so(team: MemoryTeam, monk
             await desk.press("m")
             await write(desk, "Please keep forty gigabytes free today", "For the export.")
             await desk.press("ctrl+s")
-            await desk.until(lambda: "STORE_LOCKED" in desk.text, "a refusal")
+            await desk.shows("STORE_LOCKED")
         await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
+        await holds(desk, team, 2)
 
 
 async def test_a_standard_handoff_fills_in_recipient_kind_and_fields(clock: Clock) -> None:
@@ -79,8 +83,7 @@ async def test_a_standard_handoff_fills_in_recipient_kind_and_fields(clock: Cloc
     team = MemoryTeam(config=config, clock=clock)
     hand_in_plan(team)
     async with opened(team, size=(120, 50)) as desk:
-        await desk.press("m")
-        form = await desk.form()
+        form = await desk.asks("m")
         form.query_one("#handoff", Choice).choose("report_to_files")
         await desk.until(lambda: len(form.query(".compose--extra Field")) == 4, "the fields of a handoff")
         assert form.query_one("#to", Field).value == "file-manager"
@@ -88,7 +91,7 @@ async def test_a_standard_handoff_fills_in_recipient_kind_and_fields(clock: Cloc
             field.value = f"about {(field.name or '').removeprefix('field:')}; more"
         form.query_one("#summary", Field).value = "The report is yours from now on"
         await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the handoff")
+        await holds(desk, team, 2)
         sent = team.snapshot().messages[-1]
         assert (sent.type, sent.recipients) == ("handoff", ("file-manager",))
         assert sent.payload["next_actions"] == ["about next_actions", "more"]
@@ -99,26 +102,24 @@ async def test_a_message_goes_to_the_agent_under_the_cursor_or_to_a_group_said_b
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.press("2")
-        await desk.until(lambda: "file-manager" in desk.text, "the roster")
+        await desk.shows("file-manager")
         assert desk.app.main.pane.roster.select("file-manager")  # type: ignore[attr-defined]
-        await desk.press("m")
-        form = await desk.form()
+        form = await desk.asks("m")
         assert form.query_one("#to", Field).value == "file-manager"
         await write(desk, "Please keep forty gigabytes free today", "For the export.")
         await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
+        await holds(desk, team, 2)
         message = team.snapshot().messages[-1]
         assert (message.sender, message.recipients, message.content) == (LEAD, ("file-manager",), "For the export.")
-        await desk.until(lambda: any("Sent to file-manager" in toast for toast in desk.toasts), "whom it was sent to")
-        await desk.press("m")
-        form = await desk.form()
+        await desk.tells("Sent to file-manager")
+        form = await desk.asks("m")
         form.query_one("#to", Field).value = "@nobody*"
         await desk.shows("nobody is in this group")
         form.query_one("#to", Field).value = "@*-manager"
         await desk.shows("3 deliveries")
         await write(desk, "Please keep forty gigabytes free today", "For all exports.")
         await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 5, "three messages")
+        await holds(desk, team, 5)
     to = {message.recipients[0] for message in team.snapshot().messages if message.content == "For all exports."}
     assert to == {"task-manager", "schedule-manager", "file-manager"}
 
@@ -129,19 +130,17 @@ async def test_a_reply_quotes_the_message_it_answers_and_a_plan_stays_where_it_i
     with_summary = sending.send(Caller(team, AUTHOR), to=LEAD, summary=subject, content="CSV?")
     without = sending.send(Caller(team, "file-manager"), to=LEAD, type="notify", payload={"message": subject})
     async with opened(team) as desk:
-        await desk.press("m")
-        form = await desk.form()
+        form = await desk.asks("m")
         form.query_one("#content", Letter).text = "Why now?"
         await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 4, "the question to the plan")
+        await holds(desk, team, 4)
         assert team.snapshot().messages[0].status == "pending"
         for number, (receipt, words) in enumerate(((with_summary, "CSV?"), (without, subject)), 5):
             asked = receipt.messages[0]
-            await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
+            await desk.is_back()
             while desk.app.main.subject().selection.message != asked:
                 await desk.press("j")
-            await desk.press("m")
-            form = await desk.form()
+            form = await desk.asks("m")
             assert form.query_one("#to", Field).value == asked.sender
             assert form.query_one("#summary", Field).value == f"Re: {subject}"
             assert words in desk.text
@@ -157,8 +156,7 @@ async def test_a_letter_left_opens_where_it_was_left_and_is_gone_once_it_is_sent
     hand_in_plan(team)
     async with opened(team) as desk:
         for keys in (("tab",), ()):
-            await desk.press("b")
-            form = await desk.form()
+            form = await desk.asks("b")
             assert "text " in desk.text
             assert form.focused is not None
             assert form.focused.id == ("summary" if keys else "content")
@@ -169,13 +167,11 @@ async def test_a_letter_left_opens_where_it_was_left_and_is_gone_once_it_is_sent
         await write(desk, "Half a thought about the plan", "Have you")
         await desk.press("escape")
     async with opened(team) as desk:
-        await desk.press("m")
-        form = await desk.form()
+        form = await desk.asks("m")
         assert form.query_one("#content", Letter).text == "Have you"
         await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
-        await desk.press("m")
-        form = await desk.form()
+        await holds(desk, team, 2)
+        form = await desk.asks("m")
         assert form.query_one("#content", Letter).text == ""
 
 
@@ -187,35 +183,33 @@ async def test_a_broadcast_says_how_many_and_who_is_not_listening_and_counts_aga
         await desk.press("b")
         await write(desk, "Code freeze starts today at four", "Merge what is reviewed.")
         await desk.press("ctrl+s")
-        await desk.until(lambda: "Send 3 messages" in desk.text, "the question")
+        await desk.shows("Send 3 messages")
         assert "3 deliveries" in desk.text
         assert "Not listening: file-manager" in desk.text
         await desk.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the way back")
+        await desk.is_back()
         assert len(team.snapshot().messages) == before
-        await desk.press("b")
-        await desk.form()
+        await desk.asks("b")
         agents = {**team.config().agents, "newcomer": Agent("newcomer")}
         team._config = replace(team.config(), agents=MappingProxyType(agents))
         await desk.press("ctrl+s")
-        await desk.until(lambda: "Send 4 messages" in desk.text, "the question again, with what was typed")
+        await desk.shows("Send 4 messages")
         assert "newcomer" in desk.text
         await desk.press("enter")
-        await desk.until(lambda: len(team.snapshot().messages) == before + 4, "four messages")
+        await holds(desk, team, before + 4)
         await desk.until(lambda: desk.app.main.drafts.get("broadcast") == {}, "no draft")
 
 
 async def test_asking_to_stop_says_who_is_meant_first_and_marked_agents_are_asked_together(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("s")
-        await desk.form()
+        await desk.asks("s")
         assert "task-manager will be asked to stop: 1 request." in desk.text
         await desk.press("n")
         await desk.type("all done")
         assert len(team.snapshot().messages) == 1
         await desk.press("enter")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the request")
+        await holds(desk, team, 2)
         message = team.snapshot().messages[-1]
         assert (message.type, message.recipients, message.content) == ("shutdown_request", (AUTHOR,), "all done")
         await desk.press("2")
@@ -226,28 +220,27 @@ async def test_asking_to_stop_says_who_is_meant_first_and_marked_agents_are_aske
             await desk.press("space")
         await desk.calm()
         await desk.press("s")
-        await desk.until(lambda: "Ask 2 agents" in desk.text, "the question")
+        await desk.shows("Ask 2 agents")
         assert "file-manager" in desk.text
         await desk.press("enter")
-        await desk.until(lambda: len(team.snapshot().messages) == 4, "two requests")
+        await holds(desk, team, 4)
 
 
 async def test_other_kinds_ask_for_the_fields_they_need_and_a_missing_one_is_named(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("m")
-        form = await desk.form()
+        form = await desk.asks("m")
         form.query_one("#kind", Choice).choose("clarify")
         await desk.until(lambda: len(form.query(".compose--extra Field")) == 2, "two more fields")
         question, context = form.query(".compose--extra Field").results(Field)
         question.value = "Which months are reference months?"
         form.query_one("#summary", Field).value = "Which months does the plan compare"
         await desk.press("ctrl+s")
-        await desk.until(lambda: "context" in desk.text and "✗" in desk.text, "the name of the field")
+        await desk.shows("context", "✗")
         assert len(team.snapshot().messages) == 1
         context.value = "The plan compares twelve of them."
         await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the question")
+        await holds(desk, team, 2)
         asked = team.snapshot().messages[-1]
         assert (asked.type, asked.priority) == ("clarify", "high")
         assert asked.payload["question"] == "Which months are reference months?"
