@@ -153,19 +153,11 @@ def _receives(team: MemoryTeam) -> object:
     return receive(Caller(team, MASTER), agent=MASTER)
 
 
-def _asks(team: MemoryTeam) -> object:
-    return requests.submit_plan(Caller(team, "debugger"), content="1. Look at it")
-
-
-def _delivers(team: MemoryTeam) -> object:
-    return deliver(Caller(team, MASTER))
-
-
 def _comes_by(team: MemoryTeam) -> object:
     return finish_due(Caller(team, MASTER), team.snapshot())
 
 
-@pytest.mark.parametrize("write", [_sends, _receives, _asks, _delivers, _comes_by])
+@pytest.mark.parametrize("write", [_sends, _receives, _comes_by])
 def test_an_end_is_confirmed_by_whoever_writes_once_the_time_is_over(
     sprint: MemoryTeam, clock: FakeClock, write: Callable[[MemoryTeam], object]
 ) -> None:

@@ -87,17 +87,6 @@ def test_pattern_event_driven(team: CommandLine, listen: Listen) -> None:
     assert inbox(team, "task-manager") == []
 
 
-def test_pattern_request_and_response_in_the_scenario_data_request(team: CommandLine, listen: Listen) -> None:
-    asked, answered = listen("task-manager"), listen("knowledge-manager")
-    say(team, "knowledge-manager", document("5.1", 0))
-    question = asked.heard()
-    assert (question["from"], question["payload"]["summary"]) == ("knowledge-manager", "查询今日任务列表")
-    say(team, "task-manager", document("5.1", 1))
-    assert "2. TASK-002: 系统备份（已完成）" in answered.heard()["payload"]["content"]
-    log = team.ok("history", "--agent", "knowledge-manager", "--format", "log").out
-    assert 'INCOMING <- task-manager: "' in log
-
-
 def test_scenario_team_shutdown(team: CommandLine, listen: Listen) -> None:
     ids = []
     for number, name in ((0, "task-manager"), (2, "file-manager"), (4, "knowledge-manager")):

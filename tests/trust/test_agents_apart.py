@@ -96,23 +96,3 @@ def test_nothing_but_drop_is_in_reach(folder: Path) -> None:
     ):
         with as_nobody(), pytest.raises(PermissionError):
             act()
-
-
-def test_a_verdict_in_drop_and_a_verb_as_the_human_change_nothing(
-    folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    drop(folder, PLAN)
-    ceo = Caller(open_team(str(folder)), "ceo")
-    sending.send(ceo, to="bob", summary="one two three four five", content="c")
-    forged = PLAN.replace("_request\nfrom: bob\nto: ceo", "_response\nfrom: ceo\nto: bob").replace(
-        "fromdrop", "forgedaa"
-    )
-    drop(folder, forged.replace("content:", "approve: true, content:"), "verdict.yaml")
-    receipt = sending.send(ceo, to="bob", summary="one two three four five", content="c")
-    assert "is a verdict, and drop/ takes none" in str(receipt.notices)
-    before = (folder / "message-queue.yaml").read_bytes()
-    with as_nobody():
-        status = run(["-t", str(folder), "--as", "ceo", "approve", REQUEST])
-    assert status != 0
-    assert (folder / "message-queue.yaml").read_bytes() == before
-    assert look(folder, capfd, "verdict", REQUEST)[0] != 0
