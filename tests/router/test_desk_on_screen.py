@@ -14,7 +14,7 @@ from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.message import Message
 
 from tests.pty import Terminal
-from tests.router.places import KINDS, Place, made
+from tests.router.places import Place, made
 from tests.store.contract import make_message, put
 from tests.trust.keys import ENTER, ESCAPE, reach
 
@@ -24,9 +24,9 @@ SECONDS = 60.0
 DEAD = ("MSG-dead-1", "MSG-dead-2", "MSG-dead-3")
 
 
-@pytest.fixture(params=KINDS)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
-    with made(request.param, tmp_path) as place:
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    with made("sqlite", tmp_path) as place:
         put(place.open(), *_messages())
         yield place
 
@@ -73,7 +73,6 @@ def _ask(terminal: Terminal, key: str, *texts: str) -> None:
     _rest(terminal, 0.9)
 
 
-@pytest.mark.parametrize("place", ["yaml"], indirect=True)
 def test_many_are_marked_previewed_and_treated_as_one_and_the_rest_is_left_alone(place: Place) -> None:
     with _open(place) as terminal:
         terminal.wait_for("LIVE", seconds=SECONDS)
@@ -105,25 +104,3 @@ def test_many_are_marked_previewed_and_treated_as_one_and_the_rest_is_left_alone
         terminal.wait_for("Deliveries · 6 · 1 failed", seconds=SECONDS)
         terminal.send("q")
         terminal.wait_exit(SECONDS)
-
-
-@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
-def test_a_dead_letter_is_discarded_only_with_a_reason(place: Place) -> None:
-    with _open(place) as terminal:
-        terminal.wait_for("LIVE", seconds=SECONDS)
-        reach(terminal, "6", "Deliveries · 6 · 3 failed")
-        _ask(terminal, "x", "It leaves the queue", "Discard 1")
-        terminal.send(ENTER)
-        terminal.wait_for("nothing was typed", seconds=SECONDS)
-        assert len(_states(place)) == 6
-        terminal.send(ESCAPE)
-        _ask(terminal, "x", "It leaves the queue", "Discard 1")
-        terminal.send("superseded by spec 12")
-        terminal.wait_for("superseded by spec 12", seconds=SECONDS)
-        terminal.send(ENTER)
-        terminal.wait_for("1 message discarded", "Deliveries · 5 · 2 failed", seconds=SECONDS)
-        terminal.send("q")
-        terminal.wait_exit(SECONDS)
-    (line,) = _done(place, "discard")
-    assert (line.facts["ids"], line.facts["reason"]) == ([DEAD[0]], "superseded by spec 12")
-    assert [message.message_id for message in place.open().history(agent="architect").messages] == [DEAD[0]]

@@ -12,7 +12,6 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.grants import GrantScope
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.grants import recall_grant, start_grant, trial_of
@@ -84,25 +83,15 @@ def test_the_same_is_answered_again_and_on_record_as_the_grants(team: Team) -> N
     assert [line.action for line in lines] == ["approve"]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"given": {"command": "npm test "}},
-        {"given": {"command": "npm test; rm -rf /"}},
-        {"given": {"command": "npm test", "timeout": 5}},
-        {"given": {"command": ["npm", "test"]}},
-        {"agent": "file-manager"},
-        {"tool": "Shell"},
-        {"directory": "/srv/app/sub"},
-        {"directory": None},
-        {"client": "codex"},
-        {"denied": "the client said no"},
-        {"before": "a file"},
-    ],
-)
-def test_nothing_outside_the_scope_is_answered(changes: dict[str, Any], team: Team) -> None:
+def test_nothing_outside_the_scope_is_answered(team: Team) -> None:
     started(team, approved(team))
-    assert row(team, ask(team, **changes)).is_open
+    others: list[dict[str, Any]] = [
+        *({"given": {"command": command}} for command in ("npm test ", "npm test; rm -rf /", ["npm", "test"])),
+        {"given": {"command": "npm test", "timeout": 5}},
+        *({"agent": "file-manager"}, {"tool": "Shell"}, {"client": "codex"}),
+        *({"directory": "/srv/app/sub"}, {"directory": None}, {"denied": "the client said no"}, {"before": "a file"}),
+    ]
+    assert [changes for changes in others if not row(team, ask(team, **changes)).is_open] == []
 
 
 def test_it_ends_with_its_time_its_uses_and_when_it_is_recalled(team: Team, clock: FakeClock) -> None:
@@ -170,11 +159,6 @@ def test_several_decisions_make_one_that_covers_each_and_no_more(team: Team) -> 
 
 def test_of_random_requests_none_outside_the_scope_is_covered() -> None:
     assert outside(2_000, seed=7) == (0, 0)
-
-
-def test_a_scope_says_what_it_allows() -> None:
-    scope = GrantScope("a1", "Bash", "/srv", "codex", ({"command": "ls"}, {"url": "x"}))
-    assert scope.words == 'a1 may use Bash in /srv: ls; {"url": "x"}'
 
 
 @pytest.fixture

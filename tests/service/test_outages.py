@@ -92,8 +92,10 @@ def _asked(team: Team) -> tuple[str, FollowedVerdict]:
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_wait_for_a_verdict_outlasts_it(harm: str, team: Team, folder: Path) -> None:
+def test_a_wait_outlasts_it(harm: str, team: Team, folder: Path) -> None:
     request_id, followed = _asked(team)
+    caller, arrival = Caller(team, "dev"), Arrival(lambda caller: receive(caller, agent="dev"))
+    assert arrival.look(caller) is None
     before = followed.look_again()
     assert before is not None
     assert before.is_open
@@ -103,23 +105,16 @@ def test_a_wait_for_a_verdict_outlasts_it(harm: str, team: Team, folder: Path) -
     assert followed.seconds_left() == waiting.TICK
     with pytest.raises(TeamError):
         followed.look()
+    assert arrival.look(caller) is None
+    if harm == "binary":
+        with pytest.raises(TeamError) as refused:
+            arrival.end(caller)
+        assert refused.value.code is Code.STORE_UNREADABLE
     put_back()
     approve(Caller(team, "ceo"), request_id=request_id)
     after = followed.look_again()
     assert after is not None
     assert after.state == "approved"
-
-
-@pytest.mark.parametrize("harm", HARMS)
-def test_a_wait_for_messages_outlasts_it(harm: str, team: Team, folder: Path) -> None:
-    caller = Caller(team, "dev")
-    _say(team, "ceo")
-    arrival = Arrival(lambda caller: receive(caller, agent="dev"))
-    assert arrival.look(caller) is None
-    put_back = HARMS[harm](folder)
-    assert arrival.look(caller) is None
-    put_back()
-    _say(team, "dev")
     found = arrival.look(caller)
     assert found is not None
     assert len(found.messages) == 1
@@ -229,18 +224,6 @@ def test_a_watch_that_fails_neither_ends_a_wait_nor_swallows_what_it_took(
 
     found = wait_for_messages(Caller(team, "dev"), take, timeout=60.0)
     assert len(found.messages) == 1
-
-
-def test_a_wait_does_not_end_with_nothing_in_a_store_that_it_cannot_read(team: Team, folder: Path) -> None:
-    caller = Caller(team, "dev")
-    arrival = Arrival(lambda caller: receive(caller, agent="dev"))
-    _say(team, "ceo")
-    assert arrival.look(caller) is None
-    HARMS["binary"](folder)
-    assert arrival.look(caller) is None
-    with pytest.raises(TeamError) as refused:
-        arrival.end(caller)
-    assert refused.value.code is Code.STORE_UNREADABLE
 
 
 def test_what_was_never_there_is_refused_at_once(team: Team, folder: Path) -> None:
