@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import yaml
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.lock import holder_text
 from team_console.store.model.clock import to_text, utc_now
-from team_console.store.model.message import Message
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 
@@ -18,50 +16,6 @@ from tests.store.contract import make_message, put
 from tests.store.yaml_folder import QUEUE, open_yaml
 
 ME, OTHER = "task-manager", "file-manager"
-ADDRESSES = (
-    "to: task-manager",
-    "to: 'task-manager'",
-    'to: "task-manager"',
-    'to: "task\\x2dmanager"',
-    "to:    task-manager   # the lead's right hand",
-    "to:\n    task-manager",
-    "to: >-\n    task-manager",
-    "to: all",
-    "to_agents: all",
-    "to_agents: [file-manager, task-manager]",
-    "to_agents: [task-manager]",
-    "to_agents:\n  - file-manager\n  - task-manager",
-    'to_agents:\n  - "task\\u002dmanager"',
-    "to_agents: 'all'",
-    "recipient: task-manager",
-    "to_agent: task-manager",
-    '"to": task-manager',
-    "{'to': 'x', \"to_agents\": [\"task-manager\"]}",
-)
-
-
-def entry(number: int, address: str, *, sender: str = "ceo", content: str = "Look at all of it") -> str:
-    """An entry as text, with `address` as the lines that say whom it is for."""
-    head = f"- message_id: M-{number}\n  type: message\n  from: {sender}\n  status: pending\n"
-    if address.startswith("{"):
-        flow = address[1:-1]
-        return f"- {{message_id: M-{number}, type: message, from: {sender}, content: '{content}', {flow}}}\n"
-    return f"{head}  {address}\n  payload:\n    content: {content}\n"
-
-
-def _ids(messages: Sequence[Message]) -> list[str]:
-    return [message.message_id for message in messages]
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_every_way_to_write_an_address_is_found(address: str, tmp_path: Path) -> None:
-    filler = [entry(number, "to: file-manager", sender=ME) for number in range(20)]
-    put(team := open_yaml(tmp_path), make_message(1, to=OTHER))
-    (tmp_path / QUEUE).write_text("messages:\n" + "".join(filler) + entry(99, address) + "".join(filler))
-    inbox.receive(Caller(team, OTHER), agent=OTHER)
-    look = team.addressed(ME)
-    assert look is not None
-    assert _ids(look.messages) == ["M-99"]
 
 
 def _large(root: Path, count: int = 400) -> None:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-from team_console.store.backends.yaml.entry import emit
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import new_record
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 GOOD = b"- message_id: GOOD\n  type: t\n  from: a\n  to: b\n"
 BEFORE = b"- message_id: BAD\n  type: t\n  from: a\n  to: b\n  payload:\n    x: "
 LINE = 7 + 4
@@ -51,35 +45,18 @@ def refusal(data: bytes) -> TextError:
 
 
 @pytest.mark.parametrize("bomb", [b"[", b"{a: ", b"[{a: "])
-@pytest.mark.parametrize("times", [30_000, 2_000_000])
-def test_deep_brackets_are_refused_by_line_in_a_process_that_lives(bomb: bytes, times: int) -> None:
-    assert the_only_damage(around(bomb * times)).message == f"nesting deeper than 64 at line {LINE}"
+def test_deep_brackets_are_refused_by_line_in_a_process_that_lives(bomb: bytes) -> None:
+    assert the_only_damage(around(bomb * 2_000_000)).message == f"nesting deeper than 64 at line {LINE}"
 
 
-@pytest.mark.parametrize("times", [30_000, 2_000_000])
-def test_deep_block_lists_are_refused_by_line_in_a_process_that_lives(times: int) -> None:
-    error = the_only_damage(around(b"\n      " + b"- " * times))
+def test_deep_block_lists_are_refused_by_line_in_a_process_that_lives() -> None:
+    error = the_only_damage(around(b"\n      " + b"- " * 2_000_000))
     assert error.message == f"nesting deeper than 64 at line {LINE + 1}"
 
 
 def test_deep_brackets_outside_a_message_refuse_the_file() -> None:
     assert "nesting deeper than 64" in refusal(b"messages: " + b"[" * 2_000_000).message
     assert refusal(b"[" * 2_000_000).line == 1
-
-
-def test_a_process_that_loads_the_same_brackets_without_the_limit_dies() -> None:
-    program = "import sys, yaml; yaml.load(sys.stdin.buffer.read(), yaml.CSafeLoader)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], input=around(b"[" * 100_000), capture_output=True, check=False
-    )
-    if done.returncode >= 0:
-        pytest.skip("this build of libyaml survives deep nesting")
-    ours = (
-        "import sys\n"
-        "from team_console.store.backends.yaml.queue import QueueText\n"
-        "QueueText.parse(sys.stdin.buffer.read()).damaged()\n"
-    )
-    subprocess.run([sys.executable, "-c", ours], input=around(b"[" * 100_000), cwd=ROOT, check=True)
 
 
 def test_sixty_levels_are_not_too_deep() -> None:
@@ -143,12 +120,6 @@ def test_broken_yaml_damages_one_entry_and_names_line_and_column(value: bytes) -
     assert error.line >= LINE
     assert error.column is not None
     assert f"line {error.line}" in error.message
-
-
-def test_a_tab_for_indentation_is_named() -> None:
-    error = the_only_damage(b"messages:\n" + GOOD + b"- message_id: T\n\ttype: x\n" + GOOD)
-    assert error.line == 7
-    assert error.column is not None
 
 
 @pytest.mark.parametrize(
@@ -232,10 +203,6 @@ def test_a_file_that_is_no_queue_is_refused_with_its_lines(data: bytes, lines: t
     assert all(str(line) in error.message for line in lines)
 
 
-def test_the_place_of_a_byte_that_is_not_utf8_has_a_column() -> None:
-    assert refusal(around(b"ab\xe9")).column == 10
-
-
 @pytest.mark.parametrize(
     ("data", "line"),
     [
@@ -261,27 +228,6 @@ def test_a_byte_order_mark_is_accepted_and_kept() -> None:
     assert text.edit(remove=[0]).data() == b"\xef\xbb\xbfmessages: []\n"
 
 
-@pytest.mark.parametrize("text", ["a\x85b", "a\u2028b", "\ufeff", "\x1b]52;c;x\x07", "\u202e", "\x00"])
-def test_odd_characters_of_our_own_messages_round_trip(text: str) -> None:
-    message = new_record(
-        message_id="M",
-        type="t",
-        sender="a",
-        to="b",
-        created="now",
-        priority="low",
-        payload={"content": text, text: text},
-    )
-    assert QueueText.parse(b"messages:\n" + emit(message)).messages()[0].payload["content"] == text
-
-
-def test_a_cut_at_a_line_end_leaves_the_entries_before_it() -> None:
-    data = around(b"y")
-    for end in [position + 1 for position, byte in enumerate(data) if byte == 10]:
-        text = QueueText.parse(data[:end])
-        assert len(text.messages()) + len(text.damaged()) == len(text.entries)
-
-
 def test_an_error_names_a_huge_key_in_short() -> None:
     key = b"k" * 900
     assert len(the_only_damage(around(b"\n      %s: 1\n      %s: 2" % (key, key))).message) < 200
@@ -297,27 +243,3 @@ def test_thousands_of_damaged_entries_do_not_hide_the_good_ones() -> None:
     assert [message.message_id for message in text.messages()] == ["GOOD"]
     assert len(text.damaged()) < 2100
     assert sum(entry.error is not None for entry in text.entries) == len(text.entries) - 1
-
-
-def test_a_kept_error_keeps_no_frames_of_the_reader_alive() -> None:
-    error = QueueText.parse(around(b"!tag x")).entries[1].error
-    assert error is not None
-    assert error.__traceback__ is None
-    assert error.__context__ is None
-
-
-def test_very_many_damaged_entries_are_counted_and_not_all_named() -> None:
-    late = b"- {message_id: LATE, type: t, from: a, to: b}\n"
-    broken = QueueText.parse(b"messages:\n" + b"- [\n" * 2000 + late)
-    assert [message.message_id for message in broken.messages()] == ["LATE"]
-    assert len(broken.damaged()) < 1100
-    repaired = QueueText.parse(b"messages:\n" + late, broken)
-    assert [message.message_id for message in repaired.messages()] == ["LATE"]
-
-
-def test_a_hundred_thousand_messages_are_read() -> None:
-    data = b"messages:\n" + GOOD * 100_000
-    text = QueueText.parse(data)
-    assert len(text.entries) == 100_000
-    assert text.place("MISSING") is None
-    assert len(text.messages()) == 100_000

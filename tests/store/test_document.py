@@ -167,25 +167,6 @@ def test_a_list_in_an_odd_place_is_found(data: bytes, found: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (b'title: "foo\nmessages:\n' + ONE + b'bar: y"\n', "there is none"),
-        (b"messages:\n" + ONE + b"- broken: [\narchive:\n" + TWO, "archive|it begins|expected|did not"),
-        (b"- a\n", "a list without that key"),
-        (b"messages:\n" + ONE + b"\0", "NUL"),
-        (b"messages:\n" + ONE + b"\xe9", "not UTF-8"),
-        (b"messages:\n" + ONE + b"<<<<<<< HEAD\n", "conflict marker"),
-        (b"messages: x\n", "a single value"),
-        (b"'messages': []\n'messages': []\n", "twice"),
-    ],
-)
-def test_what_is_no_queue_is_refused_whether_or_not_it_was_one_before(data: bytes, why: str) -> None:
-    for previous in (None, QueueText.parse(b"messages:\n" + ONE)):
-        with pytest.raises(TextError, match=why):
-            QueueText.parse(data, previous)
-
-
-@pytest.mark.parametrize(
     "content",
     [
         b'"first\n- second\n- message_id: C"',
@@ -360,14 +341,6 @@ def test_a_change_touches_only_its_lines(index: int, changes: dict[str, Any], go
     assert differing(BY_HAND, after.data()) == (gone, came)
     assert QueueText.parse(after.data()).messages()[index] == after.messages()[index]
     assert QueueText.parse(changed(text, 0, status="two\nlines").data()).messages()[0].status == "two\nlines"
-
-
-def test_reading_a_message_of_ours_changes_its_status_line_and_adds_one() -> None:
-    text = a_queue(3)
-    after = changed(text, 1, status="read", read_at="2026-02-24T11:00:00Z").data()
-    expected = text.data().split(b"- message_id")
-    expected[2] = expected[2].replace(b"  status: pending\n", b"  status: read\n  read_at: '2026-02-24T11:00:00Z'\n")
-    assert after == b"- message_id".join(expected)
 
 
 @pytest.mark.parametrize(("old", "new"), [(True, 1), (1, 1.0), (0, False), (1, "1"), (None, "")])

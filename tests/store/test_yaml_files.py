@@ -313,15 +313,6 @@ def test_a_name_never_leaves_its_folder(tmp_path: Path, name: str) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_an_old_queue_of_another_program_is_taken_as_it_is(tmp_path: Path) -> None:
-    foreign = b"# by hand\nmessages:\n  - id: one   # note\n    sender: ceo\n    type: notify\n    to: task-manager\n"
-    (tmp_path / QUEUE).write_bytes(foreign)
-    team = open_yaml(tmp_path)
-    put(team, make_message(2))
-    assert (tmp_path / QUEUE).read_bytes().startswith(foreign)
-    assert [message.message_id for message in team.snapshot().messages] == ["one", make_message(2).message_id]
-
-
 def test_the_disk_full_error_says_how_much_is_needed(tmp_path: Path) -> None:
     class Full(Disk):
         def write(self, fd: int, data: memoryview) -> int:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.contract.team import Condition
-from team_console.store.model.errors import TeamError
 
 from tests.store.yaml_folder import (
     QUEUE,
@@ -111,16 +109,6 @@ def test_an_archived_message_that_comes_back_is_taken_out_again(tmp_path: Path) 
     assert states(team) == {"02": "pending"}
 
 
-def test_a_queue_cut_at_the_end_of_a_line_is_noticed_and_filled_up_again(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, *(make_message(n) for n in range(1, 6)))
-    data = (tmp_path / QUEUE).read_bytes()
-    (tmp_path / QUEUE).write_bytes(data[: data.index(b"- message_id", len(data) // 2)])
-    assert len(open_yaml(tmp_path).snapshot().messages) < 5
-    assert "HEALED_LOST" in notices(open_yaml(tmp_path))
-    assert sorted(states(team)) == ["01", "02", "03", "04", "05"]
-
-
 @pytest.mark.parametrize("step", STEPS)
 def test_a_write_that_slips_in_during_ours_is_merged(tmp_path: Path, step: str) -> None:
     team = open_yaml(tmp_path)
@@ -189,19 +177,6 @@ def test_writers_with_and_without_the_lock_together_lose_nothing(tmp_path: Path)
     assert len(live) == len(set(live))
     assert set(ours) <= set(live)
     assert set(theirs) <= set(live)
-
-
-def test_a_half_written_file_of_another_program_is_never_built_upon(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    whole = (tmp_path / QUEUE).read_bytes()
-    (tmp_path / QUEUE).write_bytes(whole[:40] + b"\0" * 20)
-    with pytest.raises(TeamError):
-        put(team, make_message(2))
-    (tmp_path / QUEUE).write_bytes(whole)
-    put(team, make_message(2))
-    assert team.snapshot().condition is Condition.OK
-    assert states(team) == {"01": "pending", "02": "pending"}
 
 
 def _offer(root: Path, name: str, data: bytes) -> None:

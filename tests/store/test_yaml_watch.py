@@ -253,21 +253,6 @@ def test_watching_touches_nothing(tmp_path: Path) -> None:
     assert everything_in(tmp_path) == before
 
 
-def test_a_look_tells_generations_apart(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    looks = [watch.look(team.layout)]
-    for act in (
-        lambda: put(team, make_message(1)),
-        lambda: put(team, make_message(2)),
-        lambda: (tmp_path / "messenger-config.yaml").write_text("team: t\n"),
-        lambda: (tmp_path / QUEUE).chmod(0o640),
-        lambda: (tmp_path / QUEUE).unlink(),
-    ):
-        act()
-        looks.append(watch.look(team.layout))
-    assert len(set(looks)) == len(looks)
-
-
 def test_the_look_now_and_then_sees_a_lock_that_is_taken(tmp_path: Path) -> None:
     put(open_yaml(tmp_path), make_message(1))
     before = watch.look(open_yaml(tmp_path).layout)

@@ -54,36 +54,18 @@ def partial_writes(pieces: Iterable[bytes], messages: Iterable[Message]) -> list
     """Those of the pieces that are the beginning of one of the messages, and nothing else."""
     small = [piece for piece in pieces if len(piece) <= _LARGEST]
     readings = [(number, *reading) for number, piece in enumerate(small) for reading in _readings(piece)]
-    alone = {number: letters for number, part, letters in readings if not part}
-    parts = [reading for reading in readings if reading[1]]
     found: set[int] = set()
     for message in messages if readings else ():
-        known = _Known(message.record)
+        known = "\n".join(_NO_LETTER.sub("", text) for text in _written(message.record))
         # There may be thousands of both, broken for good: one look at each pair has to be quick.
-        found.update([number for number, letters in alone.items() if letters in known.letters])
-        found.update([number for number, part, letters in parts if known.begins_with(part, letters)])
+        matching = [number for number, part, end in readings if end in known and _begins(part, message.record)]
+        found.update(matching)
     return [piece for number, piece in enumerate(small) if number in found]
 
 
 def is_cut(here: object, wanted: object) -> bool:
     """Whether `here` is what is left of `wanted` when the file ends too early: nothing differs, something lacks."""
     return here != wanted and _begins(here, wanted)
-
-
-class _Known:
-    """A message that is known."""
-
-    def __init__(self, record: Mapping[str, Any]) -> None:
-        self._record = record
-
-    @cached_property
-    def letters(self) -> str:
-        """Its letters however it is written, a line for each way."""
-        return "\n".join(_NO_LETTER.sub("", text) for text in _written(self._record))
-
-    def begins_with(self, part: Mapping[str, Any], letters: str) -> bool:
-        """Whether `part` is what is left of it, and the `letters` behind it stand in it, however it is written."""
-        return _begins(part, self._record) and (not letters or letters in self.letters)
 
 
 def _readings(piece: bytes) -> Iterator[tuple[Mapping[str, Any], str]]:
@@ -93,10 +75,9 @@ def _readings(piece: bytes) -> Iterator[tuple[Mapping[str, Any], str]]:
     for left_out in range(3):
         head, rest = lines[: len(lines) - left_out], lines[len(lines) - left_out :]
         for mended in _mended(b"\n".join(head)) if head else ():
-            try:
-                yield parse_record(mended), _NO_LETTER.sub("", b" ".join(rest).decode())
-            except TextError:
-                continue
+            with contextlib.suppress(TextError):
+                if part := parse_record(mended):  # of one without keys a remark may be all that it says
+                    yield part, _NO_LETTER.sub("", b" ".join(rest).decode())
     if len(lines) == 1:
         yield {}, _NO_LETTER.sub("", text.decode())
 
@@ -222,13 +203,14 @@ def reconcile(
     found = by_id(current.messages())
     damaged = [entry.raw for entry in current.entries if entry.message is None]
     last = current.entries[-1].message if current.entries else None
-    needed = _Needed(expected, found)
+    is_short = not expected.keys() <= found.keys()
+    needed = retained_ids([*{**found, **expected}.values()], present=found.keys()) if is_short else frozenset[str]()
     for message_id, wanted in expected.items():
         here = found.get(message_id)
         if here is not None:
             _heal(wanted, here, last, healing)
         # guard: superseding-message-put-back
-        elif archived(wanted) and wanted not in needed:
+        elif archived(wanted) and not (wanted.status in DONE and message_id in needed):
             healing.removed.append(message_id)
         else:
             _restore(wanted, damaged, healing)
@@ -316,21 +298,6 @@ def understood(records: Iterable[Record]) -> Iterator[Message]:
     for record in records:
         with contextlib.suppress(ValueError):
             yield from_record(record)
-
-
-class _Needed:
-    """Messages that were read, and that what is in the queue still relies on; judged only where one is missing."""
-
-    def __init__(self, expected: Held, here: Held) -> None:
-        self._expected = expected
-        self._here = here
-
-    def __contains__(self, message: Message) -> bool:
-        return message.status in DONE and message.message_id in self._ids
-
-    @cached_property
-    def _ids(self) -> frozenset[str]:
-        return retained_ids([*{**self._here, **self._expected}.values()], present=self._here.keys())
 
 
 def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:

@@ -9,7 +9,7 @@ from team_console.store.backends.yaml.archives import Archives, closed_ids, is_u
 from team_console.store.backends.yaml.audit_log import AuditLog, Line
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk
 from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed
-from team_console.store.backends.yaml.lock import parse_released, read_text
+from team_console.store.backends.yaml.lock import Released, parse_released, read_text
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.names import is_name
@@ -81,19 +81,17 @@ def past_problems(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     return ()
 
 
-def audit_problem(disk: Disk, layout: Layout, lock_text: bytes, lines: Sequence[Line]) -> Problem | None:
+def audit_problem(disk: Disk, layout: Layout, released: Released | None, last: int) -> Problem | None:
     """What is missing of the ledger, by the mark that the last writer left in the lock file.
 
     Args:
-        lock_text: Read before `lines`, so that the ledger can only be ahead of it.
-        lines: The ledger's last ones; may be none when the last is long.
+        released: Read before the ledger, so that that can only be ahead of it.
+        last: Number of the ledger's last line, 0 for none.
 
     Raises:
-        OSError: The ledger cannot be read.
+        OSError: What shows that there was a ledger cannot be read.
     """
-    last = lines[-1].seq if lines else AuditLog(disk, layout.audit).tip().seq
-    released = parse_released(lock_text)
-    if last >= (released.seq if released is not None else 0) and (last or not was_written(disk, layout)):
+    if last >= (released.seq if released is not None else 0) and (last or not _was_written(disk, layout)):
         return None
     found = disk.stat(layout.audit)
     if found is None or found.size == 0:
@@ -114,7 +112,7 @@ def _unreadable(layout: Layout, error: OSError) -> Problem:
     return Problem(AUDIT_LOST, "error", layout.audit.name, text, "Look at what is there and its permissions.")
 
 
-def was_written(disk: Disk, layout: Layout) -> bool:
+def _was_written(disk: Disk, layout: Layout) -> bool:
     """Whether something beside the ledger shows that there was one: each of our writes leaves a line first.
 
     Archives as other programs keep them, without closing lines, show nothing; a verdict in the queue does, because only
@@ -143,10 +141,10 @@ def _state(disk: Disk, layout: Layout) -> object:
 
 
 def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
-    lock_text = read_text(disk, layout.lock)
-    released = parse_released(lock_text)
-    lines = AuditLog(disk, layout.audit).last(window=_LOOK_BACK)
-    lost = audit_problem(disk, layout, lock_text, lines)
+    released = parse_released(read_text(disk, layout.lock))
+    log = AuditLog(disk, layout.audit)
+    lines = log.last(window=_LOOK_BACK)
+    lost = audit_problem(disk, layout, released, lines[-1].seq if lines else log.tip().seq)
     finished = released.seq if released is not None else _finished_through(lines)
     claims = _claims(line for line in reversed(lines) if line.seq <= finished)
     archives = Archives(disk, layout)

@@ -33,7 +33,7 @@ from team_console.store.backends.yaml.healing import (
     torn_notice,
     understood,
 )
-from team_console.store.backends.yaml.integrity import was_written
+from team_console.store.backends.yaml.integrity import audit_problem
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import (
@@ -46,7 +46,6 @@ from team_console.store.backends.yaml.queue import (
     piece_name,
     place_of,
 )
-from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
@@ -245,15 +244,10 @@ def _note_loss(team: LockedTeam, tip: Tip) -> None:
     """Know what the ledger lost: else the first write would make it forgotten, and with it which settings and keys were
     known.
     """
-    seq = team.left.seq if team.left is not None else 0
-    if team.lost is not None or (tip.seq >= seq and (tip.seq or not was_written(team.disk, team.layout))):
-        return
-    name = team.layout.audit.name
-    what = f"line {seq} was written" if seq > tip.seq else "others were written"
-    text = f"{name} ended at line {tip.seq}, and {what}: what it said is lost, and it begins anew"
-    hint = "Keep a copy of it; archives were not checked against it."
-    team.notices.append(Problem(AUDIT_LOST, "warning", name, text, hint))
-    team.lost = tip.seq, seq
+    problem = audit_problem(team.disk, team.layout, team.left, tip.seq) if team.lost is None else None
+    if problem is not None:
+        team.notices.append(replace(problem, severity="warning", hint="It begins anew; keep a copy of what is left."))
+        team.lost = tip.seq, team.left.seq if team.left is not None else 0
 
 
 # What a line has to do so that all agree.

@@ -7,13 +7,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.yaml.archives import Archives
+from team_console.store.backends.yaml.archives import Archives, ForeignAppends
 from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.disk import Disk, FileVersion
@@ -39,6 +37,7 @@ from team_console.store.contract.team import (
     DROP_UNREADABLE,
     FOREIGN_WRITE,
     ROLLED_BACK,
+    Addressed,
     Condition,
     LockHolder,
     Snapshot,
@@ -47,10 +46,6 @@ from team_console.store.model.clock import Clock, from_file, to_text
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
-
-if TYPE_CHECKING:
-    from team_console.store.backends.yaml.archives import ForeignAppends
-
 
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 ASK_KERNEL_SECONDS = 4.0
@@ -78,26 +73,14 @@ class SnapshotReader:
         self._silent_holder: LockHolder | None = None
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
         self._ours: QueueFile | None = None
-        self._losses: Losses | None = None
+        self._settled: FileVersion | None = None
+        self._losses = Losses(disk, layout)
+        self._beside = FolderHealth(disk, layout)
+        self._foreign_appends = ForeignAppends(disk, layout)
+        self._offered = DroppedMessages(disk, layout)
         self.trail = FileReader(disk, layout.audit)
         self.folder_seen = folder_seen
         self.generation: QueueFile | None = None
-
-    @cached_property
-    def _beside(self) -> FolderHealth:
-
-        return FolderHealth(self._disk, self._layout)
-
-    @cached_property
-    def _foreign_appends(self) -> ForeignAppends:
-        from team_console.store.backends.yaml.archives import ForeignAppends
-
-        return ForeignAppends(self._disk, self._layout)
-
-    @cached_property
-    def _offered(self) -> DroppedMessages:
-
-        return DroppedMessages(self._disk, self._layout)
 
     def recorded(self) -> RecordedFacts | None:
         """What the audit trail knows of requests and answers; None where it is another user's own."""
@@ -160,6 +143,28 @@ class SnapshotReader:
         self.generation = generation
         found, damaged = self._damage(generation.text)
         return generation.text.messages(), damaged, [*_shared(generation.text), *found]
+
+    def addressed(self, agent: str) -> Addressed | None:
+        """See `Team.addressed`.
+
+        While somebody writes nothing is certain: what was known would be the answer of before, and no notice comes when
+        the lock is let go, so that whoever waits would go on waiting for a message that is there.
+        """
+        with self._guard:
+            found = self._disk.stat(self._layout.queue)
+            if found is None or any(map(is_drop_file, self._disk.names(self._layout.drop))):
+                return None
+            if found.mark != self._settled:
+                released = parse_released(self._lock_text())
+                if released is None or released.queue != found.mark:
+                    return None
+            generation, _ = self._read_queue()
+            if generation is None or generation.mark != found.mark:
+                return None
+            self.generation, self._settled = generation, found.mark
+            messages, damaged = generation.text.messages(), generation.text.damaged_count
+            mine = tuple(message for message in messages if message.is_addressed_to(agent))
+            return Addressed(mine, is_empty=not messages, damaged=damaged, is_complete=damaged == 0)
 
     def reworded(self) -> frozenset[str]:
         """See `Team.reworded`."""
@@ -276,8 +281,6 @@ class SnapshotReader:
         if mark is None or (released is not None and released.queue in (mark, None)):
             self._ours = generation if mark is not None else None
             return None
-        if self._losses is None:
-            self._losses = Losses(self._disk, self._layout)
         return self._losses.look(generation, self._ours, lock_text)
 
 
@@ -327,8 +330,7 @@ class FolderHealth:
     def __init__(self, disk: Disk, layout: Layout) -> None:
         self._disk = disk
         self._layout = layout
-        self._lines: tuple[FileVersion | None, tuple[Line, ...]] = (None, ())
-        self._lost: tuple[object, Problem | None] = (None, None)
+        self._ledger: tuple[object, list[Problem]] = (None, [])
 
     def problems(self, queue: QueueFile | None, lock_text: bytes) -> list[Problem]:
         """Everything to tell, and what of it cannot be looked at; `lock_text` is what the lock file says."""
@@ -391,20 +393,16 @@ class FolderHealth:
 
     def _of_ledger(self, lock_text: bytes) -> list[Problem]:
         """Healings among the ledger's last lines, and whether it is still there as far as it was written."""
-        lines = self._last_lines()
-        healings = [_healing(line) for line in lines if line.action in _HEALING]
-        key = self._lines[0], lock_text
-        if self._lost[0] != key or self._lines[0] is None:
-            self._lost = key, audit_problem(self._disk, self._layout, lock_text, lines)
-        problem = self._lost[1]
-        return [problem, *healings] if problem is not None else healings
-
-    def _last_lines(self) -> tuple[Line, ...]:
         found = self._disk.stat(self._layout.audit)
-        mark = found.mark if found else None
-        if self._lines[0] != mark:
-            self._lines = mark, tuple(AuditLog(self._disk, self._layout.audit).last(_RECENT))
-        return self._lines[1]
+        key = found.mark if found else None, lock_text
+        if found is None or self._ledger[0] != key:
+            log = AuditLog(self._disk, self._layout.audit)
+            lines = log.last(_RECENT)
+            seq = lines[-1].seq if lines else log.tip().seq  # none may be read where the last is long
+            lost = audit_problem(self._disk, self._layout, parse_released(lock_text), seq)
+            told = [_healing(line) for line in lines if line.action in _HEALING]
+            self._ledger = key, [lost, *told] if lost is not None else told
+        return self._ledger[1]
 
 
 def _healing(line: Line) -> Problem:

@@ -42,7 +42,6 @@ from team_console.store.settings.in_force import digest
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
-    from team_console.store.backends.yaml.addressed import Addressees
     from team_console.store.backends.yaml.archives import Archives, Whole
     from team_console.store.backends.yaml.queue import QueueFile
     from team_console.store.backends.yaml.session import LockedSession
@@ -75,7 +74,6 @@ class YamlTeam(Team):
         self.layout = Layout.of(queue, archive_dir, config_path)
         self._disk = disk or Disk()
         self._settings = SettingsFile(self._disk, self.layout)
-        self._addressees: Addressees | None = None
         self._whole_archive: Whole = {}
         self._was_there = self.layout.folder_exists(self._disk)
         self._left: QueueFile | None = None
@@ -104,11 +102,7 @@ class YamlTeam(Team):
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`."""
-        from team_console.store.backends.yaml.addressed import Addressees  # only what receives needs it
-
-        if self._addressees is None:
-            self._addressees = Addressees(self._disk, self.layout)
-        return self._addressees.look(agent)
+        return self._reader.addressed(agent)
 
     def reworded(self) -> frozenset[str]:
         """See `Team.reworded`."""
