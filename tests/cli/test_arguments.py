@@ -101,6 +101,12 @@ def test_help_lists_every_verb_that_is_not_hidden(elsewhere: CommandLine) -> Non
     assert "_complete" not in text
 
 
+def test_without_a_verb_a_terminal_is_needed_and_the_version_is_one_line(team: CommandLine) -> None:
+    result = team()
+    assert (result.status, "the console needs a terminal" in result.err) == (2, True)
+    assert team.ok("--version").out.startswith("team-console ")
+
+
 def test_bytes_that_are_no_text_are_refused_before_anything_is_written(team: CommandLine) -> None:
     before = (team.folder / "message-queue.yaml").read_bytes()
     broken = b"caf\xe9".decode("utf-8", "surrogateescape")

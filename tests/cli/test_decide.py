@@ -81,8 +81,12 @@ def test_a_shutdown_asks_and_prints_the_request(team: CommandLine) -> None:
     assert re.fullmatch(r"shutdown-\d{13}@file-manager", result["request_id"])
     question = inbox(team, "file-manager")[0]
     assert question["payload"]["content"] == "The work is done"
+    both = team.ok("shutdown", "task-manager", "knowledge-manager", "--json").json["deliveries"]
+    assert [row["recipient"] for row in both] == ["task-manager", "knowledge-manager"]
     answered = team.ok("approve", result["request_id"], "--as", "file-manager")
     assert answered.out.startswith("approved the shutdown asked by ceo")
+    [warning] = team.ok("shutdown", "file-manager", "--json").json["warnings"]
+    assert "file-manager has stopped" in warning
 
 
 def answer_next(team: CommandLine, agent: str, *verdict: str) -> None:

@@ -45,9 +45,12 @@ def test_sprint_and_messenger_kinds_are_readable_fields_and_never_json(team: Com
 def test_a_content_that_was_stored_beside_the_queue_is_shown_whole(team: CommandLine) -> None:
     text = "\n".join(f"line {number} of a long report" for number in range(12_000))
     team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "-", stdin=text)
-    out = team.ok("receive", "--agent", "task-manager").out
+    out = team.ok("receive", "--agent", "task-manager", "--peek").out
     assert "  line 11999 of a long report\n" in out
     assert "attachment: attachments/" in out
+    for path in (team.folder / "attachments").iterdir():
+        path.unlink()
+    assert "only the beginning is shown" in team.ok("receive", "--agent", "task-manager").out
 
 
 def test_what_was_delivered_is_named_counted_and_can_be_taken(team: CommandLine) -> None:

@@ -53,6 +53,15 @@ def test_a_session_that_showed_no_dialog_is_waited_for(status: object, tmp_path:
     assert not any(seen(tmp_path, status, status, status))
 
 
+def test_what_cannot_be_read_tells_nothing(tmp_path: Path) -> None:
+    dialog = Dialog(SESSION)
+    say(tmp_path, "waiting")
+    assert not dialog.is_closed()
+    for text in ("", "{", "[1]", "[" * 100_000):
+        (tmp_path / "sessions" / "4711.json").write_text(text)
+        assert not dialog.is_closed()
+
+
 @pytest.mark.slow
 def test_what_was_answered_in_the_terminal_ends_while_the_tool_runs(
     client: Client, human: Human, tmp_path: Path

@@ -281,6 +281,7 @@ def test_servers_of_codex_in_an_inline_table_are_left_alone(desk: Desk) -> None:
             (".claude/settings.json", "claude", text)
             for text in ("", '{"permissions": {\n  "allow": [\n  ]\n}}\n', '{"hooks": [\n], "x": { }}')
         ),
+        (".claude/settings.json", "claude", '{"permissions": {"allow": ["mcp__team-console__*"]}}'),
         (".codex/hooks.json", "codex", '{"hooks": {"Stop": [ ]}, "model": "opus"}'),
         (".mcp.json", "mcp", '{"mcpServers": {\n}}\n'),
         *(("AGENTS.md", "shell", text) for text in ("", "# Rules\n\nTests first.")),

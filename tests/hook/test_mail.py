@@ -263,6 +263,15 @@ def test_an_idle_codex_is_woken_by_a_prompt_that_is_no_approval_and_brings_the_m
     assert statuses(office) == ["read"]
 
 
+def test_a_run_of_codex_without_a_terminal_is_not_waited_for(client: Client, tmp_path: Path) -> None:
+    rollout = tmp_path / "rollout.jsonl"
+    rollout.write_text(json.dumps({"type": "session_meta", "payload": {"source": "exec"}}) + "\n")
+    client.options = ("--client", "codex")
+    client.tell("codex: UserPromptSubmit")
+    client.tell("codex: Stop", transcript_path=str(rollout))
+    assert not (session_files(client) / "waits").exists()
+
+
 DENIED: dict[str, Any] = {
     "hook_event_name": "PermissionDenied",
     "tool_name": "Bash",

@@ -73,6 +73,14 @@ def test_two_sessions_of_one_member_end_one_by_one(client: Client, office: Comma
     assert rows(office)["alice"]["state"] == "active"
     other.tell("claude: SessionEnd")
     assert rows(office)["alice"]["state"] == "stopped"
+    sent = office.ok("send", "--to", "alice", "--summary", "Please look at the export job", "--content", "x", "--json")
+    assert any("alice has stopped" in warning for warning in sent.json["warnings"])
+
+
+def test_a_teammate_goes_when_the_client_knows_of_none_any_more(client: Client, office: CommandLine) -> None:
+    client.tell("claude: SubagentStart (teammate)")
+    client.tell("claude: SubagentStop (teammate)", background_tasks=[])
+    assert rows(office).get(MATE, {"state": "stopped"})["state"] == "stopped"
 
 
 def test_a_teammate_is_a_temporary_member_under_its_own_name(client: Client, office: CommandLine) -> None:

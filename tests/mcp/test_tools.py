@@ -131,6 +131,28 @@ def test_mail_is_handed_out_once_and_read_afterwards(place: Place) -> None:
     assert message["status"] == "read"
 
 
+def test_mail_that_was_delivered_in_another_way_is_named_and_can_be_taken(place: Place) -> None:
+    mail(place)
+    place.verb("deliver")
+
+    async def look(client: Client) -> Any:
+        return await told(client, "inbox"), await told(client, "inbox", delivered=True)
+
+    named, taken = run(place, look)
+    assert "not acknowledged: MSG-" in named["warnings"][0]
+    assert [message["content"] for message in taken["messages"]] == ["Now"]
+
+
+def test_a_plan_that_was_changed_before_approval_says_so(place: Place) -> None:
+    async def ask(client: Client) -> Any:
+        ticket = await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0)
+        requests.approve(place.caller(LEAD), request_id=ticket["request_id"], updated="1. Go\n2. Test")
+        return await told(client, "verdict", request_id=ticket["request_id"])
+
+    verdict = run(place, ask)
+    assert (verdict["state"], verdict["plan"]) == ("approved", "1. Go\n2. Test")
+
+
 def test_mail_of_a_call_that_dies_with_its_server_is_not_lost(place: Place) -> None:
     """The server ends before the call is acknowledged: mail stays claimed, and comes back when its lease ends."""
     mail(place)
