@@ -2,9 +2,9 @@
 
     python -m pytest -n 0 -p tests.delays --delays 1 tests/console
 
-Threads begin and end late, timers and messages of the screen's widgets come late, and child processes are stopped again
-and again while they start. The delays are drawn from the seed and the test's name. A test that acts or looks once where
-it should wait fails under some seed.
+Threads begin and end late, and so come timers and messages of the screen's widgets; command lines that a test starts
+are as slow, and begin late. The delays are drawn from the seed and the name of a test. One that acts or looks once
+where it should wait fails under some seed.
 """
 
 from __future__ import annotations
@@ -12,12 +12,9 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import signal
-import subprocess
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from random import Random
 from time import sleep  # a test may put another into `time`
 from typing import TYPE_CHECKING, Any
@@ -25,20 +22,17 @@ from typing import TYPE_CHECKING, Any
 from textual.message_pump import MessagePump
 from textual.timer import Timer
 
-from tests.forked import SEED, Template
+from tests.forked import SEED
 
 if TYPE_CHECKING:
     import pytest
 
-_THREAD, _TIMER, _MESSAGE, _STOPPED, _RUNNING = 0.05, 0.03, 0.03, 0.12, 0.06
+_THREAD, _TIMER, _MESSAGE = 0.05, 0.03, 0.03
 """Seconds that each takes at most."""
 _START = 0.5
 """Seconds until a command line begins at most."""
 _LATE_MESSAGES = 0.05
 """Share of messages that come late."""
-_STOPS = 12
-"""How often a child process is stopped."""
-_NAME = "delays"
 
 
 class Delays:
@@ -58,11 +52,6 @@ class Delays:
         self._wrap(threading.Thread, "run", self._run)
         self._wrap(Timer, "_tick", functools.partial(self._late, most=_TIMER, share=1.0))
         self._wrap(MessagePump, "_dispatch_message", functools.partial(self._late, most=_MESSAGE, share=_LATE_MESSAGES))
-
-    def install_for_children(self) -> None:
-        """Make processes that this one starts slow."""
-        self._wrap(Template, "start", self._child)
-        self._wrap(subprocess.Popen, "_execute_child", self._program)
 
     @staticmethod
     def _wrap(owner: Any, name: str, around: Callable[..., Any]) -> None:
@@ -96,8 +85,7 @@ class Delays:
         return plain(pool, slowly)
 
     def _run(self, plain: Callable[..., Any], thread: threading.Thread) -> None:
-        if thread.name != _NAME:
-            sleep(self.seconds(_THREAD))
+        sleep(self.seconds(_THREAD))
         plain(thread)
 
     async def _late(
@@ -106,34 +94,6 @@ class Delays:
         if self._random.random() < share:
             await asyncio.sleep(self.seconds(most))
         return await plain(*arguments, **options)
-
-    def _child(self, plain: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        child = plain(*arguments, **options)
-        if not options.get("is_terminal"):  # it would take the end of a stop for the end of one by ctrl+z
-            self._stop_at_times(child.pid)
-        return child
-
-    def _program(self, plain: Callable[..., Any], process: Any, arguments: Any, *more: Any) -> None:
-        plain(process, arguments, *more)
-        if "tests.forked" not in arguments:
-            self._stop_at_times(process.pid)
-
-    def _stop_at_times(self, pid: int) -> None:
-        pauses = [(self.seconds(_STOPPED), self.seconds(_RUNNING)) for _ in range(_STOPS)]
-        with suppress(ProcessLookupError):
-            descriptor = os.pidfd_open(pid)
-            threading.Thread(target=_stop, args=(descriptor, pauses), name=_NAME, daemon=True).start()
-
-
-def _stop(descriptor: int, pauses: list[tuple[float, float]]) -> None:
-    """Stop a process and let it go on; it is named by a descriptor, since its number may be another's by then."""
-    with suppress(ProcessLookupError):
-        for stopped, running in pauses:
-            signal.pidfd_send_signal(descriptor, signal.SIGSTOP)
-            sleep(stopped)
-            signal.pidfd_send_signal(descriptor, signal.SIGCONT)
-            sleep(running)
-    os.close(descriptor)
 
 
 def install_in_child(environment: Mapping[str, str]) -> None:
@@ -155,8 +115,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[SEED] = seed
         delays = Delays(seed)
         delays.install()
-        delays.install_for_children()
-        config.pluginmanager.register(_PerTest(delays), _NAME)
+        config.pluginmanager.register(_PerTest(delays))
 
 
 class _PerTest:
