@@ -34,24 +34,6 @@ def build(folder: Path, what: str) -> Path:
     return made
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel."""
-    return build(tmp_path_factory.mktemp("wheel"), "wheel")
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel's packages and, beside them, packages `console` and `store` of somebody else."""
-    place = tmp_path_factory.mktemp("installed")
-    with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(place)
-    for name, text in (("console", "def fg(colour): return colour\n"), ("store", "SHELVES = 3\n")):
-        (place / name).mkdir()
-        (place / name / "__init__.py").write_text(text)
-    return place
-
-
 def run(place: Path, code: str, cwd: Path) -> str:
     """What a fresh interpreter prints that finds the installed packages first."""
     environment = {**clean_environment(), "PYTHONPATH": str(place)}
@@ -59,7 +41,17 @@ def run(place: Path, code: str, cwd: Path) -> str:
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_packages_of_others_stay_what_they_are(installed: Path, tmp_path: Path) -> None:
+def test_a_wheel_is_complete_and_lives_beside_packages_of_the_same_names(team: CommandLine, tmp_path: Path) -> None:
+    installed = tmp_path / "installed"
+    with zipfile.ZipFile(build(tmp_path, "wheel")) as packed:
+        packed.extractall(installed)
+        names = set(packed.namelist())
+        told = packed.read(f"team_console-{__version__}.dist-info/METADATA").decode()
+    _has_every_module_and_no_test(names)
+    _shows_pictures_and_says_where_things_are(told)
+    for name, text in (("console", "def fg(colour): return colour\n"), ("store", "SHELVES = 3\n")):
+        (installed / name).mkdir()
+        (installed / name / "__init__.py").write_text(text)
     code = (
         "from console import fg; import store, team_console.store.api, team_console.console.app as a;"
         "print(fg('red'), store.SHELVES, a.__file__)"
@@ -67,27 +59,21 @@ def test_packages_of_others_stay_what_they_are(installed: Path, tmp_path: Path) 
     red, shelves, file = run(installed, code, tmp_path).split()
     assert (red, shelves) == ("red", "3")
     assert file.startswith(str(installed / "team_console"))
-
-
-def test_the_python_of_the_guide_finds_what_it_imports(installed: Path, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "guide" / "python.md").read_text(encoding="utf-8")
     imports = re.findall(r"^(?:from|import) .*join_team.*$", page, re.M)
     assert len(imports) == 2
     for line in imports:
         assert run(installed, f"{line}\nprint(join_team.__module__)", tmp_path) == "team_console.store.api"
-
-
-def test_a_folder_with_a_store_of_the_user_disturbs_nothing(installed: Path, team: CommandLine) -> None:
+    # A folder of the user that has such a module as well.
     (team.folder / "store.py").write_text("raise SystemExit('the wrong store')\n")
     path = f"{team.folder}{os.pathsep}{installed}"
-    environment = {**clean_environment(), "PYTHONPATH": path}
     command = [sys.executable, "-m", "team_console.console", "status"]
+    environment = {**clean_environment(), "PYTHONPATH": path}
     done = subprocess.run(command, cwd=team.folder, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, "sprint-42" in done.stdout) == (0, True), done.stderr
 
 
-def test_the_wheel_has_every_module_and_no_test(wheel: Path) -> None:
-    names = set(zipfile.ZipFile(wheel).namelist())
+def _has_every_module_and_no_test(names: set[str]) -> None:
     wanted = {
         f"team_console/{path.relative_to(ROOT)}"
         for folder in ("console", "store", "widgets")
@@ -100,9 +86,7 @@ def test_the_wheel_has_every_module_and_no_test(wheel: Path) -> None:
     assert [name for name in names if ".data/" in name] == [f"{release}.data/data/share/man/man1/team-console.1"]
 
 
-def test_the_page_of_the_release_shows_pictures_and_says_where_things_are(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as packed:
-        told = packed.read(f"team_console-{__version__}.dist-info/METADATA").decode()
+def _shows_pictures_and_says_where_things_are(told: str) -> None:
     head, _, page = told.partition("\n\n")
     links = re.findall(r"\]\(([^)\s]+)\)", page)
     ours = [link.partition(f"/v{__version__}/") for link in links if "raw.githubusercontent.com" in link]
