@@ -103,11 +103,14 @@ class Files:
     @contextmanager
     def settings(self, old: str, new: str) -> Iterator[None]:
         """Other settings for as long as the block lasts."""
-        path = self.folder / "messenger-config.yaml"
-        text = path.read_text()
-        path.write_text(text.replace(old, new))
+        text = (self.folder / "messenger-config.yaml").read_text()
+        self.write_settings(text.replace(old, new))
         yield
-        path.write_text(text)
+        self.write_settings(text)
+
+    def write_settings(self, text: str) -> None:
+        """Other settings for good."""
+        (self.folder / "messenger-config.yaml").write_text(text)
 
 
 class Database:
@@ -174,6 +177,9 @@ class Database:
         self._run(change, old, new)
         yield
         self._run(change, new, old)
+
+    def write_settings(self, text: str) -> None:
+        self._run("UPDATE team_console_config SET value = ? WHERE key = 'settings'", text)
 
     def _chain(self) -> None:
         """As whoever has read our source."""
