@@ -77,7 +77,7 @@ def test_sendmessage_takes_json_lines_and_answers_each(sprint: CommandLine) -> N
         (("route",), "", "is empty"),
         (("sendmessage",), "{", "line 1 column 2: a name in double quotes is missing"),
         (("sendmessage",), "[1]", "is one JSON object, not a list"),
-        (("route",), "{}", "ACTION: is missing"),
+        (("route",), "{}", "ACTION"),
         (("send", "--to", "debugger", "--payload", "[]", "--json"), "", "--payload is a list, not an object"),
     ],
 )
