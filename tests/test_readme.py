@@ -36,32 +36,12 @@ def test_every_part_is_on_a_page() -> None:
     assert {name for text in TEXTS.values() for name in parts_in(text)} == set(PARTS)
 
 
-def test_a_part_that_was_changed_by_hand_is_noticed() -> None:
-    page = next(text for text in TEXTS.values() if "errors" in parts_in(text))
-    changed = page.replace("<!-- errors -->\n", "<!-- errors -->\nsomething else\n")
-    assert with_parts(changed) == page
-    with pytest.raises(ValueError, match="'errors' once"):
-        with_parts(page + "<!-- errors -->\n")
-
-
 def test_a_transcript_that_was_changed_by_hand_is_noticed() -> None:
     made_up = "```console\n$ team-console init --lead ceo\nmade team {} in .: ceo leads nobody yet\n```\n"
     real = with_transcripts(made_up.format("other"))
     assert real != made_up.format("other")
     assert real.startswith(made_up.format("sprint-42").removesuffix("```\n"))
     assert with_transcripts(real) == real
-
-
-def test_ids_in_later_commands_follow_those_that_were_printed() -> None:
-    plan = "plan_approval-1700000000000@a1@sprint-42"
-    text = (
-        "```console\n$ team-console init --agent a1\n"
-        f"$ team-console --as a1 plan --content 'Go on'\n{plan}\n"
-        f"$ team-console approve {plan}\n```\n"
-    )
-    made = with_transcripts(text)
-    assert plan not in made
-    assert "approved the plan of a1" in made
 
 
 @every_page

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from team_console.store.backends.yaml.queue import QueueText
 
-from tests.proofs.fuzz.inputs import make
 from tests.proofs.fuzz.runner import run
 from tests.work import calls_of
 
@@ -17,11 +16,6 @@ def test_no_file_kills_hangs_or_confuses_the_reader() -> None:
     assert report.failures == []
     assert report.outcomes.total() == 1200
     assert min(report.outcomes[name] for name in ("fine", "damaged", "unreadable")) > 100
-
-
-def test_an_input_is_made_again_from_its_number() -> None:
-    assert [make(number, 7, 1000) for number in range(20)] == [make(number, 7, 1000) for number in range(20)]
-    assert make(1, 7, 1000) != make(1, 8, 1000)
 
 
 @pytest.mark.parametrize("unit", [b"- {a: \n", b"- [\n", b'- [a, "\n'])
