@@ -321,15 +321,16 @@ def _decide_many(screen: MainScreen, subject: Subject, *, approving: bool) -> No
         seen[key] = shelf.as_painted(token, shown) if shown else seen_title(row.question, safe_line(row.title, 200))
 
     def agreed(keys: Sequence[str], words: str) -> Agreed:
-        acts = []
-        for key in keys:
-            do = (
-                partial(requests.approve, request_id=key, note=words or None, seen=seen[key])
-                if approving
-                else partial(requests.reject, request_id=key, reason=words, seen=seen[key])
+        write = partial(requests.approve, note=words or None) if approving else partial(requests.reject, reason=words)
+        acts = tuple(
+            Act(
+                key,
+                f"{verb} {safe_line(rows[key].asker, 64)}'s {rows[key].kind}",
+                partial(write, request_id=key, seen=seen[key]),
             )
-            acts.append(Act(key, f"{verb} {safe_line(rows[key].asker, 64)}'s {rows[key].kind}", do))
-        return Agreed(verb, tuple(acts), f"{{n}} {'approved' if approving else 'rejected'}")
+            for key in keys
+        )
+        return Agreed(verb, acts, f"{{n}} {'approved' if approving else 'rejected'}")
 
     label = "note" if approving else "reason"
     _ask_about_many(screen, subject, verb, items, agreed, label=label, required=not approving)
@@ -589,12 +590,7 @@ def grant(screen: MainScreen, subject: Subject) -> None:
 
 def list_grants(screen: MainScreen, subject: Subject) -> None:
     """List the grants that are in force, and recall one."""
-
-    def running() -> list[RunningGrant]:
-        snapshot = screen.caller.team.snapshot()
-        return grants.in_force(snapshot)
-
-    screen.background.run(running, partial(_choose, screen))
+    screen.background.run(lambda: grants.in_force(screen.caller.team.snapshot()), partial(_choose, screen))
 
 
 def _choose(screen: MainScreen, running: list[RunningGrant]) -> None:

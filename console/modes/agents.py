@@ -50,6 +50,7 @@ class AgentsPane(Pane[Message]):
     """
     MODE: ClassVar[Mode] = Mode.AGENTS
     MARKABLE: ClassVar[bool] = True
+    KEY: ClassVar[str] = "message_id"
     _sought_agent = ""
     _was_in_roster = True
     _agent: str | None = None
@@ -110,10 +111,6 @@ class AgentsPane(Pane[Message]):
 
     def _sign_of(self, row: RosterRow) -> Sign:
         return self._signs.get(row.name, AGENTS[row.state])
-
-    def key_of(self, row: Message) -> str:
-        """Its id; two records with one id are told apart by their state."""
-        return row.message_id
 
     def matter_of(self, row: Message) -> object:
         """What it says and where it is on its way."""

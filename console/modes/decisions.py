@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
@@ -21,8 +20,7 @@ from team_console.widgets.row_list import Drawing, age_column
 from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
 from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line, Part, ago, clock_time, span
-from textual import on, work
-from textual.message import Message as TextualMessage
+from textual import work
 from textual.worker import Worker, WorkerState
 
 _ARCHIVED, _AUDITED = 20_000, 20_000
@@ -46,16 +44,10 @@ class DecisionsPane(Pane[Decision]):
 
     MODE: ClassVar[Mode] = Mode.DECISIONS
 
-    @dataclass
-    class Read(TextualMessage):
-        """The ledger was read."""
-
-        ledger: DecisionLedger
-
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self._ledger: DecisionLedger | None = None
-        self._reading: Worker[None] | None = None
+        self._reading: Worker[DecisionLedger] | None = None
         self._read_for: object = None
         self._failure = ""
 
@@ -74,13 +66,13 @@ class DecisionsPane(Pane[Decision]):
         title = ((f"{verdict} ", tone), (f"{kind}: ", "muted"), (what, ""))
         return row_lines(drawing, Sign(glyph, verdict, tone), title, end, who=row.asked_by or row.by, facts=facts)
 
-    def key_of(self, row: Decision) -> str:
-        """Its own key."""
-        return row.key
-
     def rows_of(self, view: View) -> tuple[Decision, ...]:
         """What was read of the ledger."""
-        return self._ledger.decisions if self._ledger is not None else ()
+        return self._latest.decisions
+
+    @property
+    def _latest(self) -> DecisionLedger:
+        return self._ledger or DecisionLedger()
 
     def found_in(self, row: Decision) -> Searchable:
         """Who decided what for whom, how, when, with which words and evidence."""
@@ -133,8 +125,7 @@ class DecisionsPane(Pane[Decision]):
             yield said("the question alone", "muted")
         elif not row.shown_by:
             yield Lines((_UNKNOWN,))
-        problems = self._ledger.problems if self._ledger is not None else ()
-        gaps = [*row.gaps, *(problem.sentence for problem in problems)]
+        gaps = [*row.gaps, *(problem.sentence for problem in self._latest.problems)]
         if gaps:
             yield Heading("not proved")
             yield Lines(tuple((("△ ", "warn"), (safe_line(gap, 500), "")) for gap in gaps), indent=2)
@@ -149,7 +140,7 @@ class DecisionsPane(Pane[Decision]):
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show what is known, and read the ledger again when anything was decided since."""
         self.situation, self.now = situation, now
-        self._all = self._ledger.decisions if self._ledger is not None else ()
+        self._all = self._latest.decisions
         self._look()
         self._fill()
 
@@ -168,7 +159,7 @@ class DecisionsPane(Pane[Decision]):
         """What goes on, and what keeps the ledger from being whole."""
         notes = ["◔ reading"] if self._reading is not None else []
         notes += [f"✗ not read again: {self._failure}"] if self._failure else []
-        problems = self._ledger.problems if self._ledger is not None else ()
+        problems = self._latest.problems
         return [*notes, f"△ {counted(len(problems), 'gap')} in the sources"] if problems else notes
 
     def _fill(self) -> None:
@@ -191,16 +182,8 @@ class DecisionsPane(Pane[Decision]):
             self._reading = self._read(snapshot)
 
     @work(thread=True, exit_on_error=False, group="decisions")
-    def _read(self, snapshot: Snapshot) -> None:
-        ledger = ledger_of_team(self.shelf.team, snapshot, archived=_ARCHIVED, audited=_AUDITED)
-        self.post_message(self.Read(ledger))
-
-    @on(Read)
-    def _has_read(self, event: Read) -> None:
-        event.stop()
-        self._ledger, self._failure = event.ledger, ""
-        self._all = event.ledger.decisions
-        self._fill()
+    def _read(self, snapshot: Snapshot) -> DecisionLedger:
+        return ledger_of_team(self.shelf.team, snapshot, archived=_ARCHIVED, audited=_AUDITED)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A reading ended: show it, or say why there is none; look again for what was decided meanwhile."""
@@ -210,5 +193,7 @@ class DecisionsPane(Pane[Decision]):
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             self._failure, self._read_for = reason_of(event.worker.error), None
         else:
+            self._ledger, self._failure = event.worker.result, ""
+            self._all = self._latest.decisions
             self._look()
         self._fill()

@@ -45,10 +45,6 @@ class DeliveriesPane(Pane[DeliveryRow]):
         title: Line = ((title_of(row.message), "strong" if row.state is DeliveryState.FAILED else ""),)
         return row_lines(drawing, sign, title, end, word=sign.word.upper(), who=row.recipient, facts=facts)
 
-    def key_of(self, row: DeliveryRow) -> str:
-        """Its own key."""
-        return row.key
-
     def matter_of(self, row: DeliveryRow) -> object:
         """The message and its state; clocks are no disturbance."""
         return row.message, row.state

@@ -53,6 +53,9 @@ class HistoryPane(Pane[Message]):
 
     MODE: ClassVar[Mode] = Mode.HISTORY
     ROOMY: ClassVar[int] = 24
+    KEY: ClassVar[str] = "message_id"
+    at_end = False
+    """Whether everything there is has been read."""
 
     @dataclass
     class Read(TextualMessage):
@@ -69,17 +72,11 @@ class HistoryPane(Pane[Message]):
         self._walk = 0
         self._steps: Iterator[Stretch] | None = None
         self._scanned = 0
-        self._at_end = False
         self._busy: Worker[None] | None = None
         self._gaps: dict[Problem, None] = {}
         self._copies: dict[str, tuple[Message, ...]] = {}
         self._typing: Timer | None = None
         self._is_stale = False
-
-    @property
-    def at_end(self) -> bool:
-        """Whether everything there is has been read."""
-        return self._at_end
 
     def messages(self) -> tuple[Message, ...]:
         """Every message that the rows stand for, newest first."""
@@ -102,10 +99,6 @@ class HistoryPane(Pane[Message]):
         near = {0: "today · ", 1: "yesterday · "}.get((today - local).days, "")
         words = f"── {near}{local:%A %Y-%m-%d} "
         return (words, "muted"), ("─" * (drawing.width - len(words)), "faint")
-
-    def key_of(self, row: Message) -> str:
-        """Its id."""
-        return row.message_id
 
     def rows_of(self, view: View) -> tuple[Message, ...]:
         """What has been read so far."""
@@ -134,7 +127,7 @@ class HistoryPane(Pane[Message]):
         snapshot = situation.snapshot
         if snapshot is None:
             self._fill()
-        elif (self._steps is None and not self._at_end) or (self._gaps and _is_another(before, snapshot)):
+        elif (self._steps is None and not self.at_end) or (self._gaps and _is_another(before, snapshot)):
             self._start()
         elif before is not None and before.archives != snapshot.archives:
             self._start(again=True)
@@ -159,14 +152,14 @@ class HistoryPane(Pane[Message]):
             self._busy.cancel()
             self._walk += 1
             self._busy = None
-            self._at_end = True
+            self.at_end = True
             self._show_titles()
             return True
         return super().back()
 
     def title_of(self, shown: int, total: int) -> str:
         """How much has been read, and whether there is more."""
-        more = "" if self._at_end else "+"
+        more = "" if self.at_end else "+"
         if self.query_text:
             return f"History · {shown:,} found in {self._scanned:,}{more}"
         return f"History · {shown:,}{more}"
@@ -190,7 +183,7 @@ class HistoryPane(Pane[Message]):
         super()._fill()
         if self.rows.rows:
             return
-        if self._busy is None and self._at_end:
+        if self._busy is None and self.at_end:
             if self._gaps:
                 self.rows.set_rows((), now=self.now, empty=_unread(next(iter(self._gaps))))
             return
@@ -206,7 +199,7 @@ class HistoryPane(Pane[Message]):
             self._busy.cancel()
             self._busy = None
         self._walk += 1
-        self._is_stale, self._scanned, self._at_end = again, 0, False
+        self._is_stale, self._scanned, self.at_end = again, 0, False
         shown = len(self.messages()) if again else 0
         if not again:
             self._forget()
@@ -222,7 +215,7 @@ class HistoryPane(Pane[Message]):
         self._copies.clear()
 
     def _go_on(self, *, first: bool = False, least: int = 0) -> None:
-        if self._busy is None and not self._at_end and self._steps is not None:
+        if self._busy is None and not self.at_end and self._steps is not None:
             most = 1_000_000 if self.query_text else 1 if first else _STEPS
             self._busy = self._step(self._walk, self._steps, most, least)
             self._fill()
@@ -253,7 +246,7 @@ class HistoryPane(Pane[Message]):
             return
         self._busy = None
         if event.state is WorkerState.ERROR:
-            self._at_end = True
+            self.at_end = True
             reason = reason_of(event.worker.error) if event.worker.error is not None else "it stopped"
             self.app.notify(f"✗ History cannot be read: {reason}", severity="error", markup=False)
         self._fill()
@@ -266,7 +259,7 @@ class HistoryPane(Pane[Message]):
             return
         if self._is_stale:
             self._forget()
-        self._at_end, self._scanned = event.at_end, event.scanned
+        self.at_end, self._scanned = event.at_end, event.scanned
         self._gaps.update(dict.fromkeys(event.problems))
         if event.found:
             self._all = (*self._all[:-1], *self._as_rows((*self._copies_of_last(), *event.found)))

@@ -105,10 +105,6 @@ class NeedsPane(Pane[ActionItem]):
         number = to_do(item for row in self.rows.rows for item in self._standing_for(row))
         return " · ".join((self.MODE.label, *((f"{number:,}",) if number else ()), *words))
 
-    def key_of(self, row: ActionItem) -> str:
-        """Its own key."""
-        return row.key
-
     def is_new(self, row: ActionItem) -> bool:
         """Whether it came since the human was here last, and was not on the screen yet."""
         return self.shelf.is_new(row.since, digest_of(row.message) if row.message is not None else "")
@@ -322,10 +318,6 @@ class RequestsPane(Pane[RequestRow]):
     def group_of(self, row: RequestRow) -> str:
         """Mine, those of others, and what is decided."""
         return "DECIDED" if not row.is_open else "ASKED BY YOU" if row.asker == self.me else "OPEN"
-
-    def key_of(self, row: RequestRow) -> str:
-        """Its own key."""
-        return row.key
 
     def matter_of(self, row: RequestRow) -> object:
         """The question and whether it is open."""

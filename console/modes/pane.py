@@ -194,6 +194,8 @@ class Pane(Container, Generic[RowT]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "go_on", "Go on with what is read", show=False)]
     MODE: ClassVar[Mode]
     MARKABLE: ClassVar[bool] = False
+    KEY: ClassVar[str] = "key"
+    """Attribute that names a row."""
     ROOMY: ClassVar[int] = 18
     """Height of the list from which on its rows have two lines; 0 for never."""
     draw: Draw[RowT]
@@ -265,9 +267,9 @@ class Pane(Container, Generic[RowT]):
 
     # What a list says of its rows.
 
-    @abstractmethod
     def key_of(self, row: RowT) -> str:
         """What names a row."""
+        return str(getattr(row, self.KEY))
 
     @abstractmethod
     def rows_of(self, view: View) -> tuple[RowT, ...]:
@@ -492,7 +494,7 @@ class Pane(Container, Generic[RowT]):
         if document is not None and row is not None and (decided := self.unwritten_of(row)):
             document = with_unwritten(document, decided)
         if document is not None and (fate := self.fate):
-            document = with_fate(document, f"{fate}{' · enter shows it' * self._is_superseded} · n next")
+            document = with_fate(document, f"{fate}{' · enter shows it' * bool(self._newer)} · n next")
         self.detail.show(document)
         if self._around is not None:
             self._around.stop()
@@ -596,10 +598,6 @@ class Pane(Container, Generic[RowT]):
         now = row_now(self._asked, self.situation.view) if self._asked is not None else None
         return now.superseded_by or "" if now is not None and now.state is RequestState.SUPERSEDED else ""
 
-    @property
-    def _is_superseded(self) -> bool:
-        return bool(self._newer)
-
     def action_go_on(self) -> None:
         """Send what was decided, go to the version that took the place of this one, else give it the whole screen."""
         if self.shelf.is_pending:
@@ -675,7 +673,7 @@ class Pane(Container, Generic[RowT]):
     def open(self) -> None:
         """Go into the thing under the cursor, or to the version that took its place."""
         self.draw_now()
-        if self.shelf.is_pending or self._is_superseded:
+        if self.shelf.is_pending or self._newer:
             self.action_go_on()
         elif self.rows.cursor_key is not None:
             self._go_inside(True)
