@@ -204,6 +204,12 @@ class Desk:
         """Wait until so many plans are answered on record."""
         await self.until(lambda: len(verdicts(team)) >= number, f"{number} verdicts")
 
+    async def approves(self, team: Team, number: int = 1) -> None:
+        """Approve what is under the cursor in a form, and wait until so many plans are answered on record."""
+        await self.asks("a")
+        await self.press("enter")
+        await self.decided(team, number)
+
     async def form(self) -> Form[object]:
         """The form that is open, once there is one."""
         await self.until(lambda: isinstance(self.app.screen, Form), "an open form")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -29,18 +30,18 @@ def click(terminal: Terminal, text: str) -> None:
     terminal.send(f"\x1b[<0;{line.index(text) + 1};{row}M\x1b[<0;{line.index(text) + 1};{row}m")
 
 
-def on_team(folder: Path, home: Path, **env: str) -> Terminal:
+def on_team(folder: Path, home: Path, *flags: str, **env: str) -> Terminal:
     """The console on the showcase, with files of its own."""
     folder.mkdir()
     showcase.build(folder)
     homes = {"XDG_STATE_HOME": str(home / "state"), "XDG_CONFIG_HOME": str(home / "config")}
-    return Terminal([*COMMAND, "-t", str(folder), "--as", LEAD], cwd=home, env={**homes, **env})
+    return Terminal([*COMMAND, "-t", str(folder), "--as", LEAD, *flags], cwd=home, env={**homes, **env})
 
 
-def hand_in(folder: Path, title: str) -> None:
+def hand_in(folder: Path, title: str, agent: str = "debugger") -> None:
     """A plan for the lead."""
     team = open_team(str(folder))
-    requests.submit_plan(Caller(team, "debugger"), content="1. Look\n2. Ask", summary=title)
+    requests.submit_plan(Caller(team, agent), content="1. Look\n2. Ask", summary=title)
     team.close()
 
 
@@ -225,3 +226,60 @@ def test_a_terminal_of_another_encoding_shows_everything_in_its_column_also_afte
         terminal.send("?")
         terminal.wait_for("Decide", "esc")
         assert "\\" not in terminal.text
+
+
+def test_what_comes_together_is_one_notice_and_a_console_that_only_looks_tells_it_but_decides_nothing(
+    tmp_path: Path,
+) -> None:
+    team = tmp_path / "team"
+    config = tmp_path / "config" / "team-console" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[notices]\ndesktop = true\nread_only = true\n", encoding="utf-8")
+    with on_team(team, tmp_path, "--read-only") as terminal:
+        before = _words(team)
+        terminal.wait_for("READ-ONLY", "Escalation")
+        terminal.settle()
+        terminal.signal(signal.SIGSTOP)  # all three are there at its next look
+        for agent in ("debugger", "architect", "file-manager"):
+            hand_in(team, f"What {agent} wants to do", agent)
+        terminal.signal(signal.SIGCONT)
+        terminal.wait_until(lambda: b"\x1b]9;" in terminal.output, "the notice")
+        terminal.settle()
+        assert terminal.output.count(b"\x1b]9;") == 1
+        assert b"(and 2 more decisions)\x1b\\" in terminal.output
+        for keys in ("jj", "a\r", "rno\r", "d", "D"):
+            terminal.send(keys)
+            terminal.settle()
+        terminal.send("l")
+        terminal.wait_for("All requests ·")
+        assert _words(team) == before
+
+
+def test_keys_behind_the_one_that_closes_a_view_or_decides_go_to_what_stands_behind_it(tmp_path: Path) -> None:
+    with on_team(tmp_path / "team", tmp_path) as terminal:
+        terminal.wait_for("LIVE", "Escalation")
+        terminal.send(":agent debugger\rjjj")
+        terminal.wait_for("Agents ·", "file-manager ·")  # three below
+        terminal.send(":agent architect\r3")
+        terminal.wait_for("History ·", "Tuesday 2026-02-24")
+        terminal.send(":no such thing at all\r" + ESCAPE + "1l")
+        terminal.wait_for("All requests ·")
+        terminal.send("?" + ESCAPE + "4")
+        terminal.wait_for("Health ·")
+        terminal.send("1gc" + ESCAPE + "6")
+        terminal.wait_for("Deliveries ·")
+        terminal.send("T" + ESCAPE + "3")
+        terminal.wait_for("History ·")
+        terminal.send("/escalation\r1l")
+        terminal.wait_for("All requests ·")
+        terminal.send("3")
+        terminal.wait_for("History ·", "/ escalation")
+        terminal.send(ESCAPE + "e" + ESCAPE + "5")
+        terminal.wait_for("Sprint ·")
+        terminal.send("\x1bOQ\r1")
+        terminal.wait_for("Needs you ·")
+        terminal.send("gjjr")
+        terminal.wait_for("enter reject")
+        terminal.send("first no" + "\r" + "1l/plan\r3q")
+        assert terminal.wait_exit() == 0
+    assert _words(tmp_path / "team")[-1:] == ["first no"]

@@ -28,14 +28,19 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
     return write
 
 
-async def test_a_command_runs_on_its_key_and_what_it_prints_is_a_toast(
+async def test_a_command_runs_on_its_key_and_what_it_prints_is_a_toast_as_is_how_it_fails(
     team: MemoryTeam, config: Callable[[str], None]
 ) -> None:
     request = hand_in_plan(team)
-    config('run = "echo {id} of {agent}; wc -l < {file}"\noutput = "toast"\nlabel = "count lines"')
+    config(
+        'run = "echo {id} of {agent}; wc -l < {file}"\noutput = "toast"\nlabel = "count lines"\n'
+        '[[commands]]\nkey = "X"\nrun = "echo no such branch >&2; exit 3"\noutput = "none"'
+    )
     async with opened(team) as desk:
         await desk.press("F")
         await desk.tells(f"{request} of task-manager\n2")
+        await desk.press("X")
+        await desk.tells("status 3: no such branch")
         await desk.press("question_mark")
         await desk.shows("Your own", "count lines")
 
@@ -58,14 +63,6 @@ async def test_what_looks_like_an_option_is_not_handed_over(team: MemoryTeam, co
     async with opened(team) as desk:
         await desk.press("F")
         await desk.tells("begins with -")
-
-
-async def test_a_command_that_fails_says_so(team: MemoryTeam, config: Callable[[str], None]) -> None:
-    hand_in_plan(team)
-    config('run = "echo no such branch >&2; exit 3"\noutput = "none"')
-    async with opened(team) as desk:
-        await desk.press("F")
-        await desk.tells("status 3: no such branch")
 
 
 @pytest.mark.parametrize(

@@ -88,15 +88,22 @@ async def test_what_happened_meanwhile_is_one_key_and_all_of_it_two(team: Memory
         await desk.until(lambda: "In the last" not in desk.text, "no card")
 
 
-async def test_who_comes_back_is_told_what_happened_without_a_key(team: MemoryTeam, clock: Clock) -> None:
+async def test_who_comes_back_is_told_what_happened_and_finds_the_line_between_list_and_text_where_it_was_put(
+    team: MemoryTeam, clock: Clock
+) -> None:
     hand_in_plan(team, "Split the loader")
     async with opened(team) as desk:
         assert "Since you left" not in desk.text
+        before = desk.app.main.pane.rows.size.width
+        await desk.press(*("greater_than_sign",) * 3)
+        await desk.until(lambda: desk.app.main.pane.rows.size.width > before + 5, "a wider list")
+        width = desk.app.main.pane.rows.size.width
         desk.app.exit()
     clock.advance(2_460)
     finish(team)
     async with opened(team) as desk:
         await desk.shows("Since you left at", "(41 min)", "1 message")
+        await desk.until(lambda: desk.app.main.pane.rows.size.width == width, "the same line")
 
 
 async def test_after_a_quarter_of_an_hour_without_a_key_it_is_told_as_well(
@@ -110,18 +117,6 @@ async def test_after_a_quarter_of_an_hour_without_a_key_it_is_told_as_well(
         monkeypatch.setattr("team_console.console.app.monotonic", lambda: monotonic() + 1_200)
         await desk.press("j")
         await desk.shows("Since you left at", "1 new request")
-
-
-async def test_the_line_between_list_and_text_moves_and_stays_where_it_was_put(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        before = desk.app.main.pane.rows.size.width
-        await desk.press(*("greater_than_sign",) * 3)
-        await desk.until(lambda: desk.app.main.pane.rows.size.width > before + 5, "a wider list")
-        width = desk.app.main.pane.rows.size.width
-        desk.app.exit()
-    async with opened(team) as desk:
-        await desk.until(lambda: desk.app.main.pane.rows.size.width == width, "the same line")
 
 
 async def test_ends_that_do_not_come_and_news_that_is_alike_are_one_row_each(team: MemoryTeam, clock: Clock) -> None:

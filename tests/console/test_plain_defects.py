@@ -69,9 +69,7 @@ async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(te
         await desk.press("d")
         await desk.tells("still wants an answer")
         assert len(unread(team)) == 1
-        await desk.asks("a")
-        await desk.press("enter")
-        await desk.decided(team)
+        await desk.approves(team)
 
 
 async def test_findings_of_one_kind_are_one_row_and_enter_leads_to_the_request(team: MemoryTeam, clock: Clock) -> None:

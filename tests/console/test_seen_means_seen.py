@@ -126,9 +126,7 @@ async def test_a_rejected_version_and_its_words_stand_beside_the_new_one(team: M
         await desk.reads("what is new: +1 −0")
         assert "Say how to roll back" in desk.detail
         assert "+ 3. Roll back with git" in desk.detail
-        await desk.asks("a")
-        await desk.press("enter")
-        await desk.decided(team, 2)
+        await desk.approves(team, 2)
     assert f"against {first}, rejected by {LEAD}" in verdicts(team)[-1].payload["evidence"][0]
 
 
@@ -142,7 +140,5 @@ async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.reads("it could not be looked for · not known")
-        await desk.asks("a")
-        await desk.press("enter")
-        await desk.decided(team)
+        await desk.approves(team)
     assert verdicts(team)[0].payload["evidence"] == ["evidence: not known: it could not be looked for [this console]"]

@@ -28,9 +28,7 @@ def signed(team: MemoryTeam) -> MemoryTeam:
 async def test_a_verdict_is_signed_by_the_key_of_the_human(signed: MemoryTeam) -> None:
     hand_in_plan(signed)
     async with opened(signed) as desk:
-        await desk.asks("a")
-        await desk.press("enter")
-        await desk.decided(signed)
+        await desk.approves(signed)
         (verdict,) = verdicts(signed)
         assert str(verdict.payload["signature"]).startswith("-----BEGIN SSH SIGNATURE-----")
         await desk.until(lambda: desk.rows == [], "the list without the plan")

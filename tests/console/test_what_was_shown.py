@@ -19,9 +19,7 @@ async def test_an_approval_in_inboxes_shows_and_keeps_the_evidence(team: MemoryT
     async with opened(team, size=(160, 50)) as desk:
         await desk.press("2", "enter")
         await desk.reads("no record: it is not connected with `join`")
-        await desk.asks("a")
-        await desk.press("enter")
-        await desk.decided(team)
+        await desk.approves(team)
     payload = verdicts(team)[0].payload
     assert payload[SHOWN_BY] == "the console: lines 1-2 of 2; of its evidence all"
     assert any("no record: it is not connected with `join`" in line for line in payload[EVIDENCE])
