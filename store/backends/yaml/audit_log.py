@@ -188,7 +188,7 @@ class AuditLog:
                 return tip
             if start == 0:
                 return Tip(torn=data)
-            window *= 8
+            window *= 2
             if window > LARGEST_FILE:
                 raise OSError(errno.EFBIG, f"no whole line in its last {len(data):,} bytes", str(self._path))
 
