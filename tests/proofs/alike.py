@@ -40,9 +40,7 @@ def races(number: int, folder: Path, *, seed: int) -> tuple[int, int]:
         for row in alike[:LISTED]:
             requests.approve(lead, request_id=row.request_id, seen=seen_title(row.question, row.title))
         late.join()
-        open_now = [
-            row for row in view_of(lead.team.snapshot(), me=lead.actor, now=lead.team.clock()).requests if row.is_open
-        ]
+        open_now = _open(lead)
         wrong += len(open_now) != 1 or digest_of(open_now[0].question) in {digest_of(row.question) for row in alike}
         left += sum(row.request_id in {each.request_id for each in alike} for row in open_now)
         for row in open_now:
