@@ -300,10 +300,8 @@ _ALLOWED: Mapping[Remedy, frozenset[str]] = {
     Remedy.DISCARD: frozenset({"failed", "expired", "retry", "recalled"}),
     Remedy.RECALL: frozenset({"pending", "retry"}),
 }
-_FRESH: Mapping[str, Any] = {
-    **{"status": Status.PENDING.value, "attempts": None, "retry_count": None, "error_message": None},
-    **{"claimed_by": None, "lease_until": None, "token": None, "recalled_at": None, "ended_at": None},
-}
+_UNTRIED = dict.fromkeys(("attempts", "retry_count", "error_message", "recalled_at"))
+_FRESH: Mapping[str, Any] = {**_CLEARED, **_UNTRIED, "status": Status.PENDING.value}
 
 
 class Forecast(Struct, frozen=True):

@@ -60,7 +60,7 @@ from team_console.store.service.questions import (
 )
 from team_console.store.service.sessions import refuse_orphaned
 from team_console.store.service.signing import Made, put_signed, signed_record
-from team_console.store.service.writing import Draft, advise, mark_as_read, write
+from team_console.store.service.writing import Draft, advise, write
 
 
 class Answer(Struct, frozen=True):
@@ -657,8 +657,7 @@ def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | 
         draft = Draft(ASKED_BACK, caller.actor, (asked.sender,), payload)
         warnings = draft.check(tx.config)
         messages = write(tx, draft)
-        if (live := tx.get(asked.message_id)) is not None and live.is_unread_by(caller.actor):
-            mark_as_read(tx, live, caller.actor)
+        close_question(tx, asked, actor=caller.actor)
         tx.record("answer_back", request_id=request_id, ids=[message.message_id for message in messages])
         tidy(tx)
     return Receipt("answer", tuple(messages), tuple(warnings), request_id, notices=tuple(tx.notices))

@@ -50,14 +50,12 @@ class Preview(Struct, frozen=True):
         recipients: One delivery each.
         not_listening: Those of them that are stopped or about to stop.
         left_out: Those who get none of what goes to all, because their name is none that could be written to.
-        strangers: Names given that are on no roster; sending to them is refused.
         warnings: What the sender should know first.
     """
 
     recipients: tuple[str, ...]
     not_listening: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    strangers: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -176,12 +174,10 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
     if not names:
         raise TeamError(Code.MISSING_RECIPIENT, "nobody would be reached", "Name a recipient.")
     quiet = silent(snapshot.config, snapshot.messages)
-    allowed = {*known, USER, snapshot.config.lead}
-    strangers = tuple(name for name in names if name not in allowed) if snapshot.config.declared else ()
-    warnings = [f"{name} is on no roster{did_you_mean(name, known)}" for name in strangers]
-    warnings += left_out_words(unnamed)
+    strangers = set(names) - {*known, USER, snapshot.config.lead} if snapshot.config.declared else ()
+    warnings = [f"{name} is on no roster{did_you_mean(name, known)}" for name in names if name in strangers]
     silenced = tuple(name for name in names if name in quiet)
-    return Preview(tuple(names), silenced, tuple(unnamed), strangers, tuple(warnings))
+    return Preview(tuple(names), silenced, tuple(unnamed), (*warnings, *left_out_words(unnamed)))
 
 
 def left_out_words(names: Sequence[str]) -> list[str]:

@@ -225,12 +225,7 @@ def note_session(
     """
     words = last_words[:LONGEST_LAST_WORDS].encode("utf-8", "replace").decode()  # half an emoji is no text to a store
     note = SessionNote(caller.actor, session, doing, client, teammate, words, mode)
-    with caller.transaction("session") as tx:
-        check_known(tx, [caller.actor])
-        if not _is_news(note, tx.select(recipient=caller.actor, types=(SESSION,))):
-            return False
-        _put(tx, note)
-    return True
+    return _noted(caller, note, lambda tx: _is_news(note, tx.select(recipient=caller.actor, types=(SESSION,))))
 
 
 def use_once(caller: Caller, request_id: str, *, session: str, client: str = "", teammate: str | None = None) -> bool:
@@ -240,27 +235,33 @@ def use_once(caller: Caller, request_id: str, *, session: str, client: str = "",
         TeamError: As for `note_session`.
     """
     note = SessionNote(caller.actor, session, Doing.WORKING, client, teammate)
-    with caller.transaction("session") as tx:
-        check_known(tx, [caller.actor])
-        if any(message.type == SESSION and message.sender == caller.actor for message in tx.thread(request_id)):
-            return False
-        _put(tx, note, {"request_id": request_id, "used": True})
-    return True
+
+    def is_unused(tx: Transaction) -> bool:
+        return not any(item.type == SESSION and item.sender == caller.actor for item in tx.thread(request_id))
+
+    return _noted(caller, note, is_unused, {"request_id": request_id, "used": True})
 
 
-def _put(tx: Transaction, note: SessionNote, more: Mapping[str, Any] = {}) -> None:
-    """Add the note as a message of the member to itself, read already: nobody has to be told."""
+def _noted(
+    caller: Caller, note: SessionNote, is_new: Callable[[Transaction], bool], more: Mapping[str, Any] = {}
+) -> bool:
+    """Add the note as a message of the member to itself, read already: nobody has to be told. Whether it was new."""
     said: dict[str, Any] = {"session": note.session, "state": str(note.doing), "client": note.client}
     said |= {"agent": note.teammate or "", "last_words": note.last_words, "mode": note.mode, **more}
     payload = {key: value for key, value in said.items() if value}
     draft = Draft(SESSION, note.member, (note.member,), payload, priority=Priority.LOW.value)
-    envelope = {"status": Status.READ.value, "read_at": to_text(tx.now)}
-    message = record_of(tx, draft, note.member, payload, **envelope)
-    tx.add(message)
-    tx.archive(note.member, message)
-    facts = {"agent": note.teammate} if note.teammate else {}
-    tx.record("session", session=note.session, state=str(note.doing), **facts, **more)
-    tidy(tx, keep=[message.message_id])
+    with caller.transaction("session") as tx:
+        check_known(tx, [caller.actor])
+        if not is_new(tx):
+            return False
+        at = to_text(tx.now)
+        message = record_of(tx, draft, note.member, payload, status=Status.READ.value, read_at=at)
+        tx.add(message)
+        tx.archive(note.member, message)
+        facts = {"agent": note.teammate} if note.teammate else {}
+        tx.record("session", session=note.session, state=str(note.doing), **facts, **more)
+        tidy(tx, keep=[message.message_id])
+    return True
 
 
 def _is_news(note: SessionNote, known: Sequence[Message]) -> bool:

@@ -278,12 +278,11 @@ def shrink(tx: Transaction, type: str, payload: Mapping[str, Any]) -> Mapping[st
     A sprint message stays whole: cut JSON would be no message at all.
     """
     content = payload.get("content")
-    if not isinstance(content, str) or len(content) <= tx.config.attachment_bytes // 4:
-        return payload
-    if carried_name(type, payload) is not None:
+    limit = tx.config.attachment_bytes
+    if not isinstance(content, str) or len(content) <= limit // 4 or carried_name(type, payload) is not None:
         return payload
     data = content.encode()
-    if len(data) <= tx.config.attachment_bytes:
+    if len(data) <= limit:
         return payload
     reference = tx.attach(data)
     digest = hashlib.sha256(data).hexdigest()
