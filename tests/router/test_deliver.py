@@ -83,28 +83,26 @@ def test_a_failing_command_is_tried_at_0_30_60_and_120_seconds_and_then_given_up
     assert len(taken(folder)) == 4
 
 
-def test_a_record_may_allow_fewer_retries(team: MemoryTeam, caller: Caller, folder: Path) -> None:
-    (folder / "refuse").write_text("no")
-    put(team, make_message(1, to="runner").with_changes(max_retries=0))
-    deliver(caller)
-    assert _states(team) == ["failed"]
-
-
 def test_a_command_that_hangs_is_ended_with_everything_it_started(
     team: MemoryTeam, caller: Caller, folder: Path
 ) -> None:
-    program = ("sh", "-c", f'sleep 600 & echo $! > "{folder}/child"; wait')
+    program = ("sh", "-c", f'echo loading; sleep 600 & echo $! > "{folder}/child"; wait')
     _set_agent(team, Agent("runner", deliver=program, deliver_timeout=1.0))
-    put(team, make_message(1, to="runner"))
+    put(team, make_message(1, to="runner").with_changes(max_retries=0))
     deliver(caller)
-    assert _stored(team).envelope("error_message") == "no answer within 1 s"
+    assert _states(team) == ["failed"]
+    assert _stored(team).envelope("error_message") == "no answer within 1 s: loading"
     child = int((folder / "child").read_text())
     until(lambda: not _is_running(child))
 
 
 @pytest.mark.parametrize(
     ("program", "error"),
-    [(("/does/not/exist",), "No such file"), (("/",), "ermission denied"), (("sh", "-c", "kill -9 $$"), "signal 9")],
+    [
+        (("/does/not/exist",), "No such file"),
+        (("sh", "-c", "kill -9 $$"), "signal 9"),
+        (("sh", "-c", f"echo {'x' * 900}; echo no model loaded; exit 7"), "no model loaded"),
+    ],
 )
 def test_a_command_that_cannot_do_its_work_is_a_failed_attempt_not_a_crash(
     team: MemoryTeam, caller: Caller, program: tuple[str, ...], error: str
@@ -112,22 +110,8 @@ def test_a_command_that_cannot_do_its_work_is_a_failed_attempt_not_a_crash(
     _set_agent(team, Agent("runner", deliver=program))
     put(team, make_message(1, to="runner"), make_message(2, to="architect"))
     deliver(caller)
-    assert error in str(_stored(team).envelope("error_message"))
+    assert error in str(_stored(team).envelope("error_message"))[:500]
     assert _states(team) == ["retry", "delivered"]
-
-
-def test_the_last_words_of_a_command_are_kept_wherever_it_said_them(team: MemoryTeam, caller: Caller) -> None:
-    loud = "i=0; while [ $i -lt 300 ]; do echo line-$i; i=$((i+1)); done; echo no model loaded; exit 7"
-    slow = "echo still loading; exec sleep 60"
-    _set_agent(team, Agent("runner", deliver=("sh", "-c", loud)))
-    _set_agent(team, Agent("architect", deliver=("sh", "-c", slow), deliver_timeout=1.0))
-    put(team, make_message(1, to="runner"), make_message(2, to="architect"))
-    deliver(caller)
-    error = str(_stored(team).envelope("error_message"))
-    assert error.startswith("exit status 7: ")
-    assert error.endswith("line-299 no model loaded")
-    assert len(error) < 500
-    assert _stored(team, 2).envelope("error_message") == "no answer within 1 s: still loading"
 
 
 def test_the_command_is_not_run_through_a_shell(team: MemoryTeam, caller: Caller, folder: Path) -> None:

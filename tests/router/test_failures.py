@@ -98,6 +98,9 @@ def test_a_message_in_somebodys_hands_cannot_be_recalled_until_the_claim_runs_ou
 
 def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead(1), make_message(2, to="architect").with_changes(status="read"))
+    before, shown = team.snapshot().revision, forecast(caller, Remedy.RETRY, [ONE, TWO, "MSG-gone", ONE])
+    assert ([message.message_id for message in shown.possible], list(shown.refused)) == ([ONE], [TWO, "MSG-gone"])
+    assert team.snapshot().revision == before
     receipt = treat(caller, Remedy.RETRY, [ONE, TWO, "MSG-gone", ONE])
     assert [message.message_id for message in receipt.messages] == [ONE]
     assert len(receipt.warnings) == 2
@@ -125,12 +128,3 @@ def test_an_answer_goes_to_nobody_but_who_asked(team: MemoryTeam, caller: Caller
     assert _stored(team, TWO).recipients == ("architect",)
     treat(caller, Remedy.RETRY, [TWO])
     assert _stored(team, TWO).status == "pending"
-
-
-def test_the_forecast_says_what_would_be_done_and_why_the_rest_not(team: MemoryTeam, caller: Caller) -> None:
-    put(team, _dead(1), make_message(2, to="architect"))
-    before = team.snapshot().revision
-    shown = forecast(caller, Remedy.DISCARD, [ONE, TWO])
-    assert [message.message_id for message in shown.possible] == [ONE]
-    assert list(shown.refused) == [TWO]
-    assert team.snapshot().revision == before

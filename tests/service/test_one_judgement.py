@@ -90,12 +90,6 @@ def approved(team: Team) -> str:
     return request
 
 
-def rejected(team: Team) -> str:
-    request = team.plan()
-    team.run.ok("reject", request, "--reason", "no")
-    return request
-
-
 def decided_before_signing(team: Team) -> str:
     request = approved(team)
     team.settings(f"{settings_of_signed_team()}signed_since: 2999-01-01\n")
@@ -183,11 +177,6 @@ def batch_reported(team: Team) -> str:
     return team.ask("slave-batch-1", "SLAVE_BATCH_COMPLETE", **body)
 
 
-def batch_reported_again(team: Team) -> str:
-    first, _ = batch_reported(team), batch_reported(team)
-    return first
-
-
 def ended_of_two_reports(team: Team) -> str:
     first, second = batch_reported(team), batch_reported(team)
     team.run.ok("approve", second)
@@ -199,7 +188,6 @@ def ended_of_two_reports(team: Team) -> str:
 CASES: tuple[tuple[Callable[[Team], str], str, str, list[str]], ...] = (
     (Team.plan, OPEN, "open", []),
     (approved, DECIDED, "approved", []),
-    (rejected, DECIDED, "rejected", []),
     (decided_before_signing, DECIDED, "approved", []),
     (granted_before_signing, DECIDED, "approved", []),
     (withdrawn, OVER, "withdrawn", []),
@@ -212,7 +200,6 @@ CASES: tuple[tuple[Callable[[Team], str], str, str, list[str]], ...] = (
     (end_agreed, DECIDED, "approved", []),
     (end_refused, OPEN, "open", ["refused to stop"]),
     (batch_end_approved, DECIDED, "approved", [ENDING]),
-    (batch_reported_again, OVER, "superseded", ["superseded"]),
     (ended_of_two_reports, OVER, "superseded", ["superseded"]),
 )
 
@@ -254,11 +241,6 @@ def test_every_door_says_the_same(
             assert (said.status, said.json.get("error", "")) == (1 if code else 0, code), said
             if code == DECIDED:
                 assert (said.json["answered_at"], said.json["answered_by"]) == (row["answered_at"], row["answered_by"])
-
-
-def test_the_newer_plan_is_named_by_the_id_it_has(team: Team) -> None:
-    said = team.run("approve", superseded(team), "--json").json
-    assert (said["superseded_by"], "superseded by q2" in said["message"]) == ("q2", True)
 
 
 def test_the_roster_that_check_asks_for_goes_to_exactly_the_residents(team: Team) -> None:

@@ -27,10 +27,9 @@ def plan(team: MemoryTeam, caller: SeatOf, text: str) -> tuple[str, Message]:
     return request_id, question
 
 
-@pytest.mark.parametrize("digits", [16, 63])
-def test_a_part_of_a_digest_names_nothing(team: MemoryTeam, caller: SeatOf, digits: int) -> None:
+def test_a_part_of_a_digest_names_nothing(team: MemoryTeam, caller: SeatOf) -> None:
     request_id, question = plan(team, caller, "1. Split")
-    for seen in (digest_of(question)[:digits], Seen(digest_of(question)[:digits], sha256="0" * 64)):
+    for seen in (digest_of(question)[:63], Seen(digest_of(question)[:63], sha256="0" * 64)):
         with pytest.raises(ChangedError):
             requests.approve(caller("ceo"), request_id=request_id, seen=seen)
 

@@ -67,12 +67,10 @@ CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1
     ("sender", "to", "kind", "changes", "words"),
     [
         ("code_developer", "architect", "spec_ready", {}, "code_developer is not the architect"),
-        ("architect", "orchestrator", "spec_ready", {}, "orchestrator is not the code_developer"),
         ("architect", "ceo", "spec_ready", {}, "ceo is not the code_developer"),
         ("orchestrator", "code_developer", "task_assignment", {"task_id": "T"}, "spec_id, priority is missing"),
         ("slave-1", "ceo", "AGENT_CREATE_REQUEST", {"requested_by": "slave-2"}, "requested_by says slave-2"),
         ("slave-1", "dev-1", "TASK_ASSIGNMENT", {**CONTACTS, "report_to": "ceo"}, "report_to says ceo"),
-        ("slave-1", "dev-1", "TASK_ASSIGNMENT", {**CONTACTS, "resident_contacts": {"kr": "kr"}}, "kr is no resident"),
         (
             "slave-1",
             "dev-1",
@@ -81,10 +79,8 @@ CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1
             "dev-1 is no resident",
         ),
         ("dev-1", "debugger", "DEBUG_REQUEST", {"severity_hint": "APOCALYPTIC"}, '"APOCALYPTIC" is none of HIGH'),
-        ("dev-1", "e2e-live", "BROWSER_REQUEST", {"operation": "teleport"}, '"teleport" is none of'),
         ("dev-1", "e2e-live", "BROWSER_REQUEST", {"operation": "click"}, "the operation click needs it"),
         ("slave-1", "ceo", "AGENT_DESTROY_REQUEST", {"agent_name": "debugger"}, "debugger is a resident"),
-        ("slave-1", "ceo", "AGENT_DESTROY_REQUEST", {"agent_name": "dev-99"}, "dev-99 is on no roster"),
         ("slave-1", "ceo", "AGENT_DESTROY_REQUEST", {"agent_name": "ceo"}, "ceo leads the team"),
         ("scrum-master", "ceo", "BATCH_PLAN_READY", {"total_stories": 9}, "the batches list 6"),
         (
