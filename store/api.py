@@ -38,11 +38,270 @@ from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow, View
 
 
-class RequestVerbs:
-    """What an agent does with requests; every `AgentClient` can."""
+class Request:
+    """A request, usually one that this agent made: its id, what was written for it, and how it stands.
 
-    def __init__(self, caller: Caller) -> None:
+    Attributes:
+        request_id: What an answer quotes. Keep it to wait again after a restart, with `AgentClient.request`.
+        receipt: What writing it did, with its warnings; None when it was not made here.
+    """
+
+    def __init__(self, caller: Caller, request_id: str, receipt: Receipt | None = None) -> None:
+        self.request_id = request_id
+        self.receipt = receipt
         self._caller = caller
+
+    def look(self) -> RequestRow:
+        """The request as it stands, without waiting: `state`, `is_open`, `is_approved`, `reason`, `answered_by`.
+
+        Raises:
+            TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
+        """
+        from team_console.store.views.verdicts import verdict_of  # views, which who only writes needs not
+
+        return verdict_of(self._caller.team, self.request_id, me=self._caller.actor)
+
+    def wait(self, timeout: float | None = None) -> RequestRow | None:
+        """Wait until the request is not open any more, woken by the store; None when that took too long.
+
+        It ends with the first valid answer (`is_approved`, `reason`, `answered_by`), or when the request was
+        superseded by a later one, withdrawn or timed out (`state`). An answer to this agent is marked as read, as it
+        would be by `receive`; unless the team was opened read-only.
+
+        Args:
+            timeout: Seconds; None waits as long as it takes. The request stays open when they are over.
+
+        Raises:
+            TeamError: `INVALID_REQUEST_ID`, also when the request was rewritten behind its asker and decided as what
+                it was not; `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
+        """
+        from team_console.store.views.verdicts import await_verdict, mark_verdict_read
+
+        asked = self.receipt.messages[0] if self.receipt is not None else None
+        outcome = await_verdict(self._caller.team, self.request_id, timeout=timeout, me=self._caller.actor, asked=asked)
+        if outcome.is_open:
+            return None
+        mark_verdict_read(self._caller, outcome.verdict)
+        return outcome
+
+
+def _as_seen(request: str | Message | RequestRow) -> tuple[str, Seen]:
+    """The id of the request, and what of it was in hand."""
+    if isinstance(request, str):
+        return request, Seen(face=Face.NAMED)
+    if isinstance(request, RequestRow):
+        return request.request_id, seen_of(request.question, face=Face.HANDED)
+    return parse_message(request).request_id or request.message_id, seen_of(request, face=Face.HANDED)
+
+
+__all__ = [
+    "AgentClient",
+    "AgentState",
+    "Code",
+    "Message",
+    "Receipt",
+    "Received",
+    "Request",
+    "RequestRow",
+    "RequestState",
+    "RosterRow",
+    "TeamError",
+    "join_team",
+]
+
+
+def join_team(
+    location: str | os.PathLike[str] | None, name: str, *, read_only: bool = False, lock_wait: float = 10.0
+) -> AgentClient:
+    """Open the team at `location` to act there as the agent `name`; nothing is written by it.
+
+    Args:
+        location: What `-t` takes: a folder, a database file or `postgresql://user@host/database`. None: the team
+            of `TEAM_CONSOLE_TEAM`, else of the nearest project above the current folder.
+        read_only: Open it so that nothing is ever locked, made or written; what writes raises `READ_ONLY`.
+        lock_wait: Seconds for which a write waits while somebody else holds the lock.
+
+    Raises:
+        TeamError: `TEAM_NOT_FOUND`, `INVALID_NAME`.
+    """
+    name = check_name(name, field="name")
+    team = open_team(None if location is None else os.fspath(location), read_only=read_only)
+    return AgentClient(team, name, lock_wait=lock_wait)
+
+
+class AgentClient:
+    """An agent on a team; made by `join_team`. Leaving its `with` block, or `close`, releases the team.
+
+    Attributes:
+        name: Who acts; `from` of everything it sends.
+        location: The team, as `-t` takes it.
+    """
+
+    def __init__(self, team: Team, name: str, *, lock_wait: float = 10.0) -> None:
+        self._caller = Caller(team, name, lock_wait)
+        self.name = name
+        self.location = team.location
+        self._team = team
+
+    def __enter__(self) -> AgentClient:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release what the team holds open. What was received with a lease stays leased until the lease ends."""
+        self._team.close()
+
+    def send(
+        self,
+        to: str | Sequence[str],
+        content: str | None = None,
+        *,
+        summary: str | None = None,
+        type: str = "message",
+        priority: str | None = None,
+        payload: Mapping[str, Any] | None = None,
+        message_id: str | None = None,
+        in_reply_to: str | None = None,
+    ) -> Receipt:
+        """Send a message, one delivery per recipient, all of them or none.
+
+        Args:
+            to: A name, several names, or `"all"` for every member but the sender.
+            summary: 5-10 words for the reader's list.
+            type: A kind of message; `docs/reference/kinds.md` lists them with who may send them to whom.
+            priority: `critical`, `high`, `medium` or `low`; None takes that of the kind.
+            payload: Further fields of this kind, as JSON values.
+            message_id: Your own id. Sending the same again under it writes nothing (`Receipt.repeated`), so a send
+                whose result was never seen can be repeated safely.
+            in_reply_to: The id of the message this answers.
+
+        Raises:
+            TeamError: `AGENT_NOT_FOUND` (with the nearest name), `MISSING_RECIPIENT`, `MISSING_CONTENT`,
+                `MISSING_SUMMARY`, `INVALID_TYPE`, `INVALID_FIELD`, `FORBIDDEN_FIELD`, `CONTENT_TOO_LARGE`,
+                `DUPLICATE_ID`, `NOT_PERMITTED`.
+        """
+        return mail.send(
+            self._caller,
+            to=to,
+            type=type,
+            content=content,
+            summary=summary,
+            priority=priority,
+            payload=payload,
+            message_id=message_id,
+            in_reply_to=in_reply_to,
+        )
+
+    def broadcast(self, content: str, *, summary: str, message_id: str | None = None) -> Receipt:
+        """Send one message to every member but the sender; `Receipt.messages` are the deliveries.
+
+        Raises:
+            TeamError: As for `send`.
+        """
+        return mail.broadcast(self._caller, summary=summary, content=content, message_id=message_id)
+
+    def receive(
+        self,
+        *,
+        wait: float | None = None,
+        lease: float | None = None,
+        limit: int | None = None,
+        type: str | None = None,
+        delivered: bool = False,
+    ) -> Received:
+        """Take the own pending messages, most urgent first; each is handed out to exactly one caller.
+
+        `Received.messages` holds them, empty when there are none. They are archived and marked as read, so a
+        program that may die over its work takes them with a lease instead and acknowledges each when it is done.
+
+        Args:
+            wait: Seconds to wait for the first message, woken by the store; None looks once.
+            lease: Seconds to hold the messages until `acknowledge`; what is not acknowledged by then is handed out
+                again.
+            limit: At most so many, for several workers with one name.
+            type: Only this kind of message.
+            delivered: Take, too, what the router pushed and nobody acknowledged; else `Received.delivered` names it.
+
+        Raises:
+            TeamError: `AGENT_NOT_FOUND` when the team does not know this agent, `INVALID_FIELD` for a number out of
+                range, `USAGE` for a wait in a thread whose event loop runs; when its time is over while the team that
+                was looked at before is away, what the store says, `STORE_UNREADABLE` for example.
+        """
+        take = partial(
+            inbox.receive, agent=self.name, type=type, lease=lease, limit=limit, delivered=delivered, mark_read=True
+        )
+        if wait is None:
+            return take(self._caller)
+        # asyncio costs 45 ms at the start, as much as the rest: only who waits pays it.
+        from team_console.store.service.waiting import LONGEST_WAIT, wait_for_messages
+
+        if not 0 <= wait <= LONGEST_WAIT:
+            raise TeamError(Code.INVALID_FIELD, f"wait: {wait} is not a number of seconds", "Give 30, for example.")
+        return wait_for_messages(self._caller, take, timeout=wait)
+
+    def peek(self, *, limit: int | None = None, type: str | None = None, delivered: bool = False) -> Received:
+        """What `receive` would hand out now; nothing is locked, marked or archived.
+
+        Raises:
+            TeamError: As for `receive`.
+        """
+        return inbox.receive(
+            self._caller, agent=self.name, type=type, limit=limit, delivered=delivered, mark_read=False
+        )
+
+    def acknowledge(self, message: Message | str) -> Receipt:
+        """Mark a leased or delivered message as read: the work on it is done. Doing it twice changes nothing.
+
+        Args:
+            message: As `receive` returned it, which also proves that its lease is still this one; or its id.
+
+        Raises:
+            TeamError: `NOT_PERMITTED` when the lease ended and the message was handed out again, or was never
+                received; `INVALID_FIELD` when there is no such message for this agent.
+        """
+        if isinstance(message, str):
+            return inbox.acknowledge(self._caller, ids=[message])
+        token = message.envelope("token")
+        return inbox.acknowledge(
+            self._caller, ids=[message.message_id], token=token if isinstance(token, str) else None
+        )
+
+    def content_of(self, message: Message) -> str:
+        """The whole content, read from its attachment where `Message.content` holds only the beginning (above 64 KB).
+
+        Raises:
+            TeamError: `INVALID_FIELD` when the attachment is missing or was altered.
+        """
+        attached = attached_content(self._team, message)
+        return message.content if attached is None else attached
+
+    def requests(self, *, only_open: bool = False) -> tuple[RequestRow, ...]:
+        """The team's requests: open ones first, the oldest on top, then answered ones, the newest on top.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE`; an empty answer would be a lie.
+        """
+        rows = self._view().requests
+        return tuple(row for row in rows if row.is_open) if only_open else rows
+
+    def roster(self) -> tuple[RosterRow, ...]:
+        """The agents: role, state as far as their messages tell, unread messages, when they were last seen.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE`.
+        """
+        return self._view().roster
+
+    def status(self) -> dict[str, Any]:
+        """The object of `team-console status --json`: `condition`, `messages` by status, what `needs` this agent.
+
+        A queue that cannot be read is an answer, not an error: `condition` says so, and what is not known is None.
+        """
+        from team_console.store.views.status import status_json, view_of_team
+
+        return status_json(view_of_team(self._team, self._team.snapshot(), me=self.name), self._team)
 
     def submit_plan(
         self, content: str, *, summary: str | None = None, modes: Sequence[str] = (), expires: datetime | None = None
@@ -223,277 +482,11 @@ class RequestVerbs:
         request_id, seen = _as_seen(request)
         return requests.reject(self._caller, request_id=request_id, reason=reason, suggest=suggest, seen=seen)
 
-    def _requested(self, receipt: Receipt) -> Request:
-        return Request(self._caller, receipt.request_id or receipt.messages[0].message_id, receipt)
-
-
-class Request:
-    """A request, usually one that this agent made: its id, what was written for it, and how it stands.
-
-    Attributes:
-        request_id: What an answer quotes. Keep it to wait again after a restart, with `AgentClient.request`.
-        receipt: What writing it did, with its warnings; None when it was not made here.
-    """
-
-    def __init__(self, caller: Caller, request_id: str, receipt: Receipt | None = None) -> None:
-        self.request_id = request_id
-        self.receipt = receipt
-        self._caller = caller
-
-    def look(self) -> RequestRow:
-        """The request as it stands, without waiting: `state`, `is_open`, `is_approved`, `reason`, `answered_by`.
-
-        Raises:
-            TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
-        """
-        from team_console.store.views.verdicts import verdict_of  # views, which who only writes needs not
-
-        return verdict_of(self._caller.team, self.request_id, me=self._caller.actor)
-
-    def wait(self, timeout: float | None = None) -> RequestRow | None:
-        """Wait until the request is not open any more, woken by the store; None when that took too long.
-
-        It ends with the first valid answer (`is_approved`, `reason`, `answered_by`), or when the request was
-        superseded by a later one, withdrawn or timed out (`state`). An answer to this agent is marked as read, as it
-        would be by `receive`; unless the team was opened read-only.
-
-        Args:
-            timeout: Seconds; None waits as long as it takes. The request stays open when they are over.
-
-        Raises:
-            TeamError: `INVALID_REQUEST_ID`, also when the request was rewritten behind its asker and decided as what
-                it was not; `STORE_UNREADABLE`, `USAGE` in a thread whose event loop runs.
-        """
-        from team_console.store.views.verdicts import await_verdict, mark_verdict_read
-
-        asked = self.receipt.messages[0] if self.receipt is not None else None
-        outcome = await_verdict(self._caller.team, self.request_id, timeout=timeout, me=self._caller.actor, asked=asked)
-        if outcome.is_open:
-            return None
-        mark_verdict_read(self._caller, outcome.verdict)
-        return outcome
-
-
-def _as_seen(request: str | Message | RequestRow) -> tuple[str, Seen]:
-    """The id of the request, and what of it was in hand."""
-    if isinstance(request, str):
-        return request, Seen(face=Face.NAMED)
-    if isinstance(request, RequestRow):
-        return request.request_id, seen_of(request.question, face=Face.HANDED)
-    return parse_message(request).request_id or request.message_id, seen_of(request, face=Face.HANDED)
-
-
-__all__ = [
-    "AgentClient",
-    "AgentState",
-    "Code",
-    "Message",
-    "Receipt",
-    "Received",
-    "Request",
-    "RequestRow",
-    "RequestState",
-    "RosterRow",
-    "TeamError",
-    "join_team",
-]
-
-
-def join_team(
-    location: str | os.PathLike[str] | None, name: str, *, read_only: bool = False, lock_wait: float = 10.0
-) -> AgentClient:
-    """Open the team at `location` to act there as the agent `name`; nothing is written by it.
-
-    Args:
-        location: What `-t` takes: a folder, a database file or `postgresql://user@host/database`. None: the team
-            of `TEAM_CONSOLE_TEAM`, else of the nearest project above the current folder.
-        read_only: Open it so that nothing is ever locked, made or written; what writes raises `READ_ONLY`.
-        lock_wait: Seconds for which a write waits while somebody else holds the lock.
-
-    Raises:
-        TeamError: `TEAM_NOT_FOUND`, `INVALID_NAME`.
-    """
-    name = check_name(name, field="name")
-    team = open_team(None if location is None else os.fspath(location), read_only=read_only)
-    return AgentClient(team, name, lock_wait=lock_wait)
-
-
-class AgentClient(RequestVerbs):
-    """An agent on a team; made by `join_team`. Leaving its `with` block, or `close`, releases the team.
-
-    Attributes:
-        name: Who acts; `from` of everything it sends.
-        location: The team, as `-t` takes it.
-    """
-
-    def __init__(self, team: Team, name: str, *, lock_wait: float = 10.0) -> None:
-        super().__init__(Caller(team, name, lock_wait))
-        self.name = name
-        self.location = team.location
-        self._team = team
-
-    def __enter__(self) -> AgentClient:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Release what the team holds open. What was received with a lease stays leased until the lease ends."""
-        self._team.close()
-
-    def send(
-        self,
-        to: str | Sequence[str],
-        content: str | None = None,
-        *,
-        summary: str | None = None,
-        type: str = "message",
-        priority: str | None = None,
-        payload: Mapping[str, Any] | None = None,
-        message_id: str | None = None,
-        in_reply_to: str | None = None,
-    ) -> Receipt:
-        """Send a message, one delivery per recipient, all of them or none.
-
-        Args:
-            to: A name, several names, or `"all"` for every member but the sender.
-            summary: 5-10 words for the reader's list.
-            type: A kind of message; `docs/reference/kinds.md` lists them with who may send them to whom.
-            priority: `critical`, `high`, `medium` or `low`; None takes that of the kind.
-            payload: Further fields of this kind, as JSON values.
-            message_id: Your own id. Sending the same again under it writes nothing (`Receipt.repeated`), so a send
-                whose result was never seen can be repeated safely.
-            in_reply_to: The id of the message this answers.
-
-        Raises:
-            TeamError: `AGENT_NOT_FOUND` (with the nearest name), `MISSING_RECIPIENT`, `MISSING_CONTENT`,
-                `MISSING_SUMMARY`, `INVALID_TYPE`, `INVALID_FIELD`, `FORBIDDEN_FIELD`, `CONTENT_TOO_LARGE`,
-                `DUPLICATE_ID`, `NOT_PERMITTED`.
-        """
-        return mail.send(
-            self._caller,
-            to=to,
-            type=type,
-            content=content,
-            summary=summary,
-            priority=priority,
-            payload=payload,
-            message_id=message_id,
-            in_reply_to=in_reply_to,
-        )
-
-    def broadcast(self, content: str, *, summary: str, message_id: str | None = None) -> Receipt:
-        """Send one message to every member but the sender; `Receipt.messages` are the deliveries.
-
-        Raises:
-            TeamError: As for `send`.
-        """
-        return mail.broadcast(self._caller, summary=summary, content=content, message_id=message_id)
-
-    def receive(
-        self,
-        *,
-        wait: float | None = None,
-        lease: float | None = None,
-        limit: int | None = None,
-        type: str | None = None,
-        delivered: bool = False,
-    ) -> Received:
-        """Take the own pending messages, most urgent first; each is handed out to exactly one caller.
-
-        `Received.messages` holds them, empty when there are none. They are archived and marked as read, so a
-        program that may die over its work takes them with a lease instead and acknowledges each when it is done.
-
-        Args:
-            wait: Seconds to wait for the first message, woken by the store; None looks once.
-            lease: Seconds to hold the messages until `acknowledge`; what is not acknowledged by then is handed out
-                again.
-            limit: At most so many, for several workers with one name.
-            type: Only this kind of message.
-            delivered: Take, too, what the router pushed and nobody acknowledged; else `Received.delivered` names it.
-
-        Raises:
-            TeamError: `AGENT_NOT_FOUND` when the team does not know this agent, `INVALID_FIELD` for a number out of
-                range, `USAGE` for a wait in a thread whose event loop runs; when its time is over while the team that
-                was looked at before is away, what the store says, `STORE_UNREADABLE` for example.
-        """
-        take = partial(
-            inbox.receive, agent=self.name, type=type, lease=lease, limit=limit, delivered=delivered, mark_read=True
-        )
-        if wait is None:
-            return take(self._caller)
-        # asyncio costs 45 ms at the start, as much as the rest: only who waits pays it.
-        from team_console.store.service.waiting import LONGEST_WAIT, wait_for_messages
-
-        if not 0 <= wait <= LONGEST_WAIT:
-            raise TeamError(Code.INVALID_FIELD, f"wait: {wait} is not a number of seconds", "Give 30, for example.")
-        return wait_for_messages(self._caller, take, timeout=wait)
-
-    def peek(self, *, limit: int | None = None, type: str | None = None, delivered: bool = False) -> Received:
-        """What `receive` would hand out now; nothing is locked, marked or archived.
-
-        Raises:
-            TeamError: As for `receive`.
-        """
-        return inbox.receive(
-            self._caller, agent=self.name, type=type, limit=limit, delivered=delivered, mark_read=False
-        )
-
-    def acknowledge(self, message: Message | str) -> Receipt:
-        """Mark a leased or delivered message as read: the work on it is done. Doing it twice changes nothing.
-
-        Args:
-            message: As `receive` returned it, which also proves that its lease is still this one; or its id.
-
-        Raises:
-            TeamError: `NOT_PERMITTED` when the lease ended and the message was handed out again, or was never
-                received; `INVALID_FIELD` when there is no such message for this agent.
-        """
-        if isinstance(message, str):
-            return inbox.acknowledge(self._caller, ids=[message])
-        token = message.envelope("token")
-        return inbox.acknowledge(
-            self._caller, ids=[message.message_id], token=token if isinstance(token, str) else None
-        )
-
-    def content_of(self, message: Message) -> str:
-        """The whole content, read from its attachment where `Message.content` holds only the beginning (above 64 KB).
-
-        Raises:
-            TeamError: `INVALID_FIELD` when the attachment is missing or was altered.
-        """
-        attached = attached_content(self._team, message)
-        return message.content if attached is None else attached
-
-    def requests(self, *, only_open: bool = False) -> tuple[RequestRow, ...]:
-        """The team's requests: open ones first, the oldest on top, then answered ones, the newest on top.
-
-        Raises:
-            TeamError: `STORE_UNREADABLE`; an empty answer would be a lie.
-        """
-        rows = self._view().requests
-        return tuple(row for row in rows if row.is_open) if only_open else rows
-
-    def roster(self) -> tuple[RosterRow, ...]:
-        """The agents: role, state as far as their messages tell, unread messages, when they were last seen.
-
-        Raises:
-            TeamError: `STORE_UNREADABLE`.
-        """
-        return self._view().roster
-
-    def status(self) -> dict[str, Any]:
-        """The object of `team-console status --json`: `condition`, `messages` by status, what `needs` this agent.
-
-        A queue that cannot be read is an answer, not an error: `condition` says so, and what is not known is None.
-        """
-        from team_console.store.views.status import status_json, view_of_team
-
-        return status_json(view_of_team(self._team, self._team.snapshot(), me=self.name), self._team)
-
     def _view(self) -> View:
         # The views cost as much at the start as all writing does; an agent that only works off its inbox needs none.
         from team_console.store.views.status import view_of_team
 
         return view_of_team(self._team, inbox.readable(self._team.snapshot()), me=self.name)
+
+    def _requested(self, receipt: Receipt) -> Request:
+        return Request(self._caller, receipt.request_id or receipt.messages[0].message_id, receipt)
