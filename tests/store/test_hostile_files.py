@@ -123,21 +123,8 @@ def test_a_drop_folder_elsewhere_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in elsewhere.iterdir()] == ["values.yaml"]
 
 
-@pytest.mark.parametrize("name", ["archive", "inbox", "attachments"])
-def test_nothing_is_written_through_a_link_out_of_the_team(tmp_path: Path, name: str) -> None:
-    root, elsewhere = tmp_path / "team", tmp_path / "precious"
-    root.mkdir()
-    elsewhere.mkdir()
-    team = open_yaml(root)
-    put(team, make_message(1))
-    (root / name).symlink_to(elsewhere)
-    with pytest.raises(TeamError, match="leads out of the team"), _writing(team) as tx:
-        write_into(tx, name)
-    assert list(elsewhere.iterdir()) == []
-
-
 @pytest.mark.parametrize("name", ["archive", "inbox", "attachments", "drop"])
-def test_a_link_out_of_the_team_is_told_and_what_to_do(tmp_path: Path, name: str) -> None:
+def test_a_link_out_of_the_team_is_told_and_nothing_is_written_through_it(tmp_path: Path, name: str) -> None:
     root, elsewhere = tmp_path / "team", tmp_path / "precious"
     root.mkdir()
     elsewhere.mkdir()
@@ -146,6 +133,10 @@ def test_a_link_out_of_the_team_is_told_and_what_to_do(tmp_path: Path, name: str
     (problem,) = [problem for problem in open_yaml(root).snapshot().problems if problem.code == "LINK_OUT"]
     assert (problem.severity, problem.place) == ("error", str(root / name))
     assert f"rm {root / name}" in str(problem.hint)
+    if name != "drop":
+        with pytest.raises(TeamError, match="leads out of the team"), _writing(open_yaml(root)) as tx:
+            write_into(tx, name)
+    assert list(elsewhere.iterdir()) == []
 
 
 @pytest.fixture
@@ -177,17 +168,6 @@ def test_a_folder_in_the_place_of_the_generation_before_spoils_no_write(tmp_path
     (prev / "x").mkdir(parents=True)
     put(team, make_message(2))
     assert len(receive(Caller(open_yaml(tmp_path), "task-manager"), agent="task-manager").messages) == 2
-
-
-def test_a_message_torn_in_the_queue_is_put_back_from_the_ledger(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1), make_message(2))
-    queue = tmp_path / "message-queue.yaml"
-    text = queue.read_text()
-    queue.write_text(text.replace("summary: Summary of message number 2", 'summary: "Summary of mess'))
-    assert len(open_yaml(tmp_path).snapshot().messages) == 1
-    put(open_yaml(tmp_path), make_message(3))
-    assert sorted(message.message_id[-1] for message in open_yaml(tmp_path).snapshot().messages) == ["1", "2", "3"]
 
 
 def test_a_drop_file_of_nothing_but_empty_lines_keeps_the_lock_from_nobody(tmp_path: Path) -> None:

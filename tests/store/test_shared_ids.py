@@ -12,7 +12,6 @@ from team_console.store.model.message import Message
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
-from team_console.store.service.router import deliver
 
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import QUEUE, open_yaml, queue_of
@@ -86,12 +85,6 @@ def test_everybody_gets_what_is_for_them_once(tmp_path: Path, team: YamlTeam) ->
 def test_of_a_read_message_and_its_copy_nothing_is_handed_out_again(tmp_path: Path, team: YamlTeam) -> None:
     (tmp_path / QUEUE).write_bytes(queue_of(_said("same"), _said("same").with_changes(status="read")))
     assert inbox.receive(Caller(team, ONE), agent=ONE).messages == ()
-
-
-def test_the_router_delivers_each_of_them_once(tmp_path: Path, team: YamlTeam) -> None:
-    (tmp_path / QUEUE).write_bytes(queue_of(_said("a"), _said("b"), _said("c", OTHER), _said("z", OTHER, "Z")))
-    assert sorted(attempt.message.content for attempt in deliver(Caller(team, "ceo")).delivered) == list("abcz")
-    assert deliver(Caller(team, "ceo")).attempts == []
 
 
 def test_what_is_in_brackets_gets_ids_too_and_a_damaged_entry_stays(tmp_path: Path, team: YamlTeam) -> None:

@@ -238,18 +238,6 @@ def test_a_drop_file_that_cannot_be_removed_keeps_nobody_from_writing_and_is_tak
     assert len(states(open_yaml(tmp_path))) == 3
 
 
-def test_what_is_no_message_and_cannot_be_moved_keeps_nobody_from_writing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    path = _offer(tmp_path, b"- 7\n")
-    _failing(monkeypatch, "rename", errno.EACCES, "drop/one.yaml")
-    assert notices(open_yaml(tmp_path)) == {"DROP_UNREADABLE"}
-    put(open_yaml(tmp_path), make_message(2))
-    assert path.read_bytes() == b"- 7\n"
-    assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending"}
-
-
 @pytest.mark.parametrize(("call", "data"), [("read", b""), ("rename", b"- 7\n"), ("unlink", queue_of(make_message(1)))])
 def test_files_that_have_to_stay_in_drop_keep_no_later_one_out_however_many_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, data: bytes
@@ -265,20 +253,6 @@ def test_files_that_have_to_stay_in_drop_keep_no_later_one_out_however_many_they
     assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending"}
     assert not (folder / "two.yaml").exists()
     assert (len(told), told[-1].partition(" ")[0]) == (21, "981")
-
-
-def test_a_message_that_two_parts_of_a_full_drop_folder_hold_is_taken_in_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    folder = _offer(tmp_path, queue_of(make_message(2))).parent
-    for number in range(500):
-        (folder / f"stays-{number:03}.yaml").touch()
-    (folder / "two.yaml").write_bytes(queue_of(make_message(2)))
-    _failing(monkeypatch, "read", errno.EACCES, "drop/stays")
-    assert notices(open_yaml(tmp_path)) == {"DROP_UNREADABLE"}
-    assert len(open_yaml(tmp_path).snapshot().messages) == 2
-    assert sorted(path.name for path in folder.iterdir() if "stays" not in path.name) == []
 
 
 def test_one_folder_that_cannot_be_listed_does_not_hide_what_else_there_is_to_tell(

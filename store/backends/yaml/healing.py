@@ -415,16 +415,15 @@ class ExpectedQueue:
 _VOID = b'"void":'
 
 
-class RecordedPart:
+class RecordedPart(Struct, frozen=True):
     """The messages of one ledger; read anew at each question, and only where the bytes hold the word asked for.
 
     Questions raise `trouble`, why an archive cannot be read, where the ledger cannot be read either.
     """
 
-    def __init__(self, disk: Disk, path: Path, trouble: TeamError) -> None:
-        self._disk = disk
-        self._path = path
-        self._trouble = trouble
+    disk: Disk
+    path: Path
+    trouble: TeamError
 
     def proves(self, message_id: str) -> bool:
         """Never: what is recorded is no archived copy."""
@@ -448,11 +447,11 @@ class RecordedPart:
         try:
             held, _ = replay(map(_with_archived, self._lines(needle)))
         except OSError:
-            raise self._trouble from None
+            raise self.trouble from None
         return list(held.values())
 
     def _lines(self, needle: bytes) -> Iterator[Line]:
-        for block in whole_lines(self._disk, self._path, 0):
+        for block in whole_lines(self.disk, self.path, 0):
             if needle in block or _VOID in block:
                 for row in block.split(b"\n"):
                     line = line_of_bytes(row + b"\n") if needle in row or _VOID in row else None
