@@ -128,11 +128,10 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
     if caller.actor != team.config().lead:
         text = f"{caller.actor} does not decide on permissions, so no grant can be {caller.actor}'s"
         raise TeamError(Code.NOT_PERMITTED, text, "Only the lead of the team can make one.")
-    if (lasts is None or lasts <= timedelta()) and uses is None:
-        raise TeamError(Code.INVALID_FIELD, "a grant needs an end", "Give --for 2h or --uses 10.")
-    if uses is not None and not 1 <= uses <= MOST_USES:
-        text = f"uses: {uses} is no number from 1 to {MOST_USES}"
-        raise TeamError(Code.INVALID_FIELD, text, "Give --uses 10, or --for 2h.")
+    ends = lasts is not None and lasts > timedelta() if uses is None else 1 <= uses <= MOST_USES
+    if not ends:
+        text = f"a grant needs an end: a time above 0, or 1 to {MOST_USES} uses"
+        raise TeamError(Code.INVALID_FIELD, text, "Give --for 2h or --uses 10.")
     payload = {
         "request_id": parse_message(trial.question).request_id,
         "summary": f"Grant: {trial.scope.words}"[:120],

@@ -285,8 +285,8 @@ def receive(
     agent = check_name(agent, field="agent")
     longest = MAX_LEASE.total_seconds()
     if lease is not None and not 0 < lease <= longest:
-        what = f"is longer than {longest:.0f} seconds" if lease > longest else "is not a number of seconds above 0"
-        raise TeamError(Code.INVALID_FIELD, f"lease: {lease} {what}", "Give --lease 60.")
+        text = f"lease: {lease} is not a number of seconds above 0 and up to {longest:.0f}"
+        raise TeamError(Code.INVALID_FIELD, text, "Give --lease 60.")
     if limit is not None and limit < 1:
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
     wanted, team = InboxQuery(agent, type, delivered), caller.team

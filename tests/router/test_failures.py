@@ -94,6 +94,11 @@ def test_a_message_in_somebodys_hands_cannot_be_recalled_until_the_claim_runs_ou
     clock.advance(61)
     treat(caller, Remedy.RECALL, [ONE])
     assert (_stored(team).status, _stored(team).envelope("token")) == ("recalled", None)
+    record = {"message_id": TWO, "type": "notify", "from": "ceo", "to_agents": ["architect", "code_developer"]}
+    put(team, from_record({**record, "created": "2026-02-24T10:30:00Z", "payload": {}}))
+    inbox.receive(Caller(team, "architect"), agent="architect")
+    with pytest.raises(TeamError, match="already reached architect"):
+        treat(caller, Remedy.RECALL, [TWO])
 
 
 def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(team: MemoryTeam, caller: Caller) -> None:

@@ -131,7 +131,10 @@ def test_a_yes_that_does_not_fit_is_refused_with_the_way_out(team: Team, asked: 
     assert row(team, request_id).is_open
 
 
-def test_words_alone_answer_the_only_question(team: Team) -> None:
+def test_words_alone_answer_the_only_question_and_decide_no_plan(team: Team) -> None:
+    plan = str(requests.submit_plan(agent(team), content="1. Go").request_id)
+    assert refusal(requests.answer, lead(team), request_id=plan, content="Maybe").code is Code.INVALID_FIELD
+    assert row(team, plan).is_open
     request_id = question(team)
     requests.answer(lead(team), request_id=request_id, content="Whichever is there")
     assert verdict(team, request_id).payload["answers"] == {"Which database?": "Whichever is there"}

@@ -21,6 +21,8 @@ def test_a_name_that_nobody_has_writes_to_nobody_and_not_to_everybody(
         sending.send(caller("file-manger"), to="all", type=type, summary="Project starts right now today", content="Go")
     assert caught.value.code is Code.AGENT_NOT_FOUND
     assert "file-manager" in caught.value.hint
+    with pytest.raises(TeamError):
+        sending.send(caller("ceo"), to=["file-manager", "nobody-here"], type=type, content="c", summary="s")
     assert not team.snapshot().messages
 
 
