@@ -114,7 +114,9 @@ class SnapshotReader:
             # guard: lock-given-back-meanwhile
             if holder is None and parse_released(lock_text) is None:  # it may have been given back meanwhile
                 lock_text = self._lock_text()
-            problems += self._lock_problems(lock_text, holder)
+            if (dead := text_of_the_dead(lock_text, holder)) is not None:
+                hint = "Nothing to do: the next write finishes or undoes what it began."
+                problems.append(Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint))
             loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
             problems += (loss.problem, *loss.changed) if loss is not None else ()
             offers = self._offered.look()
@@ -184,32 +186,29 @@ class SnapshotReader:
             self._broken = None
             return load(self._disk, queue, self.generation, progress=progress), None
         except TeamError as error:
-            broken = _Broken(self._mark_now(), Problem("UNREADABLE", "error", str(queue), error.message, error.hint))
-            self._broken = broken
-            return None, broken
+            found = self._disk.stat(queue)
+            told = Problem("UNREADABLE", "error", str(queue), error.message, error.hint)
+            self._broken = _Broken(found.mark if found else None, told)
+            return None, self._broken
         except OSError as error:
             hint = "Check the folder and its permissions."
             text = f"{queue} cannot be read: {error.strerror or error}"
             return None, _Broken(None, Problem("UNREADABLE", "error", str(queue), text, hint))
-
-    def _mark_now(self) -> FileVersion | None:
-        found = self._disk.stat(self._layout.queue)
-        return found.mark if found else None
 
     def _damage(self, text: QueueText) -> tuple[tuple[Problem, ...], frozenset[str]]:
         """Each damaged place, and the ids that can still be found there."""
         if len(text.messages()) == len(text.entries):
             return (), frozenset()
         if self._damaged is None or self._damaged[0] is not text:
-            found = tuple(self._damage_problem(line, error) for line, error in text.damaged())
+            queue = self._layout.queue
+            found = tuple(
+                Problem("DAMAGED_ENTRY", "error", f"{queue}:{line}", error.message, error.hint)
+                for line, error in text.damaged()
+            )
             raws = (entry.raw for entry in text.entries if entry.message is None)
             named = frozenset(item.decode("utf-8", "replace") for raw in raws for item in _NAMED.findall(raw))
             self._damaged = text, found, named
         return self._damaged[1:]
-
-    def _damage_problem(self, line: int, error: TextError) -> Problem:
-        place = f"{self._layout.queue}:{line}"
-        return Problem("DAMAGED_ENTRY", "error", place, error.message, error.hint)
 
     def _condition(
         self, generation: QueueFile | None, messages: Sequence[Message], problems: list[Problem]
@@ -266,14 +265,6 @@ class SnapshotReader:
         self._silent_holder = silent if same else replace(holder, since=to_text(self._clock()))
         return self._silent_holder
 
-    def _lock_problems(self, lock_text: bytes, holder: LockHolder | None) -> list[Problem]:
-        """What the lock file tells of a holder that died."""
-        dead = text_of_the_dead(lock_text, holder)
-        if dead is None:
-            return []
-        hint = "Nothing to do: the next write finishes or undoes what it began."
-        return [Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint)]
-
     # guard: loss-told
     def _loss(self, generation: QueueFile, lock_text: bytes) -> Loss | None:
         """What somebody else did to the queue since one of us left it, told by its mark in the lock file."""
@@ -301,12 +292,8 @@ def _revision(
     """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, archives."""
     lost = "!" if settings.config.lost else ""
     appended = f"/{archives}" if archives else ""
-    return f"{_words(mark)}/{_words(settings.mark)}{lost}/{condition}{_digest(offers)}{appended}"
-
-
-def _digest(offers: Dropped) -> str:
-    """Part of a revision: nothing while `drop/` is empty, else another text whenever its files are others."""
-    return f"/{hash(offers.marks):x}" if offers.marks else ""
+    dropped = f"/{hash(offers.marks):x}" if offers.marks else ""
+    return f"{_words(mark)}/{_words(settings.mark)}{lost}/{condition}{dropped}{appended}"
 
 
 def _words(mark: tuple[int, ...] | None) -> str:
