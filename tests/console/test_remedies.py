@@ -46,3 +46,24 @@ async def test_a_discard_names_what_it_discards_and_keeps_the_reason_typed(team:
         await desk.until(lambda: desk.app.main.drafts.get(f"discard:{message_id}") == {}, "no draft")
     async with opened(team) as desk:
         assert desk.app.main.drafts.get(f"discard:{message_id}") == {}
+
+
+async def test_many_are_marked_previewed_and_treated_as_one_and_the_rest_is_left_alone(team: MemoryTeam) -> None:
+    for name in ("first", "second", "third"):
+        given_up(team, f"The {name} export has no home")
+
+    def states() -> list[str]:
+        return sorted(message.status for message in team.snapshot().messages)
+
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.reads("exit status 75")
+        await desk.press("space", "space")
+        await desk.asks("t")
+        await desk.until(lambda: "2 messages: each starts again with all its tries" in desk.text, "the question")
+        await desk.press("escape")
+        assert states() == ["failed"] * 3
+        await desk.asks("t")
+        await desk.press("enter")
+        await desk.until(lambda: states() == ["failed", "pending", "pending"], "both tried again")
+    assert [len(line.facts["ids"]) for line in team.audit() if line.action == "retry"] == [2]

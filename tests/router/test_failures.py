@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from msgspec.structs import replace
@@ -133,3 +134,16 @@ def test_an_answer_goes_to_nobody_but_who_asked(team: MemoryTeam, caller: Caller
     assert _stored(team, TWO).recipients == ("architect",)
     treat(caller, Remedy.RETRY, [TWO])
     assert _stored(team, TWO).status == "pending"
+
+
+def test_what_was_discarded_can_be_neither_acknowledged_nor_read(team: MemoryTeam, caller: Caller) -> None:
+    put(team, _dead())
+    treat(caller, Remedy.DISCARD, [ONE], reason="nobody needs it")
+    for act in (
+        partial(inbox.acknowledge, ids=[ONE]),
+        partial(inbox.read_message, agent="architect", message_id=ONE),
+    ):
+        with pytest.raises(TeamError) as refused:
+            act(Caller(team, "architect"))
+        assert (refused.value.code, f"history --grep {ONE}" in refused.value.hint) == (Code.NOT_PERMITTED, True)
+    assert team.audit()[0].action == "discard"
