@@ -135,10 +135,6 @@ class Part:
             return []
         return self._by_id.get(message_id, [])
 
-    def thread(self, request_id: str) -> list[Message]:
-        """Messages that carry `request_id`."""
-        return [message for message in self.holding(request_id) if carries(message, request_id)]
-
     def holding(self, word: str) -> list[Message]:
         """Messages with `word` in their text, or all when it may be written in other ways."""
         needle = word.encode("utf-8", "replace")
@@ -413,8 +409,7 @@ class Archives:
 
     def thread(self, request_id: str) -> Iterator[Message]:
         """Archived messages that carry `request_id` in their payload or as their id."""
-        for part in self._near(request_id, None):
-            yield from part.thread(request_id)
+        return (message for message in self.holding(request_id) if carries(message, request_id))
 
     def holding(self, word: str) -> Iterator[Message]:
         """Archived messages that have `word` in their text; others may be among them."""

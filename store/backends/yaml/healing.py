@@ -40,7 +40,6 @@ from team_console.store.model.message import (
 )
 from team_console.store.model.recorded import REWORDED, difference, is_same
 from team_console.store.model.safe import counted
-from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import DONE, is_answer, retained_ids
 
 _LARGEST = 1 << 20
@@ -435,11 +434,7 @@ class RecordedPart(Struct, frozen=True):
 
     def message(self, message_id: str) -> Message | None:
         """The message with this id, as it was at last."""
-        return next((message for message in self.holding(message_id)[::-1] if message.message_id == message_id), None)
-
-    def thread(self, request_id: str) -> list[Message]:
-        """Messages that carry `request_id`."""
-        return [message for message in self.holding(request_id) if carries(message, request_id)]
+        return next((message for message in self.holding(message_id) if message.message_id == message_id), None)
 
     def holding(self, word: str) -> list[Message]:
         """Messages of lines that have `word` in their text, as they were at last; others may be among them."""
