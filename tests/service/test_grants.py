@@ -113,14 +113,12 @@ def test_uses_are_counted_though_read_messages_leave_the_queue(team: Team, clock
     started(team, approved(team), lasts=None, uses=2)
     ask(team)
     clock.advance(30 * 86_400)
-    for number in range(130):
-        sent = sending.send(
-            Caller(team, "task-manager", 2.0), to="file-manager", summary=f"a b c d {number}", content="x"
-        )
-
+    for number in (130, 1):
+        for _ in range(number):
+            sending.send(Caller(team, "task-manager", 2.0), to="file-manager", summary="a b c d e", content="x")
         inbox.receive(Caller(team, "file-manager", 2.0), agent="file-manager")
-        assert sent
     assert [row(team, ask(team)).is_open for _ in range(2)] == [False, True]
+    assert len(team.snapshot().messages) < 110
 
 
 def test_it_never_starts_against_a_rejection_or_without_an_end(team: Team) -> None:
