@@ -64,16 +64,6 @@ def test_the_first_answer_stands_even_when_both_have_left_the_queue(
     assert caught.value.code is Code.ALREADY_ANSWERED
 
 
-def test_a_superseded_plan_cannot_be_approved_and_names_its_successor(caller: SeatOf, clock: FakeClock) -> None:
-    old = _plan(caller, "old")
-    clock.advance(5)
-    new = _plan(caller, "new")
-    with pytest.raises(TeamError) as caught:
-        requests.approve(caller("ceo"), request_id=old)
-    assert caught.value.facts["superseded_by"] == new
-    assert requests.approve(caller("ceo"), request_id=new).request_id == new
-
-
 def test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused(team: MemoryTeam, caller: SeatOf) -> None:
     request_id = _plan(caller)
     question = team.snapshot().messages[0]
