@@ -340,20 +340,10 @@ _WINDOW, _OVERLAP = 1 << 22, 1 << 10
 """Bytes that are searched at once, and how many of them twice, so that no id is cut in two."""
 
 
-class _Searched(Struct, frozen=True):
-    """The ids looked for that stand in a file up to a byte."""
-
-    size: int
-    words: frozenset[bytes]
-
-
 class Archives:
     """The archives of one team. Reading raises `TeamError` (`STORE_UNREADABLE`) for a file that cannot be read.
 
     What is known of the files is kept until `forget`, so hold the lock meanwhile, or take what is found as a moment.
-    Only which of the expected ids were seen in a file, as far as it was searched, is kept for longer: work in slices
-    would search the whole archive in each of them. Nothing rests on that alone, since an id that was seen has to be
-    proven by the file as it is, and one that was not seen is at worst archived twice.
     """
 
     def __init__(self, disk: Disk, layout: Layout) -> None:
@@ -362,8 +352,7 @@ class Archives:
         self._parts: dict[Path, Part] = {}
         self._names: list[tuple[str, Path]] | None = None
         self._expected: frozenset[bytes] = frozenset()
-        self._occurring: dict[Path, frozenset[bytes]] = {}
-        self._searched: dict[int, _Searched] = {}
+        self._occurring: dict[Path, set[bytes]] = {}
 
     def pages(self, whole: Whole) -> ArchivePages:
         """Pages through them, from files that `whole` knows as they are."""
@@ -392,7 +381,6 @@ class Archives:
         if not wanted <= self._expected:
             self._expected = wanted
             self._occurring.clear()
-            self._searched.clear()
 
     def holds(self, agent: str, message_id: str) -> bool:
         """Whether the archive of `agent` proves a copy of this id."""
@@ -487,21 +475,13 @@ class Archives:
             self._occurring[path] = self._words_in(path)
         return needle in self._occurring[path]
 
-    def _words_in(self, path: Path) -> frozenset[bytes]:
+    def _words_in(self, path: Path) -> set[bytes]:
         """Those of the expected ids that stand in the file, wherever; in constant memory."""
         refuse_unusable(self._disk, path)
-        found = self._disk.stat(path)
-        inode, end = (found.ino, found.size) if found is not None else (0, 0)
-        known = self._searched.get(inode, _Searched(0, frozenset()))
-        if known.size > end:
-            known = _Searched(0, frozenset())
-        words, start = set(known.words), max(0, known.size - _OVERLAP)
-        while start < end:
-            data = self._disk.read(path, start, _WINDOW)[0]
-            words.update(self._expected.intersection(_WORDS.findall(data)))
-            start += _WINDOW - _OVERLAP
-        self._searched[inode] = _Searched(end, frozenset(words))
-        return self._searched[inode].words
+        found, words = self._disk.stat(path), set[bytes]()
+        for start in range(0, found.size if found is not None else 0, _WINDOW - _OVERLAP):
+            words.update(self._expected.intersection(_WORDS.findall(self._disk.read(path, start, _WINDOW)[0])))
+        return words
 
     def _part(self, path: Path) -> Part:
         refuse_unusable(self._disk, path)
