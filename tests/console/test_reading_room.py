@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.protocol.verdicts import EVIDENCE, SHOWN_BY
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
+from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened, verdicts
 from tests.memory_team import MemoryTeam
@@ -36,14 +38,24 @@ async def pages_until(desk: Desk, text: str) -> int:
     raise AssertionError(f"{text} is nowhere")
 
 
+@pytest.mark.parametrize(("size", "pages"), [((120, 40), 5), ((80, 24), 10)])
+async def test_a_plan_of_180_lines_is_few_pages(team: MemoryTeam, size: tuple[int, int], pages: int) -> None:
+    hand_in_plan(team, content=plan_of(180))
+    async with opened(team, size=size) as desk:
+        assert await pages_until(desk, "180. step 180.") <= pages
+        await desk.press("g")
+        await desk.settle()
+        assert "step 1." in desk.text
+        assert len(re.findall(r"step \d+\.", desk.text)) >= 18
+        await desk.press("space", "b")
+        await desk.settle()
+        assert " 1. step 1." in desk.text  # `b` pages back, and writes to nobody
+
+
 async def test_approving_after_all_was_read_takes_eight_keys_and_the_record_says_that_it_was(team: MemoryTeam) -> None:
     hand_in_plan(team, content=plan_of(LINES))
     async with opened(team) as desk:
         await desk.reads("what it ran")
-        await desk.press("f", "space", "b")
-        await desk.settle()
-        assert " 1. step 1." in desk.text  # `b` pages back, and writes to nobody
-        await desk.press("escape")
         keys = 1 + await pages_until(desk, "what it ran last")
         assert "100 % read" in desk.text
         await desk.approves(team)
@@ -172,3 +184,30 @@ async def test_whatever_place_one_reads_in_the_text_has_the_whole_screen(team: M
             await desk.shows("77. step 77.")
             await desk.press("escape", "escape")
             await desk.until(lambda: not desk.app.main.is_reading, "the list")
+
+
+async def test_twelve_plans_are_read_and_decided_in_75_keys_two_of_them_rejected(clock: Clock) -> None:
+    names = [f"agent-{number}" for number in range(12)]
+    agents = MappingProxyType({name: Agent(name) for name in (LEAD, *names)})
+    team = MemoryTeam(config=TeamConfig(name="t", lead=LEAD, agents=agents, declared=True), clock=clock)
+    for number, name in enumerate(names):
+        text = f"{plan_of(67 + number * 126 // 11)}\nThe end of {name}."
+        requests.submit_plan(Caller(team, name), content=text, summary=f"What {name} wants to do")
+        clock.advance(1)
+    keys = 1
+    async with opened(team) as desk:
+        await desk.press("f")
+        for number, name in enumerate(names):
+            await desk.shows(f"Plan · {name} ")
+            await desk.reads("what it ran")
+            while f"The end of {name}." not in desk.text:
+                await desk.press("space")
+                await desk.settle()
+                keys += 1
+            rejects = number in (3, 7)
+            await desk.asks("r" if rejects else "a")
+            await desk.press(*("no" if rejects else ""), "enter")
+            keys += 4 if rejects else 2
+        await desk.until(lambda: len(verdicts(team)) == len(names), "all verdicts")
+    assert keys <= 75
+    assert [verdict.payload["approve"] for verdict in verdicts(team)].count(False) == 2
