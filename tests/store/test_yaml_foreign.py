@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from team_console.store.contract.team import Condition
+from team_console.store.model.errors import TeamError
 
 from tests.store.yaml_folder import (
     QUEUE,
@@ -257,3 +259,16 @@ mv drop/.tmp-$id drop/$id.yaml
     notices(open_yaml(tmp_path))
     newest = open_yaml(tmp_path).snapshot().messages[-1]
     assert (newest.sender, newest.status, newest.content) == ("task-manager", "pending", "Built without the lock.\n")
+
+
+def test_a_half_written_file_of_another_program_is_never_built_upon(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    whole = (tmp_path / QUEUE).read_bytes()
+    (tmp_path / QUEUE).write_bytes(whole[:40] + b"\0" * 20)
+    with pytest.raises(TeamError):
+        put(team, make_message(2))
+    (tmp_path / QUEUE).write_bytes(whole)
+    put(team, make_message(2))
+    assert team.snapshot().condition is Condition.OK
+    assert states(team) == {"01": "pending", "02": "pending"}
