@@ -25,7 +25,6 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.needs import to_do
 from team_console.store.views.rows import View
 from team_console.store.views.status import assess, view_of_team
-from team_console.widgets.bars import KeyBar, KeyHint
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document
 from team_console.widgets.overlay import Overlay
@@ -136,15 +135,23 @@ class ListScreen(Overlay, ModalScreen[str], Generic[RowT]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
 
     def __init__(
-        self, title: str, keys: str, key_of: Callable[[RowT], str], draw: Draw[RowT], *, lines: int = 1
+        self,
+        title: str,
+        keys: str,
+        key_of: Callable[[RowT], str],
+        draw: Draw[RowT],
+        shown: tuple[RowT, ...] = (),
+        *,
+        lines: int = 1,
     ) -> None:
-        """`keys` stands on the border, `lines` are those of a row."""
+        """`keys` stands on the border, `shown` are the rows to begin with, `lines` are those of a row."""
         super().__init__()
-        self._title, self._keys = title, keys
+        self._title, self._keys, self._shown = title, keys, shown
         self.rows = RowList[RowT](key_of, draw, lines=lines, markable=False)
 
     def compose(self) -> ComposeResult:
         """The list."""
+        self.rows.set_rows(self._shown, now=datetime.now(UTC))
         yield self.rows
 
     def on_mount(self) -> None:
@@ -173,14 +180,12 @@ class ThemeList(ListScreen[str]):
 
     def __init__(self, *, remembers: bool = True) -> None:
         """`remembers` whether the choice is kept for the next time."""
-        super().__init__("Theme · enter keeps it", "", str, self._line)
-        self._before, self._remembers = "", remembers
-        self._choices = choices()
+        self._before, self._remembers, self._choices = "", remembers, choices()
+        super().__init__("Theme · enter keeps it", "", str, self._line, tuple(self._choices))
 
     def on_mount(self) -> None:
         """Put the cursor on the theme in use."""
         self._before = self.app.theme
-        self.rows.set_rows(tuple(self._choices), now=datetime.now(UTC))
         present = next((name for name, theme in self._choices.items() if theme == self._before), "")
         self.rows.select(present, by_user=False)
 
@@ -326,12 +331,8 @@ class ConfigScreen(ListScreen[SettingChoice]):
     def __init__(self, preferences: Preferences, take: Callable[[Preferences], None]) -> None:
         """`take` makes new preferences hold."""
         title, keys = f"Settings · {config_path()}", "enter or ← → change · esc back"
-        super().__init__(title, keys, lambda row: f"{row.table}.{row.name}", self._lines)
+        super().__init__(title, keys, lambda row: f"{row.table}.{row.name}", self._lines, settings_rows())
         self._preferences, self._take = preferences, take
-
-    def on_mount(self) -> None:
-        """Show the settings in force."""
-        self.rows.set_rows(settings_rows(), now=datetime.now(UTC))
 
     def action_change(self, by: int) -> None:
         """Go on to the next value, or the one before, and write it."""
@@ -412,12 +413,7 @@ def with_setting(text: str, table: str, name: str, value: Any) -> str:
 class PickerApp(ContainedApp[str | None]):
     """A list of locations; enter chooses."""
 
-    CSS = """
-    Screen { background: $surface; }
-    RowList { height: 1fr; border: round $accent; border-title-color: $text-accent; margin: 1 2; }
-    """
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,escape,ctrl+q", "quit", "Quit", show=False)]
 
     def __init__(self, locations: tuple[str, ...]) -> None:
         super().__init__(ansi_color=native_colours())
@@ -426,23 +422,10 @@ class PickerApp(ContainedApp[str | None]):
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system)
 
-    def compose(self) -> ComposeResult:
-        """The list and its keys."""
-        yield RowList(str, _location_lines, markable=False)
-        yield KeyBar()
-
     def on_mount(self) -> None:
         """Show the locations."""
-        rows = self.query_one(RowList)
-        rows.border_title = Content(f"Choose a team · {len(self._locations)}")
-        rows.set_rows(self._locations, now=datetime.now(UTC))
-        rows.focus()
-        hints = (KeyHint("enter", "open"), KeyHint("j k", "move"))
-        self.call_after_refresh(lambda: self.query_one(KeyBar).show(hints, (KeyHint("q", "quit"),)))
-
-    @on(RowList.Opened)
-    def _chosen(self, event: RowList.Opened) -> None:
-        self.exit(event.key)
+        title = f"Choose a team · {len(self._locations)}"
+        self.push_screen(ListScreen(title, "enter open · q quit", str, _location_lines, self._locations), self.exit)
 
 
 def pick_team(locations: Sequence[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from time import monotonic
@@ -31,7 +32,6 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
-from textual.worker import Worker, WorkerState
 
 
 class AskAgain(TeamError):
@@ -506,9 +506,29 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self._say("◌ checking …")
         self._act(act)
 
-    @work(thread=True, exit_on_error=False, group="act")
-    def _act(self, act: Callable[[], ResultT]) -> ResultT:
-        return act()
+    @work(exit_on_error=False, group="act")
+    async def _act(self, act: Callable[[], ResultT]) -> None:
+        """Do it in a thread; close with its result, or say why it was not done and stay."""
+        try:
+            try:
+                result = await asyncio.to_thread(act)
+            finally:
+                self._give_up = None
+                if (body := self.query_one(".form--body")).disabled:
+                    body.disabled = False
+                    self.set_focus(self._typed_in)
+        except TeamError as error:
+            self.show_error(error)
+        except Exception as error:
+            self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
+        else:
+            if self._on_draft is not None and not isinstance(result, Later):
+                self._on_draft({})
+            # Below another screen it closes once that is gone, else nobody would be told of the result.
+            self._finished = (result,)
+            self.dismiss(result)
+            return
+        self._busy = False
 
     @property
     def is_at_work(self) -> bool:
@@ -522,29 +542,6 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         if not body.disabled:
             self._typed_in, body.disabled = self.focused, True
         self._say(f"◌ {words} … esc gives it up")
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """The act ended, one way or the other."""
-        if event.worker.group != "act" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
-            return
-        self._give_up = None
-        if (body := self.query_one(".form--body")).disabled:
-            body.disabled = False
-            self.set_focus(self._typed_in)
-        if event.state is WorkerState.SUCCESS:
-            result: Any = event.worker.result
-            if self._on_draft is not None and not isinstance(result, Later):
-                self._on_draft({})
-            # Below another screen it closes once that is gone, else nobody would be told of the result.
-            self._finished = (result,)
-            self.dismiss(result)
-            return
-        error = event.worker.error
-        if isinstance(error, TeamError):
-            self.show_error(error)
-        else:
-            self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
-        self._busy = False
 
     # What it says.
 

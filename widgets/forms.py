@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
@@ -22,10 +23,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
 
 ResultT = TypeVar("ResultT")
 Answers = Mapping[str, str | list[str]]
@@ -465,7 +464,6 @@ class Compose(Form[ResultT]):
         self._foresee, self._words, self._to = foresee, words, to
         self._kinds = dict(kinds or {})
         self._handoffs = {handoff.key: handoff for handoff in handoffs}
-        self._waiting: Timer | None = None
 
     def keys(self) -> tuple[str, ...]:
         """Enter sends, as it hands in every form."""
@@ -568,28 +566,16 @@ class Compose(Form[ResultT]):
             self.query_one(".compose--words", Static).update(Content(text))
 
     @on(Field.Changed, "#to")
-    def _look_ahead(self) -> None:
-        if self._waiting is not None:
-            self._waiting.stop()
-        self._waiting = self.set_timer(0.15, self._start_preview)
-
-    def _start_preview(self) -> None:
-        names = _parted(self.typed().get("to", "all"))
+    @work(exit_on_error=False, group="preview", exclusive=True)
+    async def _look_ahead(self) -> None:
+        """Say whom it would reach, once nothing was typed for a moment; what is typed meanwhile begins anew."""
+        await asyncio.sleep(0.15)
+        names, text = _parted(self.typed().get("to", "all")), ""
         if self._foresee is not None and names:
-            self._preview(self._foresee, names)
-        else:
-            self.query_one("#preview", Static).update("")
-
-    @work(thread=True, exit_on_error=False, group="preview", exclusive=True)
-    def _preview(self, foresee: Foresee, names: tuple[str, ...]) -> str:
-        return foresee(names)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Show what the preview found; the form itself minds the act."""
-        if event.worker.group != "preview" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
-            return
-        failed = event.state is WorkerState.ERROR
-        text: Any = f"△ {safe_line(str(event.worker.error), 200)}" if failed else event.worker.result
+            try:
+                text = await asyncio.to_thread(self._foresee, names)
+            except Exception as error:
+                text = f"△ {safe_line(str(error), 200)}"
         self.query_one("#preview", Static).update(Content(text))
 
 
