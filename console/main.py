@@ -495,7 +495,7 @@ class MainScreen(Screen[None]):
             return False
         if any(isinstance(one, Binding) and event.key in one.key.split(",") for one in Detail.BINDINGS):
             return False
-        self.toast(f"{event.character} did nothing: c writes on the line that is pointed at, esc ends it.")
+        self.toast("Nothing was done: c writes on the line that is pointed at, esc ends it.", severity="warning")
         return True
 
     @property

@@ -52,7 +52,7 @@ async def test_letters_of_a_remark_that_is_typed_too_early_decide_nothing(team: 
     hand_in_plan(team, content=PLAN)
     async with opened(team) as desk:
         await desk.press("f", "c", *"saxr")
-        await desk.shows("r did nothing: c writes on the line that is pointed at")
+        await desk.shows("Nothing was done: c writes on the line that is pointed at")
         await desk.asks("c")
         await desk.shows("Remark on line 1")
         await desk.asks("escape", "escape", "a")
