@@ -18,8 +18,8 @@ from team_console.console.app import ConsoleApp
 from team_console.console.modes.pane import Pane
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
-from team_console.store.service import requests
-from team_console.store.service.caller import Caller
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets import form
 from team_console.widgets.form import Form
@@ -187,6 +187,10 @@ class Desk:
         """Wait until each of these texts stands in the detail."""
         await self.until(lambda: all(text in self.detail for text in texts), f"a detail with {texts}")
 
+    async def lists(self, number: int) -> None:
+        """Wait until the present mode has so many rows."""
+        await self.until(lambda: len(self.rows) == number, f"{number} rows")
+
     async def tells(self, text: str) -> None:
         """Wait until a toast with this text was shown."""
         await self.until(lambda: any(text in toast for toast in self.toasts), f"a toast with {text}")
@@ -250,6 +254,13 @@ def hand_in_plan(
     receipt = requests.submit_plan(Caller(team, AUTHOR), content=content, summary=title)
     assert receipt.request_id is not None
     return receipt.request_id
+
+
+def letter(
+    team: Team, summary: str = "The report is ready for reading", content: str = "Here it is", to: str = LEAD
+) -> Receipt:
+    """A plain message of the author."""
+    return sending.send(Caller(team, AUTHOR), to=to, summary=summary, content=content)
 
 
 def verdicts(team: Team) -> list[Message]:

@@ -57,13 +57,12 @@ async def test_tabs_and_keys_can_be_clicked(team: MemoryTeam) -> None:
 async def test_a_message_to_all_goes_the_way_of_a_broadcast(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("m")
-        form = await desk.form()
+        form = await desk.asks("m")
         form.query_one("#to", Field).value = "all"
         form.query_one("#summary", Field).value = "Code freeze starts today at four"
         form.query_one("#content", Letter).text = "Merge what is reviewed."
         await desk.press("ctrl+s")
-        await desk.until(lambda: "Use broadcast (b)" in desk.text, "a refusal")
+        await desk.shows("Use broadcast (b)")
         assert len(team.snapshot().messages) == 1
 
 

@@ -40,7 +40,7 @@ async def test_it_is_one_row_that_names_how_many_got_it(team: MemoryTeam) -> Non
         await desk.shows("A word for one alone", f"{len(copies)} agents")
         assert [row.summary for row in history(desk).rows.rows] == ["A word for one alone", WORDS]
         await desk.press("down", "enter")
-        await desk.until(lambda: f"{len(copies)} recipients" in desk.detail, "who got it")
+        await desk.reads(f"{len(copies)} recipients")
         assert f"{len(copies) - 1} not picked up" in desk.detail
         assert "1 read" in desk.detail
 
@@ -51,11 +51,11 @@ async def test_who_reads_it_meanwhile_is_told_in_the_row_that_stays(team: Memory
         await desk.press("3")
         await desk.shows(WORDS)
         await desk.press("enter")
-        await desk.until(lambda: f"{len(copies)} recipients" in desk.detail, "who got it")
+        await desk.reads(f"{len(copies)} recipients")
         reader = next(copy.recipients[0] for copy in copies if copy.recipients[0] != AUTHOR)
         key = history(desk).key_of(history(desk).rows.rows[0])
         inbox.receive(Caller(team, reader), agent=reader)
-        await desk.until(lambda: "2 read" in desk.detail, "the second reader")
+        await desk.reads("2 read")
         assert [history(desk).key_of(row) for row in history(desk).rows.rows] == [key]
 
 
@@ -77,8 +77,7 @@ async def test_an_export_has_every_copy(team: MemoryTeam, tmp_path: Path) -> Non
     async with opened(team) as desk:
         await desk.press("3")
         await desk.shows(WORDS)
-        await desk.press("w")
-        form = await desk.form()
+        form = await desk.asks("w")
         form.query_one("#words", Field).value = str(tmp_path / "all.json")
         await desk.press("enter")
         await desk.until((tmp_path / "all.json").exists, "the file")
@@ -93,5 +92,5 @@ async def test_a_search_for_one_recipient_finds_its_copy(team: MemoryTeam) -> No
         await desk.shows(WORDS)
         await desk.press("slash")
         await desk.type(AUTHOR)
-        await desk.until(lambda: "1 found" in desk.text, "the one copy")
+        await desk.shows("1 found")
         assert [row.recipients for row in history(desk).rows.rows] == [(AUTHOR,)]

@@ -102,71 +102,61 @@ async def test_a_command_is_shown_whole_as_code_with_its_folder(team: MemoryTeam
         assert words in "\n".join(line.rstrip() for line in detail.split("\n")), words
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "more", "wanted"),
-    [
-        (
-            "Edit",
-            {"file_path": "/p/a.txt", "old_string": "line 5\n", "new_string": "LINE 5\nmore\n"},
-            {"before": BEFORE, "directory": "/p"},
-            ("file a.txt", "change · +2 −1", "- line 5", "+ LINE 5", "  line 4", "@@ -2,7 +2,8 @@"),
-        ),
-        (
-            "Write",
-            {"file_path": "/q/new.py", "content": "print(1)\n"},
-            {"before": None, "directory": "/p"},
-            ("file /q/new.py", "new file · +1 −0", "+ print(1)"),
-        ),
-        (
-            "Write",
-            {"file_path": "a.txt", "content": BEFORE.replace("line 9\n", "")},
-            {"before": BEFORE},
-            ("change · +0 −1", "- line 9"),
-        ),
-        ("Write", {"file_path": "a.txt", "content": "x\n"}, {}, ("── content", "is not on record", "│ x")),
-        (
-            "Edit",
-            {"file_path": "a", "old_string": "gone", "new_string": "b"},
-            {"before": "x"},
-            ("not in the file as it was", "- gone", "+ b"),
-        ),
-        (
-            "WebFetch",
-            {"url": "https://a.example/x?y", "prompt": "Why?"},
-            {},
-            ("── page", "https://a.example/x?y", "Why?"),
-        ),
-        ("WebSearch", {"query": "csv dialect"}, {}, ("── search", "csv dialect")),
-        (
-            "mcp__db__drop",
-            {"table": {"name": "users"}, "force": True},
-            {},
-            ("── input", "  name: users", "force: true"),
-        ),
-        ("Odd", {"description": ["a", "b"], "command": 3}, {}, ("- a", "command: 3")),
-        ("Empty", {}, {}, ("── input", "none")),
-    ],
-    ids=[
-        "edit",
-        "new file",
-        "overwrite",
-        "unknown before",
-        "edit that does not fit",
-        "page",
-        "search",
-        "tool",
-        "odd",
-        "no input",
-    ],
+SHOWN: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
+    (
+        "Edit",
+        {"file_path": "/p/a.txt", "old_string": "line 5\n", "new_string": "LINE 5\nmore\n"},
+        {"before": BEFORE, "directory": "/p"},
+        ("file a.txt", "change · +2 −1", "- line 5", "+ LINE 5", "  line 4", "@@ -2,7 +2,8 @@"),
+    ),
+    (
+        "Write",
+        {"file_path": "/q/new.py", "content": "print(1)\n"},
+        {"before": None, "directory": "/p"},
+        ("file /q/new.py", "new file · +1 −0", "+ print(1)"),
+    ),
+    (
+        "Write",
+        {"file_path": "a.txt", "content": BEFORE.replace("line 9\n", "")},
+        {"before": BEFORE},
+        ("change · +0 −1", "- line 9"),
+    ),
+    ("Write", {"file_path": "a.txt", "content": "x\n"}, {}, ("── content", "is not on record", "│ x")),
+    (
+        "Edit",
+        {"file_path": "a", "old_string": "gone", "new_string": "b"},
+        {"before": "x"},
+        ("not in the file as it was", "- gone", "+ b"),
+    ),
+    (
+        "WebFetch",
+        {"url": "https://a.example/x?y", "prompt": "Why?"},
+        {},
+        ("── page", "https://a.example/x?y", "Why?"),
+    ),
+    ("WebSearch", {"query": "csv dialect"}, {}, ("── search", "csv dialect")),
+    (
+        "mcp__db__drop",
+        {"table": {"name": "users"}, "force": True},
+        {},
+        ("── input", "  name: users", "force: true"),
+    ),
+    ("Odd", {"description": ["a", "b"], "command": 3}, {}, ("- a", "command: 3")),
+    ("Empty", {}, {}, ("── input", "none")),
 )
-async def test_each_is_shown_for_what_it_is(
-    team: MemoryTeam, tool: str, given: Any, more: Any, wanted: tuple[str, ...]
-) -> None:
-    ask(team, tool, given, **more)
+"""A tool, its input, what is known of it, and the words in which it is shown."""
+
+
+async def test_each_is_shown_for_what_it_is(team: MemoryTeam) -> None:
+    for tool, given, more, _ in SHOWN:
+        ask(team, tool, given, **more)
     async with opened(team) as desk:
-        flat = " ".join(desk.detail.split())
-        for words in wanted:
-            assert " ".join(words.split()) in flat, words
+        for *_, wanted in SHOWN:
+            flat = " ".join(desk.detail.split())
+            for words in wanted:
+                assert " ".join(words.split()) in flat, words
+            await desk.press("j")
+            await desk.settle()
 
 
 async def test_the_command_and_the_question_are_what_is_copied(team: MemoryTeam) -> None:
@@ -184,8 +174,7 @@ async def test_a_suggestion_that_the_form_cuts_says_so(team: MemoryTeam) -> None
     """The widest of its rules may be the last one."""
     ask(team, suggestions=[{**RULE, "rules": [*RULE["rules"], {"toolName": "Bash", "ruleContent": "x" * 400}]}])
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.until(lambda: "characters stand with the request]" in " ".join(desk.text.split()), "that it is cut")
 
 
@@ -193,22 +182,20 @@ async def test_a_suggestion_that_the_form_cuts_says_so(team: MemoryTeam) -> None
 async def test_always_hands_back_the_suggestion_of_the_client(team: MemoryTeam, key: str, suggestion: Any) -> None:
     ask(team, suggestions=[RULE, MODE])
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press(key)
-        await desk.until(lambda: "Allow always" in desk.text, "the button")
+        await desk.shows("Allow always")
         await desk.press("enter")
         answer = await answered(desk, team)
         told = "permission of task-manager, always"
-        await desk.until(lambda: any(told in toast for toast in desk.toasts), "what was written")
+        await desk.tells(told)
     assert (answer.payload["scope"], answer.payload["suggestion"]) == ("always", suggestion)
 
 
 async def test_no_wants_words_and_the_words_go_to_the_model(team: MemoryTeam) -> None:
     ask(team)
     async with opened(team) as desk:
-        await desk.press("a")
-        form = await desk.form()
+        form = await desk.asks("a")
         await desk.press("2", "enter")
         assert desk.app.screen is form
         assert "a refusal needs a reason" in desk.text
@@ -221,8 +208,7 @@ async def test_no_wants_words_and_the_words_go_to_the_model(team: MemoryTeam) ->
 async def test_numbers_typed_into_the_words_choose_nothing(team: MemoryTeam) -> None:
     ask(team, suggestions=[RULE])
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("n", "2", "enter")
         answer = await answered(desk, team)
     assert (answer.payload["scope"], answer.content) == ("once", "2")
@@ -234,17 +220,16 @@ async def test_a_command_is_edited_its_difference_shown_and_the_edited_version_a
     request_id = ask(team)
     given = edited_by(monkeypatch, lambda text: text.replace("rm -rf build", "true") + "\n")
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("ctrl+e")
-        await desk.until(lambda: "edited by you · +1 −1" in desk.text, "the difference")
+        await desk.shows("edited by you · +1 −1")
         assert "-   rm -rf build" in desk.text
         assert "+   true" in desk.text
         assert "Allow once as edited" in desk.text
         await desk.press("enter")
         answer = await answered(desk, team)
         await desk.press("right")
-        await desk.until(lambda: "edited before it was approved · +1 −1" in desk.detail, "the record")
+        await desk.reads("edited before it was approved · +1 −1")
         assert "+   true" in desk.detail
     assert given == [(COMMAND["command"], ".sh")]
     assert answer.payload["updated_input"] == {**COMMAND, "command": "npm test && \\\n  true"}
@@ -261,15 +246,13 @@ async def test_an_edit_without_a_change_or_with_a_failing_editor_approves_what_w
 
     edited_by(monkeypatch, fails)
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("ctrl+e")
         assert "the editor vi cannot be run" in desk.text
         edited_by(monkeypatch, lambda text: text + "\n")
         await desk.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
-        await desk.press("a")
-        await desk.form()
+        await desk.is_back()
+        await desk.asks("a")
         await desk.press("ctrl+e")
         assert "edited by you" not in desk.text
         await desk.press("enter")
@@ -281,12 +264,10 @@ async def test_an_edited_version_survives_leaving_the_form(team: MemoryTeam, mon
     ask(team)
     edited_by(monkeypatch, lambda text: "ls")
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("ctrl+e", "escape")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
-        await desk.press("a")
-        await desk.form()
+        await desk.is_back()
+        await desk.asks("a")
         assert "+ ls" in desk.text
         await desk.press("enter")
         answer = await answered(desk, team)
@@ -297,8 +278,7 @@ async def test_what_a_client_cannot_take_is_not_offered(team: MemoryTeam, monkey
     ask(team, client="codex")
     given = edited_by(monkeypatch, lambda text: "ls")
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("ctrl+e")
         assert "edit first" not in desk.text
     assert given == []
@@ -310,11 +290,10 @@ async def test_a_plan_goes_on_in_the_mode_that_was_chosen_and_as_it_was_edited(
     plan(team, modes=("default", "acceptEdits"), client="claude-code")
     given = edited_by(monkeypatch, lambda text: text + "\n3. Ship\n")
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         assert "go on as it was" in desk.text
         await desk.press("3", "ctrl+e", "tab")
-        await desk.until(lambda: "+ 3. Ship" in desk.text, "the difference")
+        await desk.shows("+ 3. Ship")
         await desk.press("enter")
         answer = await answered(desk, team)
     assert given == [("1. Split\n2. Test", ".md")]
@@ -326,22 +305,20 @@ async def test_questions_are_answered_by_number_keys_one_or_many(team: MemoryTea
     async with opened(team) as desk:
         assert "2. PostgreSQL — a server" in desk.detail
         assert "Months · one or more" in desk.detail
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("2", "enter", "1", "3", "2", "2", "enter")
         answer = await answered(desk, team)
         told = "Answered the question of task-manager"
-        await desk.until(lambda: any(told in toast for toast in desk.toasts), "what was written")
+        await desk.tells(told)
         await desk.press("right")
-        await desk.until(lambda: "Which months? January, March" in desk.detail, "the answer")
+        await desk.reads("Which months? January, March")
     assert answer.payload["answers"] == {"Which database?": "PostgreSQL", "Which months?": ["January", "March"]}
 
 
 async def test_own_words_count_in_place_of_an_option_and_beside_many(team: MemoryTeam) -> None:
     question(team, DATABASE, MONTHS)
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("1", "n")
         await desk.type("neither")
         await desk.press("enter", "1", "n")
@@ -354,17 +331,15 @@ async def test_own_words_count_in_place_of_an_option_and_beside_many(team: Memor
 async def test_nothing_is_chosen_at_first_and_an_unanswered_question_is_named(team: MemoryTeam) -> None:
     question(team, DATABASE, MONTHS)
     async with opened(team) as desk:
-        await desk.press("a")
-        form = await desk.form()
+        form = await desk.asks("a")
         await desk.press("enter")
         assert "DB: nothing is chosen" in desk.text
         await desk.press("1", "enter", "enter")
         assert "Months: nothing is chosen" in desk.text
         assert desk.app.screen is form
         await desk.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
-        await desk.press("a")
-        await desk.form()
+        await desk.is_back()
+        await desk.asks("a")
         assert "(•) SQLite" in desk.text
     assert answers(team) == []
 
@@ -374,11 +349,11 @@ async def test_what_was_answered_in_the_session_leaves_the_list_and_is_not_appro
     async with opened(team) as desk:
         assert len(desk.rows) == 1
         asking.withdraw(Caller(team, AUTHOR), request_id=request_id, reason="answered in the session")
-        await desk.until(lambda: "answered in the session · n next" in desk.detail, "how it ended, to be read")
+        await desk.reads("answered in the session · n next")
         await desk.press("n")
-        await desk.until(lambda: desk.rows == [], "an empty list")
+        await desk.lists(0)
         await desk.press("right")
-        await desk.until(lambda: "withdrawn" in desk.detail, "how it ended")
+        await desk.reads("withdrawn")
         assert "answered in the session" in desk.detail
         assert "approved" not in desk.text.lower()
 
@@ -388,9 +363,9 @@ async def test_what_expires_leaves_the_list_without_a_change_of_the_store(team: 
     async with opened(team) as desk:
         assert len(desk.rows) == 1
         clock.advance(1)
-        await desk.until(lambda: "timed out · n next" in desk.detail, "that it ended")
+        await desk.reads("timed out · n next")
         await desk.press("n")
-        await desk.until(lambda: desk.rows == [], "an empty list")
+        await desk.lists(0)
 
 
 @pytest.mark.parametrize("size", [(60, 20), *([(80, 24), (120, 40)] if EXHAUSTIVE else [])])
@@ -409,8 +384,7 @@ async def test_no_field_of_a_request_steers_the_screen(team: MemoryTeam, size: t
     async with opened(team, size=size) as desk:
         for number in range(5):
             assert not UNSAFE.search(desk.text.replace("\n", ""))
-            await desk.press("a")
-            await desk.form()
+            await desk.asks("a")
             assert not UNSAFE.search(desk.text.replace("\n", ""))
             await desk.press("1", "2", "escape")
             await desk.until(lambda: not isinstance(desk.app.screen, Form), "the list")

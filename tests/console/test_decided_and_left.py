@@ -24,8 +24,7 @@ def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def hand_in(desk: Desk, key: str, number: int = 1) -> None:
     """Open a form with `key` and hand it in, so that so many decisions wait."""
-    await desk.press(key)
-    await desk.form()
+    await desk.asks(key)
     await desk.press("enter")
     await desk.until(lambda: len(desk.app.main.unwritten) == number, "decisions in their grace")
 

@@ -14,7 +14,7 @@ from team_console.widgets import form as forms
 from textual.events import Key
 from textual.screen import ResultCallback
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import LEAD, Clock, Desk, hand_in_plan, letter, opened, verdicts
 from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -23,31 +23,29 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 async def test_a_plan_is_approved_with_a_note(team: MemoryTeam) -> None:
     request_id = hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("n")
         await desk.type("go")
         await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        await desk.decided(team)
         (verdict,) = verdicts(team)
         assert (verdict.request_id, verdict.payload["approve"], verdict.content) == (request_id, True, "go")
-        await desk.until(lambda: desk.rows == [], "the list without the plan")
+        await desk.lists(0)
         told = "Approved the plan of task-manager · written for task-manager"
-        await desk.until(lambda: any(told in toast for toast in desk.toasts), "what was written")
+        await desk.tells(told)
         assert not any("delivered" in toast for toast in desk.toasts)
 
 
 async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("r")
-        form = await desk.form()
+        form = await desk.asks("r")
         await desk.press("enter")
         assert desk.app.screen is form
         assert "a refusal needs a reason" in desk.text
         await desk.type("add tests")
         await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        await desk.decided(team)
         (verdict,) = verdicts(team)
         assert verdict.payload["approve"] is False
         assert "add tests" in verdict.content
@@ -56,8 +54,7 @@ async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
 async def test_a_plan_that_changes_while_the_reason_is_typed_is_not_decided(team: MemoryTeam) -> None:
     request_id = hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         (plan,) = team.snapshot().messages
         rewrite(team, plan.message_id, content="0. Delete the backups\n1. Split\n2. Test")
         await desk.press("n")
@@ -80,10 +77,9 @@ async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_
         (plan,) = team.snapshot().messages
         rewrite(team, plan.message_id, content="1. Quite another plan")
         desk.app.look()
-        await desk.until(lambda: "Quite another plan" in desk.text, "the plan as it is now")
-        await desk.press("a")
-        form = await desk.form()
-        await desk.until(lambda: "The list changed" in desk.text, "a warning")
+        await desk.shows("Quite another plan")
+        form = await desk.asks("a")
+        await desk.shows("The list changed")
         await desk.press("enter", "o", "k", "a", "enter")
         assert desk.app.screen is form
         assert "press enter again" in " ".join(desk.text.split())
@@ -91,7 +87,7 @@ async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_
         assert verdicts(team) == []
         monkeypatch.setattr(form, "_counts_from", 0.0)
         await desk.press("enter")
-        await desk.until(lambda: len(verdicts(team)) == 1, "a verdict once it was looked at")
+        await desk.decided(team)
         assert verdicts(team)[0].content == ""
 
 
@@ -109,8 +105,7 @@ async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_though_its_a
         requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
     async with opened(team) as desk:
         for left in (2, 1, 0):
-            await desk.press("a")
-            await desk.form()
+            await desk.asks("a")
             desk.app.post_message(Key("enter", None))
             desk.app.post_message(Key("a", "a"))  # it waits for what the verdict leads to
             await desk.until(lambda: bool(waiting), "an answer on its way")
@@ -132,11 +127,10 @@ async def test_a_key_that_decides_waits_until_the_verdict_before_it_has_left_the
     async with opened(team) as desk:
         read, may_read = desk.app.feed.read, Event()
         monkeypatch.setattr(desk.app.feed, "read", lambda: may_read.wait(20) and read())
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         desk.app.post_message(Key("enter", None))
         desk.app.post_message(Key("a", "a"))
-        await desk.until(lambda: any("Approved the plan" in text for text in desk.toasts), "a verdict")
+        await desk.tells("Approved the plan")
         assert not desk.can_act()
         assert desk.app.screen is desk.app.main
         may_read.set()
@@ -147,12 +141,11 @@ async def test_a_key_that_decides_waits_until_the_verdict_before_it_has_left_the
 async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryTeam) -> None:
     request_id = hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("r")
-        form = await desk.form()
+        form = await desk.asks("r")
         await desk.type("no rollback")
         requests.approve(Caller(team, LEAD), request_id=request_id)
         await desk.press("enter")
-        await desk.until(lambda: "ALREADY_ANSWERED" in desk.text, "a refusal")
+        await desk.shows("ALREADY_ANSWERED")
         assert desk.app.screen is form
         assert "no rollback" in desk.text
         assert "ceo" in desk.text
@@ -163,26 +156,22 @@ async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryT
 async def test_what_was_typed_for_one_request_is_not_offered_for_another(team: MemoryTeam) -> None:
     first = hand_in_plan(team, "The first plan of the morning")
     async with opened(team) as desk:
-        await desk.press("r")
-        await desk.form()
+        await desk.asks("r")
         await desk.type("no rollback")
         await desk.press("escape")
         requests.approve(Caller(team, LEAD), request_id=first)
         hand_in_plan(team, "Quite another plan of the day")
         desk.app.look()
-        await desk.until(lambda: "Quite another plan of the day" in desk.text, "the second plan")
+        await desk.shows("Quite another plan of the day")
         await desk.press("n")
-        await desk.until(lambda: "Quite another plan of the day" in desk.detail, "the second plan itself")
+        await desk.reads("Quite another plan of the day")
         await desk.calm()
-        await desk.press("r")
-        form = await desk.form()
+        form = await desk.asks("r")
         assert not any(form.typed().values())
 
 
 async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: MemoryTeam) -> None:
-    receipt = sending.send(
-        Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is"
-    )
+    receipt = letter(team)
     message_id = receipt.messages[0].message_id
     async with opened(team) as desk:
         assert team.snapshot().messages[0].status == "pending"
@@ -192,7 +181,7 @@ async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: 
 
 
 async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -> None:
-    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    letter(team)
     async with opened(team) as desk:
         await desk.press("enter", "G", "escape", "2", "enter", "enter", "1", "right", "3", "1")
         assert [message.status for message in team.snapshot().messages] == ["pending"]
@@ -246,9 +235,9 @@ async def test_an_open_console_confirms_an_end_once_the_agent_had_its_time(team:
         return [message.recipients[0] for message in live if message.content.startswith("AGENT_DESTROYED")]
 
     async with opened(team) as desk:
-        await desk.until(lambda: len(desk.rows) == 1, "the request")
+        await desk.lists(1)
         requests.approve(Caller(team, LEAD), request_id=asked.messages[0].message_id)
-        await desk.until(lambda: "asked to stop, waits for its answer" in desk.text, "what is still to come")
+        await desk.shows("asked to stop, waits for its answer")
         assert confirmed() == []
         clock.advance(16)
         await desk.until(lambda: confirmed() == ["schedule-manager"], "the confirmation")

@@ -28,14 +28,14 @@ async def test_it_lists_who_decided_what_and_follows_what_is_decided(team: Memor
     decide(team, "go-on")
     async with opened(team, size=(160, 40)) as desk:
         await desk.press("3", "right")
-        await desk.until(lambda: "Decisions · 1" in desk.text, "the ledger")
+        await desk.shows("Decisions · 1")
         for words in ("approved", AUTHOR, "go-on", "proof not known"):
             assert words in desk.text
         await desk.press("enter")
         for words in ("what was shown", "not known", "what was shown to whoever decided is not known"):
             assert words in desk.detail
         await in_thread(lambda: decide(team, "not-yet", approve=False))
-        await desk.until(lambda: "Decisions · 2" in desk.text, "the new decision")
+        await desk.shows("Decisions · 2")
 
 
 async def test_a_ledger_that_cannot_be_read_says_so(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +45,7 @@ async def test_a_ledger_that_cannot_be_read_says_so(team: MemoryTeam, monkeypatc
     monkeypatch.setattr("team_console.console.modes.decisions.ledger_of_team", fails)
     async with opened(team) as desk:
         await desk.press("3", "right")
-        await desk.until(lambda: "Not read: " in desk.text, "why it is not there")
+        await desk.shows("Not read: ")
 
 
 async def test_a_ledger_that_could_not_be_read_is_read_again(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,9 +57,9 @@ async def test_a_ledger_that_could_not_be_read_is_read_again(team: MemoryTeam, m
         with monkeypatch.context() as patch:
             patch.setattr("team_console.console.modes.decisions.ledger_of_team", fails)
             await desk.press("3", "right")
-            await desk.until(lambda: "Not read: " in desk.text, "why it is not there")
+            await desk.shows("Not read: ")
         desk.app._tick()
-        await desk.until(lambda: "Decisions · 1" in desk.text, "the ledger")
+        await desk.shows("Decisions · 1")
         assert "not read again" not in desk.text
 
 
@@ -67,7 +67,7 @@ async def test_nothing_decided_yet_is_said_only_once_it_is_known(team: MemoryTea
     async with opened(team) as desk:
         hand_in_plan(team)
         await desk.press("3", "right")
-        await desk.until(lambda: "No decisions yet" in desk.text, "an empty ledger")
+        await desk.shows("No decisions yet")
         pane = desk.app.main.pane
         assert isinstance(pane, DecisionsPane)
         assert pane._ledger is not None

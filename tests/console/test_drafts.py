@@ -129,8 +129,7 @@ async def test_typing_does_not_wait_for_the_disk_and_the_end_does(
 
     monkeypatch.setattr(os, "fsync", hang)
     async with opened(team) as desk:
-        await desk.press("r")
-        await desk.form()
+        await desk.asks("r")
         await desk.type("first")
         await desk.until(asked.is_set, "a draft on its way to the disk")
         await desk.type(" second")

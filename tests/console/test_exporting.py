@@ -11,11 +11,9 @@ import pytest
 from team_console.console.commands.looking import _FORMATS, write_export
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.service import sending
-from team_console.store.service.caller import Caller
 from team_console.widgets.fields import Field
 
-from tests.console.conftest import AUTHOR, opened
+from tests.console.conftest import letter, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.slow
@@ -24,7 +22,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def messages(team: MemoryTeam) -> tuple[Message, ...]:
     for number in range(3):
-        sending.send(Caller(team, AUTHOR), to="file-manager", summary=f"Note {number} for the record", content="=1+1")
+        letter(team, f"Note {number} for the record", "=1+1", to="file-manager")
     return tuple(team.snapshot().messages)
 
 
@@ -73,7 +71,7 @@ async def test_a_read_only_console_writes_no_file_and_says_so(
     monkeypatch.chdir(tmp_path)
     async with opened(team, read_only=True) as desk:
         await desk.press("3")
-        await desk.until(lambda: len(desk.rows) == 3, "the history")
+        await desk.lists(3)
         await desk.press("w")
         await desk.until(lambda: desk.toasts == ["export: the console is read-only and writes no file"], "why not")
         assert desk.app.screen is desk.app.main
@@ -88,10 +86,9 @@ async def test_the_history_on_the_screen_is_written(
     monkeypatch.chdir(tmp_path)
     async with opened(team) as desk:
         await desk.press("3")
-        await desk.until(lambda: len(desk.rows) == 3, "the history")
-        await desk.press("w")
-        form = await desk.form()
+        await desk.lists(3)
+        form = await desk.asks("w")
         form.query_one("#words", Field).value = "out.json"
         await desk.press("enter")
-        await desk.until(lambda: any("3 messages in" in toast for toast in desk.toasts), "the file")
+        await desk.tells("3 messages in")
     assert json.loads((tmp_path / "out.json").read_text())["count"] == 3

@@ -10,7 +10,7 @@ from team_console.widgets.fields import Note
 from team_console.widgets.forms import Compose
 from textual.events import Key
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, opened
+from tests.console.conftest import AUTHOR, LEAD, Desk, letter, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -18,21 +18,21 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 def type_at_once(desk: Desk, text: str) -> None:
     """Keys that are there before the first of them has acted."""
-    for letter in text:
-        desk.app.post_message(Key("slash" if letter == "/" else letter, letter))
+    for sign in text:
+        desk.app.post_message(Key("slash" if sign == "/" else sign, sign))
 
 
 async def test_no_letter_of_a_filter_is_lost_and_the_next_one_begins_empty(team: MemoryTeam) -> None:
     for words in ("Export the month", "Split the loader"):
-        sending.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="x")
+        letter(team, words, "x")
     async with opened(team) as desk:
         await desk.until(desk.can_act, "a screen to act on")
         type_at_once(desk, "/export")
-        await desk.until(lambda: "/ export" in desk.text, "the whole word")
+        await desk.shows("/ export")
         await desk.press("enter")
         assert len(desk.rows) == 1
         type_at_once(desk, "/load")
-        await desk.until(lambda: "/ load" in desk.text, "the new word alone")
+        await desk.shows("/ load")
 
 
 async def test_a_answers_a_question_and_leaves_its_bulk_verdict_alone(team: MemoryTeam) -> None:
@@ -40,7 +40,7 @@ async def test_a_answers_a_question_and_leaves_its_bulk_verdict_alone(team: Memo
     fields = {"question": "Is the release still planned for Thursday?", "context": "The audit is late."}
     sending.send(ask, to=LEAD, type="clarify", payload=fields)
     async with opened(team) as desk:
-        await desk.until(lambda: "a answer…" in desk.text, "what the key does here")
+        await desk.shows("a answer…")
         await desk.press("a")
         assert isinstance(await desk.form(), Compose)
         assert "Is the release still planned" in desk.text
@@ -51,8 +51,7 @@ async def test_what_was_said_does_not_lie_over_a_form(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         desk.app.main.toast("Taken back: nothing was written.")
         await desk.until(lambda: bool(desk.toasts), "the toast")
-        await desk.press("r")
-        await desk.form()
+        await desk.asks("r")
         await desk.until(lambda: not desk.toasts, "a form that is free")
 
 
@@ -64,10 +63,9 @@ async def test_a_bulk_form_shows_the_words_that_are_typed_and_whole_keys(
         title = f"Plan of {name} with a title that is longer than a narrow terminal can show"
         requests.submit_plan(Caller(team, name), content="1. Do it", summary=title)
     async with opened(team, size=size) as desk:
-        await desk.press("asterisk", "r")
-        form = await desk.form()
+        form = await desk.asks("asterisk", "r")
         await desk.type("tests first")
-        await desk.until(lambda: "tests first" in desk.text, "the words that are typed")
+        await desk.shows("tests first")
         note, body = form.query_one("#words", Note), form.query_one(".form--body")
         assert body.region.y <= note.region.y < body.region.bottom
         assert "not opened yet" in desk.text

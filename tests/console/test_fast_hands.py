@@ -32,11 +32,10 @@ async def test_equal_messages_read_twice_are_no_change(team: MemoryTeam, monkeyp
         read_again(team)
         desk.app.look()
         await desk.until(lambda: desk.app.situation.sight is not shown, "a second reading")
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         assert desk.said == ""
         await desk.press("enter")
-        await desk.until(lambda: len(verdicts(team)) == 1, "a verdict")
+        await desk.decided(team)
 
 
 def at_once(desk: Desk, keys: Sequence[str]) -> None:
@@ -59,7 +58,7 @@ async def test_what_is_typed_before_a_form_stands_there_does_nothing_and_is_coun
         await desk.pilot.press("enter", "a")
         assert (desk.app.screen, len(team.snapshot().messages)) == (form, 1)
         await desk.pilot.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the way out")
+        await desk.is_back()
 
 
 @pytest.mark.parametrize("asks", ["plan", "permission", "question", "several", "stop"])
@@ -73,8 +72,7 @@ async def test_no_letter_is_text_until_n_opens_the_note(team: MemoryTeam, asks: 
     else:
         hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press(*{"several": ("space", "a"), "stop": ("s",)}.get(asks, ("a",)))
-        form = await desk.form()
+        form = await desk.asks(*{"several": ("space", "a"), "stop": ("s",)}.get(asks, ("a",)))
         await desk.type("xyz")
         assert "3 keys did nothing" in desk.said
         assert "xyz" not in "".join(form.typed().values())
@@ -86,21 +84,18 @@ async def test_no_letter_is_text_until_n_opens_the_note(team: MemoryTeam, asks: 
 async def test_a_second_a_says_yes_only_where_nothing_was_refused(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("a")
-        form = await desk.form()
+        form = await desk.asks("a")
         await desk.press("x", "a")
         assert (desk.app.screen, verdicts(team)) == (form, [])
-        await desk.press("escape", "a")
-        await desk.form()
+        await desk.asks("escape", "a")
         await desk.press("a")
-        await desk.until(lambda: len(verdicts(team)) == 1, "a verdict")
+        await desk.decided(team)
 
 
 async def test_an_error_is_gone_once_the_field_is_mended(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("r")
-        await desk.form()
+        await desk.asks("r")
         await desk.press("enter")
         assert "a refusal needs a reason" in desk.said
         await desk.type("no")

@@ -68,7 +68,7 @@ async def test_what_cannot_be_drawn_says_so_and_the_rest_goes_on(
         if desk.app.faults.all and (
             part != "document_of" or mode not in (Mode.HISTORY, Mode.AGENTS)
         ):  # opened by a key there
-            await desk.until(lambda: CANNOT_BE_SHOWN in desk.text, "the words")
+            await desk.shows(CANNOT_BE_SHOWN)
         await go(desk, other)
         assert desk.app.main.pane.MODE is other
         assert SECRET not in desk.text
@@ -112,8 +112,7 @@ async def test_a_write_that_fails_unexpectedly_says_that_its_outcome_is_not_sure
     hand_in_plan(team)
     monkeypatch.setattr(requests, "approve", fail)
     async with opened(team, faults=None) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         await desk.press("enter")
         await desk.until(lambda: "may or may not have been saved" in desk.said, "the words")
         assert "ZeroDivisionError" in desk.said
@@ -123,7 +122,7 @@ async def test_a_write_that_fails_unexpectedly_says_that_its_outcome_is_not_sure
 async def test_a_worker_with_a_defect_is_told(team: MemoryTeam) -> None:
     async with opened(team, faults=("ZeroDivisionError",)) as desk:
         desk.app.main.background.run(fail, desk.app.main.toast)
-        await desk.until(lambda: any("may or may not have been saved" in toast for toast in desk.toasts), "the toast")
+        await desk.tells("may or may not have been saved")
         assert not any(SECRET in toast for toast in desk.toasts)
 
 
@@ -136,7 +135,7 @@ async def test_the_reading_that_fails_unexpectedly_is_tried_again(
         with monkeypatch.context() as patched:
             patched.setattr(desk.app.feed, "read", fail)
             desk.app.look()
-            await desk.until(lambda: "◌ STALE" in desk.text, "the stale screen")
+            await desk.shows("◌ STALE")
         await desk.until(lambda: "◌ STALE" not in desk.text, "a reading that went well")
 
 

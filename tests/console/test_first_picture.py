@@ -47,7 +47,7 @@ async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(
     app = ConsoleApp(large, me=LEAD, feed=make(large))
     async with app.run_test(size=(120, 40)) as pilot:
         desk = Desk(app, pilot)
-        await desk.until(lambda: "1 of 3" in desk.text, "how far it is")
+        await desk.shows("1 of 3")
         assert "Nothing waits" not in desk.text
         app.exit()
     assert not large.rest.is_set()

@@ -29,8 +29,7 @@ def fate(desk: Desk) -> str:
 async def form_on_the_plan(desk: Desk, key: str = "a") -> None:
     """A form about the plan of the author, which is under the cursor."""
     assert f"Plan · {AUTHOR}" in desk.text
-    await desk.press(key)
-    await desk.form()
+    await desk.asks(key)
 
 
 @pytest.mark.parametrize("place", ["1", "right", "2"])
@@ -40,12 +39,11 @@ async def test_a_superseded_plan_stays_beside_its_form_which_says_so_at_once(tea
     async with opened(team) as desk:
         await desk.press(place)
         if place == "2":
-            await desk.until(lambda: "Refactor the report" in desk.text, "the inbox of the lead")
+            await desk.shows("Refactor the report")
             await desk.press("enter")
         await desk.press("g", *("j" if "1. Split" not in desk.detail else ""))
-        await desk.until(lambda: "1. Split" in desk.detail, "the plan")
-        await desk.press("a")
-        await desk.form()
+        await desk.reads("1. Split")
+        await desk.asks("a")
         hand_in_plan(team, "A quite different plan of today", "rm everything")
         await desk.until(lambda: "superseded" in fate(desk), "what became of the plan")
         assert "a newer plan took its place" in fate(desk)
@@ -75,7 +73,7 @@ async def test_after_the_form_its_request_stays_until_the_cursor_leaves_it_and_n
         assert "1. Split" in desk.detail
         assert "enter shows it · n next" in " ".join(desk.detail.split())
         await desk.press("enter")
-        await desk.until(lambda: "rm everything" in desk.detail, "the newer version")
+        await desk.reads("rm everything")
         assert len(desk.rows) == 2
 
 
@@ -96,10 +94,9 @@ async def test_a_request_that_is_taken_back_says_why(team: MemoryTeam) -> None:
     request_id = asking.ask_question(Caller(team, AUTHOR), questions=question).request_id
     of_another(team)
     async with opened(team) as desk:
-        await desk.until(lambda: len(desk.rows) == 2, "both")
+        await desk.lists(2)
         await desk.press(*("j" if "Which one?" not in desk.detail else ""))
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         asking.withdraw(Caller(team, AUTHOR), request_id=str(request_id), reason="the session ended")
         await desk.until(lambda: ": the session ended" in fate(desk), "why it waits no more")
         assert "withdrawn" in fate(desk)

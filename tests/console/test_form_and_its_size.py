@@ -22,8 +22,7 @@ def stands_below_the_plan(desk: Desk) -> bool:
 async def test_a_form_follows_the_size_of_the_terminal(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team, size=(120, 40)) as desk:
-        await desk.press("a")
-        await desk.form()
+        await desk.asks("a")
         for size in ((60, 20), (200, 55), (120, 40)):
             await desk.pilot.resize_terminal(*size)
             await desk.until(lambda: stands_below_the_plan(desk), f"the form at its place at {size}")

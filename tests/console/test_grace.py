@@ -8,11 +8,11 @@ import pytest
 from team_console.console.decisions import KEPT
 from team_console.console.drafts import Drafts
 from team_console.console.preferences import Preferences
-from team_console.store.service import requests, sending
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import GraceBar
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, letter, opened, verdicts
 from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -26,8 +26,7 @@ def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def approve(desk: Desk, note: str = "") -> None:
     """Approve what is under the cursor, until it waits to be written."""
-    await desk.press("a")
-    await desk.form()
+    await desk.asks("a")
     await desk.press(*("n" if note else ""))
     await desk.type(note)
     await desk.press("enter")
@@ -43,7 +42,7 @@ async def test_a_verdict_waits_and_says_so_and_is_taken_back_with_its_words(team
         assert "approve task-manager's plan" in bar
         assert "U undo" in bar
         assert "approve, not sent yet" in desk.detail
-        await desk.until(lambda: "◔ approve, not" in desk.text, "the row that says so")
+        await desk.shows("◔ approve, not")
         assert not any("Approved" in toast for toast in desk.toasts)
         await desk.press("U")
         await desk.until(lambda: len(desk.app.main.unwritten) == 0, "nothing unwritten")
@@ -52,7 +51,7 @@ async def test_a_verdict_waits_and_says_so_and_is_taken_back_with_its_words(team
         assert "sends in" not in desk.text
         assert verdicts(team) == []
         await desk.press("U")
-        await desk.until(lambda: any("everything you decided is written" in toast for toast in desk.toasts), "why not")
+        await desk.tells("everything you decided is written")
 
 
 async def test_one_key_writes_at_once(team: MemoryTeam) -> None:
@@ -60,8 +59,8 @@ async def test_one_key_writes_at_once(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         await approve(desk, "go on")
         await desk.press("W")
-        await desk.until(lambda: bool(verdicts(team)), "a verdict")
-        await desk.until(lambda: desk.rows == [], "the list without the plan")
+        await desk.decided(team)
+        await desk.lists(0)
         assert desk.app.main.drafts.get(f"approve:{request_id}") == {}
         assert not desk.app.main.query_one(GraceBar).has_class("-shown")
 
@@ -70,10 +69,7 @@ async def test_it_is_written_when_its_time_is_over(team: MemoryTeam, monkeypatch
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0.05")
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
-        await desk.press("enter")
-        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+        await desk.approves(team)
 
 
 async def test_leaving_writes_what_was_decided(team: MemoryTeam) -> None:
@@ -96,7 +92,7 @@ async def test_what_cannot_be_written_on_leaving_is_told_now_and_at_the_next_sta
         (words,) = desk.app.write_decided()
         assert words.startswith("approve task-manager's plan: ")
     async with opened(team) as desk:
-        await desk.until(lambda: any("Decided and not written" in toast for toast in desk.toasts), "a word of it")
+        await desk.tells("Decided and not written")
         assert any("approve task-manager's plan" in toast for toast in desk.toasts)
     async with opened(team) as desk:
         assert not any("Decided and not written" in toast for toast in desk.toasts)
@@ -106,9 +102,8 @@ async def approve_all(desk: Desk, team: MemoryTeam) -> list[str]:
     """Approve the plans of three agents with one form, until they wait to be written; their request ids."""
     names = ("task-manager", "schedule-manager", "file-manager")
     made = [requests.submit_plan(Caller(team, name), content="1. Do it", summary="A plan for today") for name in names]
-    await desk.until(lambda: len(desk.rows) == 3, "three plans")
-    await desk.press("asterisk", "a")
-    await desk.form()
+    await desk.lists(3)
+    await desk.asks("asterisk", "a")
     await desk.press("enter")
     await desk.until(lambda: len(desk.app.main.unwritten) == 3, "three decisions in their grace")
     return [str(receipt.request_id) for receipt in made]
@@ -137,7 +132,7 @@ async def test_of_many_decisions_a_cut_leaves_behind_only_those_that_were_not_wr
 
 
 async def test_what_was_read_before_a_cut_is_not_called_lost(team: MemoryTeam) -> None:
-    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    letter(team)
     async with opened(team) as desk:
         await desk.press("D")
         await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a done in its grace")
@@ -161,7 +156,7 @@ async def test_a_decision_that_is_refused_while_it_waits_is_told_and_its_words_a
         await approve(desk, "go on")
         requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
         await desk.press("W")
-        await desk.until(lambda: any("Not written" in toast for toast in desk.toasts), "why it was not written")
+        await desk.tells("Not written")
         assert any("ALREADY_ANSWERED" in toast for toast in desk.toasts)
         assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "go on"
 
@@ -169,20 +164,18 @@ async def test_a_decision_that_is_refused_while_it_waits_is_told_and_its_words_a
 async def test_what_is_refused_already_keeps_the_form_open(team: MemoryTeam) -> None:
     request_id = hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("a")
-        form = await desk.form()
+        form = await desk.asks("a")
         requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
         await desk.press("enter")
-        await desk.until(lambda: "ALREADY_ANSWERED" in desk.text, "a refusal")
+        await desk.shows("ALREADY_ANSWERED")
         assert desk.app.screen is form
         assert len(verdicts(team)) == 1
 
 
 async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
-    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    letter(team)
     async with opened(team) as desk:
-        await desk.press("m")
-        await desk.form()
+        await desk.asks("m")
         await desk.type("thanks")
         await desk.press("enter")
         await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a message in its grace")

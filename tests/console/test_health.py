@@ -25,7 +25,7 @@ async def test_the_store_its_lock_its_watch_and_its_audit_are_shown(team: Memory
     hand_in_plan(team)
     async with opened(team, size=(160, 40)) as desk:
         await desk.press("4")
-        await desk.until(lambda: "intact to line 1 · last plan by task-manager" in desk.text, "the audit trail")
+        await desk.shows("intact to line 1 · last plan by task-manager")
         for words in ("queue", "1 message ·", "is free", "LIVE"):
             assert words in desk.text
 
@@ -36,7 +36,7 @@ async def test_a_broken_audit_chain_says_where(team: MemoryTeam) -> None:
     team._state.audit[0] = replace(team._state.audit[0], intact=False)
     async with opened(team) as desk:
         await desk.press("4")
-        await desk.until(lambda: "the chain is broken at line 1" in desk.text, "the break")
+        await desk.shows("the chain is broken at line 1")
 
 
 async def test_a_store_that_cannot_be_read_is_not_looked_at_for_what_expires(
@@ -61,11 +61,11 @@ async def test_each_of_several_words_on_the_settings_can_be_read(team: MemoryTea
     team._config = replace(team.config(), problems=tuple(wrong))
     async with opened(team) as desk:
         await desk.press("4")
-        await desk.until(lambda: "the 3 is wrong" in desk.text, "the settings")
+        await desk.shows("the 3 is wrong")
         first = next(place for place, key in enumerate(desk.rows) if "the 1 is wrong" in key)
         await desk.press(*"j" * first)
         hand_in_plan(team)
-        await desk.until(lambda: "1 message" in desk.text, "another state of the store")
+        await desk.shows("1 message")
         assert "the 1 is wrong" in desk.detail
 
 
@@ -75,7 +75,7 @@ async def test_settings_that_are_wrong_are_no_fault_of_the_watch(tmp_path: Path)
     async with opened(open_team(str(tmp_path)), size=(120, 40)) as desk:
         await desk.press("4")
         await desk.until(lambda: "✓ settings" not in desk.text and "this is not YAML" in desk.text, "the settings")
-        await desk.until(lambda: "● watch" in desk.text, "a watch that is well")
+        await desk.shows("● watch")
 
 
 async def test_the_facts_say_how_long_ago_also_where_nothing_changes(team: MemoryTeam, clock: Clock) -> None:
@@ -85,10 +85,10 @@ async def test_the_facts_say_how_long_ago_also_where_nothing_changes(team: Memor
     team.snapshot = lambda **options: replace(snapshot(**options), changed_at=began)  # type: ignore[method-assign]
     async with opened(team) as desk:
         await desk.press("4")
-        await desk.until(lambda: "1 message · changed" in desk.text, "the queue")
+        await desk.shows("1 message · changed")
         clock.advance(3 * 3600)
         desk.app._tick()
-        await desk.until(lambda: "10:30:00, 3 h ago" in desk.text, "when it changed")
+        await desk.shows("10:30:00, 3 h ago")
 
 
 async def test_a_finding_says_where_and_what_to_do(team: MemoryTeam) -> None:
@@ -104,8 +104,8 @@ async def test_a_finding_says_where_and_what_to_do(team: MemoryTeam) -> None:
     team._state.messages = (lost,)
     async with opened(team) as desk:
         await desk.press("4")
-        await desk.until(lambda: "answers plan-that-never-was" in desk.text, "the finding")
-        await desk.until(lambda: "→ " in desk.detail, "the next step")
+        await desk.shows("answers plan-that-never-was")
+        await desk.reads("→ ")
 
 
 async def test_what_is_wrong_with_an_unreadable_queue_stands_first(
@@ -123,5 +123,5 @@ async def test_what_is_wrong_with_an_unreadable_queue_stands_first(
         assert "✗ UNREADABLE" in desk.text
         assert "The queue cannot be read" in desk.text
         await desk.press("4")
-        await desk.until(lambda: "unreadable: queue.yaml:47: the frame is broken" in desk.text, "where it is")
-        await desk.until(lambda: "Repair line 47." in desk.detail, "the next step")
+        await desk.shows("unreadable: queue.yaml:47: the frame is broken")
+        await desk.reads("Repair line 47.")

@@ -40,8 +40,7 @@ async def change(desk: Desk, team: MemoryTeam, **payload: Any) -> None:
 
 async def chosen(desk: Desk) -> tuple[int, ...]:
     """Open the form; what is chosen in it."""
-    await desk.press("a")
-    form = await desk.form()
+    form = await desk.asks("a")
     await desk.settle()
     return form.query_one(Options).chosen
 

@@ -9,7 +9,7 @@ from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.help_panel import HelpPanel
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
+from tests.console.conftest import LEAD, Clock, hand_in_plan, letter, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -22,7 +22,7 @@ async def test_a_filter_has_a_visible_chip_and_esc_takes_it_away(team: MemoryTea
         assert len(desk.rows) == 2
         await desk.press("slash")
         await desk.type("volume 91")
-        await desk.until(lambda: len(desk.rows) == 1, "one row")
+        await desk.lists(1)
         await desk.press("enter")
         assert "volume 91" in desk.text
         assert "1 of 2" in desk.text
@@ -36,12 +36,12 @@ async def test_a_filter_speaks_the_language_of_the_command_line_and_completes_it
     async with opened(team) as desk:
         await desk.press("slash")
         await desk.type("loader -kind:pl")
-        await desk.until(lambda: "-kind:plan" in desk.text, "the completion")
+        await desk.shows("-kind:plan")
         await desk.press("right")
         await desk.until(lambda: len(desk.rows) == 1 and "The loader is slow" in desk.text, "what is no plan")
         await desk.press("enter", "escape", "slash")
         await desk.type("is:purple loader")
-        await desk.until(lambda: len(desk.rows) == 2, "what can be understood")
+        await desk.lists(2)
 
 
 async def test_a_filter_that_finds_nothing_does_not_say_that_nothing_waits(team: MemoryTeam) -> None:
@@ -49,14 +49,14 @@ async def test_a_filter_that_finds_nothing_does_not_say_that_nothing_waits(team:
     async with opened(team) as desk:
         await desk.press("slash")
         await desk.type("xyzzy")
-        await desk.until(lambda: desk.rows == [], "no rows")
+        await desk.lists(0)
         assert "Nothing here holds “xyzzy”" in desk.text
 
 
 @pytest.mark.parametrize("way", ["filter", "snooze"])
 async def test_only_what_is_listed_is_cleared(team: MemoryTeam, way: str) -> None:
     for words in ("The alpha report is ready today", "The beta report is ready today"):
-        sending.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="Here it is")
+        letter(team, words)
     async with opened(team) as desk:
         if way == "filter":
             await desk.press("slash")
@@ -64,23 +64,23 @@ async def test_only_what_is_listed_is_cleared(team: MemoryTeam, way: str) -> Non
             await desk.press("enter")
         else:
             await desk.press("z")
-        await desk.until(lambda: len(desk.rows) == 1, "one of the two")
+        await desk.lists(1)
         (shown,) = desk.rows
         await desk.press("D")
-        await desk.until(lambda: any("Read" in toast for toast in desk.toasts), "what was cleared")
+        await desk.tells("Read")
         (left,) = [message for message in team.snapshot().messages if message.status == "pending"]
         assert f"MESSAGE:{left.message_id}" != shown
 
 
 async def test_a_snoozed_item_comes_back_where_nothing_changes(team: MemoryTeam, clock: Clock) -> None:
-    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    letter(team)
     clock.advance(3 * 86_400)  # nothing is about to become overdue or quiet
     async with opened(team) as desk:
         await desk.press("z")
-        await desk.until(lambda: desk.rows == [], "no rows")
+        await desk.lists(0)
         clock.advance(16 * 60)
         desk.app._tick()
-        await desk.until(lambda: len(desk.rows) == 1, "the row again")
+        await desk.lists(1)
         assert "z 1 snoozed" not in desk.text
 
 
@@ -101,8 +101,7 @@ async def test_what_is_typed_in_the_help_filters_it_and_enter_runs_the_key(team:
     async with opened(team) as desk:
         await desk.press("question_mark")
         await desk.type("say no")
-        await desk.press("enter")
-        await desk.form()
+        await desk.asks("enter")
         await desk.shows("Reject the plan")
 
 
@@ -118,9 +117,9 @@ async def test_the_palette_offers_what_can_be_done_now(team: MemoryTeam) -> None
         await desk.press("colon")
         await desk.until(lambda: isinstance(desk.app.screen, HelpPanel), "the palette")
         await desk.type("approve")
-        await desk.until(lambda: "Approve or answer" in desk.text, "the action")
+        await desk.shows("Approve or answer")
         await desk.press("enter")
-        await desk.until(lambda: "Approve the plan of task-manager" in desk.text, "the form")
+        await desk.shows("Approve the plan of task-manager")
 
 
 async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> None:
@@ -130,22 +129,20 @@ async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> No
     requests.reject(Caller(team, LEAD), request_id=first, reason="Add a way back")
     hand_in_plan(team, "Refactor it and keep a way back")
     async with opened(team) as desk:
-        await desk.until(lambda: "history of this plan" in desk.detail, "the history")
+        await desk.reads("history of this plan")
         assert "Add a way back" in desk.detail
 
 
 async def test_the_roster_leads_to_the_inbox_and_the_inbox_to_the_message(team: MemoryTeam) -> None:
-    sending.send(
-        Caller(team, AUTHOR), to="file-manager", summary="The report is ready for reading", content="In `out/`."
-    )
+    letter(team, content="In `out/`.", to="file-manager")
     async with opened(team) as desk:
         await desk.press("2")
         pane = desk.app.main.pane
         await desk.until(lambda: bool(pane.roster.rows), "the roster")  # type: ignore[attr-defined]
         pane.roster.select("file-manager")  # type: ignore[attr-defined]
-        await desk.until(lambda: len(desk.rows) == 1, "the inbox")
+        await desk.lists(1)
         await desk.press("enter", "enter")
-        await desk.until(lambda: "not picked up" in desk.detail, "the message")
+        await desk.reads("not picked up")
         assert "In out/." in desk.detail
         await desk.press("escape", "escape")
         assert pane.roster.has_focus  # type: ignore[attr-defined]
@@ -153,16 +150,14 @@ async def test_the_roster_leads_to_the_inbox_and_the_inbox_to_the_message(team: 
 
 async def test_history_is_searched_in_all_archives_and_can_be_stopped(team: MemoryTeam) -> None:
     for number in range(30):
-        sending.send(
-            Caller(team, AUTHOR), to="file-manager", summary=f"Note number {number} of many notes", content="x"
-        )
+        letter(team, f"Note number {number} of many notes", "x", to="file-manager")
     async with opened(team) as desk:
         await desk.press("3")
-        await desk.until(lambda: len(desk.rows) == 30, "all messages")
+        await desk.lists(30)
         await desk.press("slash")
         await desk.type("number 17")
         await desk.press("enter")
-        await desk.until(lambda: len(desk.rows) == 1, "the one")
-        await desk.until(lambda: "1 found in 30" in desk.text, "how many were looked at")
-        sending.send(Caller(team, AUTHOR), to="file-manager", summary="Another number 17 after the first", content="x")
-        await desk.until(lambda: len(desk.rows) == 2, "the new one too")
+        await desk.lists(1)
+        await desk.shows("1 found in 30")
+        letter(team, "Another number 17 after the first", "x", to="file-manager")
+        await desk.lists(2)
