@@ -30,10 +30,7 @@ def edit_text(app: App[Any], text: str, *, suffix: str) -> str:
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
         path = Path(folder, f"edit{suffix}")
         path.write_bytes(text.encode("utf-8", "replace"))
-        status, trouble = _run(app, [*command, str(path)])
-        if trouble:
-            what = f"the editor {command[0]} cannot be run: {trouble}"
-            raise TeamError(Code.SPAWN_FAILED, what, "Set EDITOR to the editor you use.")
+        status = _run(app, [*command, str(path)])
         if status != 0:
             what = f"the editor ended with status {status}; nothing of what it left was taken"
             raise TeamError(Code.SPAWN_FAILED, what, "Edit it again, or decide on it as it is.")
@@ -53,10 +50,7 @@ def view_text(app: App[Any], text: str, *, pager: bool = False) -> str:
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
         path = Path(folder, "text.md")
         path.write_bytes(text.encode())
-        _, trouble = _run(app, [*command, str(path)])
-        if trouble:
-            what = f"{command[0]} cannot be run: {trouble}"
-            raise TeamError(Code.SPAWN_FAILED, what, "Set EDITOR or PAGER to what you read with.")
+        _run(app, [*command, str(path)])
         is_changed = not path.exists() or path.read_bytes() != text.encode()
     return "What you changed was not taken: a, then ^e, edits it before it is approved." if is_changed else ""
 
@@ -69,9 +63,7 @@ def run_in_terminal(app: App[Any], command: str, text: str | None = None) -> str
     Raises:
         TeamError: `SPAWN_FAILED` when there is no shell, or the terminal cannot be given away.
     """
-    status, trouble = _run(app, ["/bin/sh", "-c", command], text)
-    if trouble:
-        raise TeamError(Code.SPAWN_FAILED, f"the shell cannot be run: {trouble}", "Try again.")
+    status = _run(app, ["/bin/sh", "-c", command], text)
     return f"The command ended with status {status}." if status else ""
 
 
@@ -89,13 +81,11 @@ def editor_command(*names: str, usual: str = "vi") -> list[str]:
         raise TeamError(Code.SPAWN_FAILED, f"{name} cannot be read: {error}", "Set it to a command.") from None
 
 
-def _run(app: App[Any], command: list[str], text: str | None = None) -> tuple[int, str]:
-    """Give the terminal to a command, with `text` as its input; its exit status, and why it could not be run.
-
-    Nothing is raised while the app is suspended: it comes back only after that.
+def _run(app: App[Any], command: list[str], text: str | None = None) -> int:
+    """Give the terminal to a command, with `text` as its input; its exit status.
 
     Raises:
-        TeamError: `SPAWN_FAILED` when the terminal cannot be given away.
+        TeamError: `SPAWN_FAILED` when it cannot be run, or the terminal cannot be given away.
     """
     try:
         with app.suspend(), _spared():
@@ -104,12 +94,14 @@ def _run(app: App[Any], command: list[str], text: str | None = None) -> tuple[in
                 if text is not None:  # what it said would be gone with the next picture
                     print("\n[enter: back to the console]", end="", flush=True)
                     sys.__stdin__.readline() if sys.__stdin__ is not None else None
-                return status, ""
-            except (OSError, ValueError) as error:
-                return -1, getattr(error, "strerror", None) or str(error)
+                return status
+            except (OSError, ValueError) as error:  # raised below: a suspended app would never come back
+                trouble = getattr(error, "strerror", None) or str(error)
     except SuspendNotSupported:
         hint = "Use the command line: team-console show REQUEST, or team-console approve REQUEST --edited FILE"
         raise TeamError(Code.SPAWN_FAILED, "this terminal cannot be given to another program", hint) from None
+    what = f"{command[0]} cannot be run: {trouble}"
+    raise TeamError(Code.SPAWN_FAILED, what, "Set EDITOR or PAGER to a program that there is.")
 
 
 def _text_of(path: Path) -> str:
@@ -119,11 +111,8 @@ def _text_of(path: Path) -> str:
         if len(data) > _MOST_BYTES:
             raise TeamError(Code.CONTENT_TOO_LARGE, "the edited text is too large", "Make it shorter.")
         return data.decode("utf-8")
-    except OSError as error:
-        raise TeamError(Code.INVALID_FIELD, f"the edited text is gone: {error.strerror}", "Edit it again.") from error
-    except UnicodeDecodeError as error:
-        what = f"the edited text is not UTF-8 at byte {error.start}"
-        raise TeamError(Code.INVALID_FIELD, what, "Let the editor write UTF-8.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise TeamError(Code.INVALID_FIELD, "the editor left no text in UTF-8", "Edit it again.") from error
 
 
 @contextmanager

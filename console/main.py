@@ -37,7 +37,7 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.caller import Caller
 from team_console.store.views.digest import Digest, digest_of_team
 from team_console.store.views.rows import RequestRow
-from team_console.widgets.bars import Banner, Card, GraceBar, KeyBar, KeyHint, StatusLine, TabBar, TipBar
+from team_console.widgets.bars import Banner, Card, FewLines, GraceBar, KeyBar, KeyHint, StatusLine, TabBar, TipBar
 from team_console.widgets.detail import Detail
 from team_console.widgets.form import Behind
 from team_console.widgets.team import TeamColumn, TeamStrip
@@ -678,25 +678,23 @@ class MainScreen(Screen[None]):
         event.stop()
         self.go_to_row(event.mode, event.key)
 
-    @on(KeyBar.Pressed)
-    def _pressed(self, event: KeyBar.Pressed) -> None:
+    @on(FewLines.Clicked, "#keys")
+    def _pressed(self, event: FewLines.Clicked) -> None:
         if self.pane.is_asking:
-            self.pane.end_asking(keep=event.key == "enter")
+            self.pane.end_asking(keep=event.name == "enter")
             return
         here = actions_in(self.mode, read_only=self.cannot_write)
-        action = next((action for action in here if shown_key(action) == event.key), None)
+        action = next((action for action in here if shown_key(action) == event.name), None)
         if action is not None:
             self.action_perform(action.id)
 
-    @on(TeamStrip.Chosen)
-    @on(TeamColumn.Chosen)
-    def _agent_chosen(self, event: TeamStrip.Chosen | TeamColumn.Chosen) -> None:
-        event.stop()
-        self.go_to_agent(event.agent)
+    @on(FewLines.Clicked, "#strip, #team")
+    def _agent_chosen(self, event: FewLines.Clicked) -> None:
+        self.go_to_agent(event.name)
 
-    @on(TabBar.Chosen)
-    def _chosen(self, event: TabBar.Chosen) -> None:
-        self.go(Mode(event.id))
+    @on(FewLines.Clicked, "#tabs")
+    def _chosen(self, event: FewLines.Clicked) -> None:
+        self.go(Mode(event.name))
 
     @on(ScreenSuspend)
     @on(ScreenResume)

@@ -56,6 +56,8 @@ NOTICE_FLAGS = ("title", "status", "progress", "bell", "desktop", "read_only")
 
 OUTPUTS = ("pager", "toast", "terminal", "none")
 PLACEHOLDERS = re.compile(r"\{(id|agent|file|text)\}")
+_QUOTED = re.compile(r"""'[^']*'?|(["`])(?:\\.|(?!\1).)*\1?|\\.""", re.DOTALL)
+"""What stands in quotes, also in those that never end; a character after a backslash begins none."""
 
 
 class OwnCommand(Struct, frozen=True):
@@ -86,15 +88,8 @@ class OwnCommand(Struct, frozen=True):
 
 def quoted_placeholder(run: str) -> str:
     """The first placeholder that stands in quotes, where its own quotes would end them; empty for none."""
-    quote, place = "", 0
-    while place < len(run):
-        if quote and (found := PLACEHOLDERS.match(run, place)):
-            return found[0]
-        letter = run[place]
-        place += 1 + (letter == "\\" and quote != "'")
-        if letter in "'\"`" and quote in ("", letter):
-            quote = "" if quote else letter
-    return ""
+    found = (PLACEHOLDERS.search(quoted[0]) for quoted in _QUOTED.finditer(run))
+    return next((each[0] for each in found if each), "")
 
 
 class Preferences(Struct, frozen=True):
@@ -217,10 +212,7 @@ def load(actions: Mapping[str, tuple[str, ...]]) -> Checked:
 
 
 class _WrongError(ValueError):
-    """A value that cannot hold: what is wrong with it, and the next step."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message, hint)
+    """A value that cannot hold: what is wrong with it, and perhaps the next step."""
 
 
 Check = Callable[[Any], Any]

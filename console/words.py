@@ -226,18 +226,17 @@ def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
 
 def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
     """The next step, or what is shown meanwhile."""
-    match reason.state:
-        case State.UNREADABLE:
-            return _meanwhile(situation, now, "Nothing is written until it is repaired.")
-        case State.VANISHED:
-            return _meanwhile(situation, now, "Archives or the audit trail show that there was a queue.")
-        case State.STALE:
-            return _meanwhile(situation, now, "It is tried again." if situation.failure else "^l looks now.")
-        case State.LOCKED:
-            return "Reading goes on; what you write waits up to 2 s for the lock."
-        case State.DOUBT if situation.snapshot is not None and not situation.snapshot.messages:
-            return safe_line(f"This list may be incomplete. {situation.short(reason.hint)}", 300)
-    return safe_line(situation.short(reason.hint), 300)
+    old = {
+        State.UNREADABLE: "Nothing is written until it is repaired.",
+        State.VANISHED: "Archives or the audit trail show that there was a queue.",
+        State.STALE: "It is tried again." if situation.failure else "^l looks now.",
+    }.get(reason.state)
+    if old is not None:
+        return _meanwhile(situation, now, old)
+    if reason.state is State.LOCKED:
+        return "Reading goes on; what you write waits up to 2 s for the lock."
+    is_doubted = reason.state is State.DOUBT and situation.snapshot is not None and not situation.snapshot.messages
+    return safe_line("This list may be incomplete. " * is_doubted + situation.short(reason.hint), 300)
 
 
 def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:

@@ -8,17 +8,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from msgspec import Struct
+from team_console.widgets.later import Told
 from team_console.widgets.text import DONE, Line, crop, fit, progress_bar, spread, width_of, wrap
 from team_console.widgets.tones import Inked
 from textual.content import Content
 from textual.events import Click, Resize
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 
 class FewLines(Inked, Widget):
     """A widget of a few lines, as high as they are."""
+
+    @dataclass
+    class Clicked(Told["FewLines"]):
+        """The part with this name was clicked."""
+
+        name: str
 
     @abstractmethod
     def lines_at(self, width: int) -> Sequence[Line]:
@@ -81,10 +87,7 @@ class OneLine(FewLines):
         """Tell which part is under the mouse."""
         x = event.x - self.styles.padding.left
         if name := next((name for end, name in self._ends if x < end), ""):
-            self.clicked(name)
-
-    def clicked(self, name: str) -> None:
-        """The part with this name was clicked."""
+            self.post_message(self.Clicked(self, name))
 
     def lines_at(self, width: int) -> Sequence[Line]:
         """The line, its parts at both ends."""
@@ -177,12 +180,6 @@ class TabBar(OneLine):
     _tabs: tuple[Tab, ...] = ()
     _active = ""
 
-    @dataclass
-    class Chosen(Message):
-        """A mode was clicked."""
-
-        id: str
-
     def show(self, tabs: tuple[Tab, ...], active: str) -> None:
         """Show `tabs` with the one named `active` set apart."""
         self._tabs, self._active = tabs, active
@@ -195,10 +192,6 @@ class TabBar(OneLine):
             if width_of(_joined(pieces)) <= self.size.width:
                 break
         self.set_pieces(pieces)
-
-    def clicked(self, name: str) -> None:
-        """Choose a mode."""
-        self.post_message(self.Chosen(name))
 
 
 def _tab_piece(tab: Tab, step: int, active: bool) -> Line:
@@ -229,12 +222,6 @@ class KeyBar(OneLine):
     _hints: tuple[KeyHint, ...] = ()
     _pinned: tuple[KeyHint, ...] = ()
 
-    @dataclass
-    class Pressed(Message):
-        """A key was clicked."""
-
-        key: str
-
     def show(self, hints: tuple[KeyHint, ...], pinned: tuple[KeyHint, ...] = ()) -> None:
         """Show these keys."""
         if (hints, pinned) != (self._hints, self._pinned):
@@ -253,10 +240,6 @@ class KeyBar(OneLine):
                 break
             first.append((hint.key, piece))
         self.set_pieces(first, last)
-
-    def clicked(self, name: str) -> None:
-        """Press a key."""
-        self.post_message(self.Pressed(name))
 
 
 def _key_piece(hint: KeyHint) -> Line:

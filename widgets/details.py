@@ -91,10 +91,13 @@ def permission_blocks(message: Message) -> tuple[Block, ...]:
     blocks = [*asked_blocks(message), *_origin_facts(message)]
     if offered := permission_of(message.payload).suggestions:
         # The form has `once` before these: a digit means the same there and here.
-        words = [safe_line(suggestion_words(item)) for item in offered]
-        lines = tuple(((f"{number}. ", "muted"), (text, "")) for number, text in enumerate(words, start=2))
-        blocks += [Heading("may be allowed always"), Lines(lines, indent=3)]
+        words = [((safe_line(suggestion_words(item)), ""),) for item in offered]
+        blocks += [Heading("may be allowed always"), _numbered(words, first=2)]
     return tuple(blocks)
+
+
+def _numbered(lines: Sequence[Line], first: int = 1) -> Lines:
+    return Lines(tuple(((f"{number}. ", "muted"), *line) for number, line in enumerate(lines, first)), indent=3)
 
 
 @lru_cache(maxsize=64)
@@ -135,12 +138,12 @@ def _question_blocks(message: Message) -> Iterator[Block]:
         how = " · one or more" if question.several and question.options else "" if question.options else " · in words"
         yield Heading(f"{safe_line(question.header, 60) or 'question'}{how}")
         yield Text(safe_text(question.text))
-        lines: list[Line] = []
-        for number, option in enumerate(question.options, start=1):
+        lines = []
+        for option in question.options:
             meaning = f" — {safe_line(option.description, _LONGEST)}" if option.description else ""
-            lines.append(((f"{number}. ", "muted"), (safe_line(option.label, 300), "strong"), (meaning, "muted")))
+            lines.append(((safe_line(option.label, 300), "strong"), (meaning, "muted")))
         if lines:
-            yield Lines(tuple(lines), indent=3)
+            yield _numbered(lines)
     if not questions:
         yield said("It holds no question that can be read.", "warn")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -12,7 +11,6 @@ from team_console.widgets.bars import FewLines, OneLine
 from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line, age, cell_len, pad, spread, width_of
 from textual.events import Click
-from textual.message import Message
 
 _OF_MANY = {"waits for you": "wait for you", "planning": "plan"}
 """The words for a state that are others when it is that of several agents."""
@@ -73,12 +71,6 @@ class TeamStrip(OneLine):
     HELP: ClassVar[str] = "The team: what each agent does. Click an agent to see its page."
     _cells: tuple[AgentCell, ...] = ()
 
-    @dataclass
-    class Chosen(Message):
-        """An agent was clicked."""
-
-        agent: str
-
     def show(self, cells: tuple[AgentCell, ...]) -> None:
         """Show these agents."""
         if cells != self._cells:
@@ -88,10 +80,6 @@ class TeamStrip(OneLine):
     def fill(self) -> None:
         """Names, or numbers where they do not fit."""
         self.set_pieces(strip_parts(self._cells, self.size.width))
-
-    def clicked(self, name: str) -> None:
-        """Choose an agent."""
-        self.post_message(self.Chosen(name))
 
 
 class TeamColumn(FewLines):
@@ -108,12 +96,6 @@ class TeamColumn(FewLines):
     _cells: Sequence[AgentCell] = ()
     _now = datetime.now(UTC)
 
-    @dataclass
-    class Chosen(Message):
-        """An agent was clicked."""
-
-        agent: str
-
     def show(self, cells: tuple[AgentCell, ...], now: datetime) -> None:
         """Show these agents."""
         self._cells, self._now = sorted(cells, key=lambda cell: not cell.urgent), now
@@ -123,7 +105,7 @@ class TeamColumn(FewLines):
         """Choose the agent under the mouse."""
         number = event.y - self.gutter.top
         if 0 <= number < len(self._cells[: self.size.height]):
-            self.post_message(self.Chosen(self._cells[number].key))
+            self.post_message(self.Clicked(self, self._cells[number].key))
 
     def lines_at(self, width: int) -> Sequence[Line]:
         """Names, states, numbers and ages below each other; the last line says how many have no room."""

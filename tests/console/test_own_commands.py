@@ -71,6 +71,7 @@ async def test_what_looks_like_an_option_is_not_handed_over(team: MemoryTeam, co
         ('key = "a"\nrun = "x"', "a is the key of approve already"),
         ('key = "F"\nrun = "echo \'{text}\'"', "{text} stands in quotes"),
         ('key = "F"\nrun = "echo \\"of {agent}\\""', "{agent} stands in quotes"),
+        ("key = 'F'\nrun = 'echo \"of \\{agent}\"'", "{agent} stands in quotes"),
         ('key = "F"\nrun = "x"\noutput = "screen"', "output is one of"),
         ('key = "F"', "run is a line for the shell"),
         ('run = "x"', "each command has a key"),

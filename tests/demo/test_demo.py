@@ -112,10 +112,7 @@ def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_i
     question = next(message for message in play.messages() if message["message_id"] == second["message_id"])
     assert "Say what happens when a test fails" in question["payload"]["content"]
     play.cli.ok("approve", second["request_id"])
-    started = eventually(
-        lambda: [message for message in play.messages() if "has started" in message["payload"].get("summary", "")],
-        "a start",
-    )
+    started = eventually(lambda: said(play, "has started"), "a start")
     assert started[0]["from"] == "task-manager"
 
 
@@ -129,7 +126,8 @@ def test_one_agent_refuses_to_stop_with_a_reason_and_agrees_the_second_time(shar
     assert play.answer_to(again)["payload"]["approve"] is True
 
 
-def test_an_approved_creation_brings_an_agent_that_works_and_asks_the_human(play: Play) -> None:
+def test_an_approved_creation_brings_an_agent_that_works_and_asks_the_human(shared_play: Play) -> None:
+    play = shared_play
     request = eventually(lambda: play.open_requests("create"), "a wish for an agent")[0]
     assert request["from"] == "slave-batch-2"
     play.cli.ok("approve", request["request_id"], "--agent-name", "dev-runner-9")
@@ -161,15 +159,15 @@ def test_whoever_agrees_to_everything_sees_both_batches_through_and_no_warning(p
     assert play.cli.ok("check", "--json").json["findings"] == []
 
 
-def test_a_refused_creation_is_accepted_and_the_work_goes_on(play: Play) -> None:
+def test_a_refused_creation_is_accepted_and_a_permission_nobody_answers_ends_as_answered_in_the_session(
+    play: Play,
+) -> None:
+    first = eventually(lambda: play.open_requests("permission"), "a permission")[0]
     request = eventually(lambda: play.open_requests("create"), "a wish for an agent")[0]
     play.cli.ok("reject", request["request_id"], "--reason", "No more agents today")
-    eventually(
-        lambda: [
-            message for message in play.messages() if "without an extra agent" in message["payload"].get("summary", "")
-        ],
-        "the story done without one",
-    )
+    eventually(lambda: said(play, "without an extra agent"), "the story done without one")
+    verdict = play.cli("verdict", first["request_id"], "--wait", "60", "--json")
+    assert (verdict.status, verdict.json["reason"]) == (12, "answered in the session")
 
 
 def test_the_human_gets_an_answer_from_whom_they_write_to(shared_play: Play) -> None:
@@ -203,12 +201,7 @@ def test_a_failed_delivery_can_be_retried_and_another_redirected(shared_play: Pl
     )[0]
     assert "in a meeting" in put_off["error_message"]
     play.cli.ok("redirect", put_off["message_id"], "--to", "knowledge-manager")
-    eventually(
-        lambda: [
-            message for message in play.messages() if "took over the review" in message["payload"].get("summary", "")
-        ],
-        "somebody who takes it over",
-    )
+    eventually(lambda: said(play, "I took over the review"), "somebody who takes it over")
 
 
 @pytest.mark.parametrize("number", sampled([signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP], 2))
@@ -252,16 +245,6 @@ def test_a_permission_that_is_given_is_used_and_one_that_is_refused_is_not(play:
     assert "Not before the release" in left[0]["payload"]["content"]
 
 
-def test_a_permission_nobody_answers_ends_as_answered_in_the_session_and_not_as_approved(play: Play) -> None:
-    first = eventually(lambda: play.open_requests("permission"), "a permission")[0]
-    verdict = play.cli("verdict", first["request_id"], "--wait", "60", "--json")
-    assert (verdict.status, verdict.json["state"], verdict.json["reason"]) == (
-        12,
-        "withdrawn",
-        "answered in the session",
-    )
-
-
 def test_a_question_with_options_is_answered_and_followed(shared_play: Play) -> None:
     play = shared_play
     question = eventually(lambda: play.open_requests("question"), "a question")[0]
@@ -280,6 +263,6 @@ def permission_of(play: Play, agent: str) -> dict[str, Any]:
     return eventually(look, f"a permission of {agent}")
 
 
-def said(play: Play, summary: str) -> list[dict[str, Any]]:
-    """Messages to the lead whose summary begins like this."""
-    return [message for message in play.messages() if str(message["payload"].get("summary", "")).startswith(summary)]
+def said(play: Play, words: str) -> list[dict[str, Any]]:
+    """Messages to the lead with these words in their summary."""
+    return [message for message in play.messages() if words in str(message["payload"].get("summary", ""))]
