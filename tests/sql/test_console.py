@@ -59,20 +59,3 @@ def test_a_server_that_answers_no_more_is_stale_with_the_reason_and_live_again_a
     terminal.wait_for("LIVE", seconds=SECONDS)
     _tell(location, "The first build after the pause works")
     terminal.wait_for("The first build after the pause", "LIVE", seconds=SECONDS)
-
-
-def test_cut_connections_and_a_restart_leave_no_trace_once_they_are_over(
-    own_server: Server, location: str, terminal: Terminal
-) -> None:
-    own_server.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
-    )
-    _tell(location, "The first of two messages is here")
-    terminal.wait_for("The first of two messages", "LIVE", seconds=SECONDS)
-    own_server.stop()
-    terminal.wait_for("UNREADABLE", "The first of two messages", seconds=SECONDS)
-    own_server.start()
-    _tell(location, "The second of two messages is here")
-    terminal.wait_for("The second of two", "LIVE", seconds=SECONDS)
-    terminal.wait_gone("UNREADABLE")
-    terminal.wait_gone("DAMAGED")

@@ -7,13 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
-from team_console.console.reader import Feed
-from team_console.console.words import ScreenState, notice_of, pulse_of
 from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.contract.team import Team
 from team_console.store.service.caller import Caller
@@ -161,21 +158,6 @@ def test_every_verb_tells_the_same(place: str, state: State, says: Says, stack: 
         assert status == code, (words, text)
         if state in (State.DOUBT, State.SETTINGS):
             assert "warning: " in text, (words, text)
-
-
-@each_state(2)
-def test_the_screen_tells_what_the_verbs_tell(place: str, state: State, stack: ExitStack) -> None:
-    bring_about(state, place, stack)
-    _, pulse, banner = WORDS[state]
-    with closing(open_team(place)) as team:
-        now = team.clock()
-        sight = Feed(team, "ceo").read()
-        later = now + timedelta(seconds=5)
-        situation = ScreenState(sight=sight, looked_at=now, good_at=now)
-        assert assess(sight.snapshot, later).state is state
-        assert pulse_of(situation, later).word == pulse
-        notice = notice_of(situation, later)
-        assert (notice.pulse.word if notice is not None else None) == (None if banner is None else pulse)
 
 
 @each_state(1)

@@ -13,7 +13,7 @@ from team_console.console.agents import hook
 from team_console.console.cli.main import run
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.contract.team import OUTCOME_UNKNOWN, UNKNOWN
+from team_console.store.contract.team import OUTCOME_UNKNOWN, UNKNOWN, Condition
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts import TrustMark
 from team_console.store.service.caller import Caller, Received
@@ -21,7 +21,7 @@ from team_console.store.service.inbox import receive
 from team_console.store.service.requests import approve, submit_plan
 from team_console.store.service.sending import send
 from team_console.store.service.sessions import hand_over
-from team_console.store.service.waiting import Arrival, wait_for_messages
+from team_console.store.service.waiting import Arrival
 from team_console.store.views import verdicts
 
 from tests.conftest import CommandLine, next_line
@@ -94,25 +94,6 @@ def test_an_ask_outlasts_its_server_and_prints_the_answer(own_server: Server, ho
         assert waits.wait(60) == 0
 
 
-def test_a_wait_that_ends_while_its_server_is_away_ends_with_that_and_not_with_nothing(
-    own_server: Server, home: str, opened: Open
-) -> None:
-    looks: list[int] = []
-
-    def take(caller: Caller) -> Received:
-        looks.append(1)
-        try:
-            return _take(caller)
-        finally:
-            if len(looks) == 1:
-                own_server.kill()
-
-    with pytest.raises(TeamError) as refused:
-        wait_for_messages(Caller(opened(home), "architect"), take, timeout=3.0)
-    assert (refused.value.code, refused.value.exit_code) == (Code.STORE_UNREADABLE, 4)
-    assert len(looks) > 1
-
-
 def test_a_request_that_was_asked_is_named_when_its_wait_cannot_go_on(
     own_server: Server, home: str, opened: Open, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,18 +142,6 @@ def test_rights_that_a_role_does_not_have_end_a_wait_at_once(home: str, opened: 
         team.close()
     finally:
         execute(home, "DROP OWNED BY looker; DROP ROLE looker")
-
-
-def test_connections_that_are_cut_are_borne(own_server: Server, home: str, opened: Open) -> None:
-    arrival, caller = Arrival(_take), Caller(opened(home), "architect")
-    assert arrival.look(caller) is None
-    own_server.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
-    )
-    put(opened(home), make_message(1, to="architect"))
-    found = arrival.look(caller)
-    assert found is not None
-    assert len(found.messages) == 1
 
 
 @pytest.fixture
@@ -330,9 +299,12 @@ def test_a_file_that_is_away_for_a_while_is_waited_for(tmp_path: Path, opened: O
     caller.team.close()
     path.rename(aside)
     assert arrival.look(caller) is None
-    with pytest.raises(TeamError) as refused:
-        arrival.end(caller)
-    assert refused.value.code is Code.STORE_UNREADABLE
+    assert caller.team.snapshot().condition is Condition.VANISHED
+    for blocked in (lambda: arrival.end(caller), lambda: put(caller.team, make_message(2))):
+        with pytest.raises(TeamError) as refused:
+            blocked()
+        assert refused.value.code is Code.STORE_UNREADABLE
+    assert not path.exists()
     aside.rename(path)
     put(opened(str(path)), make_message(1, to="architect"))
     found = arrival.look(caller)

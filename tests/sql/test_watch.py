@@ -137,48 +137,6 @@ def test_a_database_file_that_vanishes_and_returns_is_noticed(tmp_path: Path, op
     asyncio.run(story())
 
 
-def test_a_killed_server_is_said_with_the_reason_and_found_again(own_server: Server, opened: Open) -> None:
-    place = fresh_database(own_server)
-    create_database(place, SETTINGS)
-    team = opened(place)
-    put(team, make_message(1))
-
-    async def story() -> None:
-        hints = team.watch()
-        assert (await _next(hints)).state is WatchState.LIVE
-        await asyncio.to_thread(own_server.kill)
-        lost = await _until(hints, lambda hint: hint.state is WatchState.STALLED)
-        assert "no connection to the server" in lost.reason
-        await asyncio.to_thread(own_server.start)
-        await _until(hints, lambda hint: hint.state is WatchState.LIVE)
-        await asyncio.to_thread(put, team, make_message(2))
-        await _until(hints, lambda hint: len(team.snapshot().messages) == 2)
-        await hints.aclose()  # type: ignore[attr-defined]
-
-    asyncio.run(story())
-
-
-def test_connections_that_the_server_cuts_are_made_again(own_server: Server, opened: Open) -> None:
-    place = fresh_database(own_server)
-    create_database(place, SETTINGS)
-    team = opened(place)
-    put(team, make_message(1))
-    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
-
-    async def story() -> None:
-        hints = team.watch()
-        assert (await _next(hints)).state is WatchState.LIVE
-        await asyncio.to_thread(own_server.execute, cut)
-        lost = await _until(hints, lambda hint: hint.state is WatchState.STALLED)
-        assert "no connection to the server" in lost.reason
-        await _until(hints, lambda hint: hint.state is WatchState.LIVE)
-        await asyncio.to_thread(put, team, make_message(2))
-        await _until(hints, lambda hint: len(team.snapshot().messages) == 2)
-        await hints.aclose()  # type: ignore[attr-defined]
-
-    asyncio.run(story())
-
-
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:
     """To each process that is still there: the one behind a connection that was just closed may be ending."""
     for pid in pids:
@@ -226,18 +184,30 @@ def test_a_watch_that_may_not_read_says_so_and_not_that_the_server_is_gone(postg
         execute(postgres, "DROP ROLE nobody_here")
 
 
-def test_a_server_that_is_not_there_yet_is_waited_for(own_server: Server, opened: Open) -> None:
+def test_a_server_that_is_not_there_or_goes_or_cuts_is_said_with_the_reason_and_found_again(
+    own_server: Server, opened: Open
+) -> None:
     place = fresh_database(own_server)
     create_database(place, SETTINGS)
-    own_server.stop()
     team = opened(place)
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
+    losses = ((own_server.kill, own_server.start), (lambda: own_server.execute(cut), lambda: None))
 
     async def story() -> None:
+        own_server.stop()
         hints = team.watch()
         assert (await _next(hints)).state is WatchState.STALLED
         await asyncio.to_thread(own_server.start)
         await _until(hints, lambda hint: hint.state is WatchState.LIVE)
-        assert team.snapshot().condition == "empty"
+        for number, (lose, find) in enumerate(losses, start=1):
+            await asyncio.to_thread(put, team, make_message(number))
+            await _until(hints, lambda hint: len(team.snapshot().messages) == number)  # noqa: B023 - at once
+            await asyncio.to_thread(lose)
+            lost = await _until(hints, lambda hint: hint.state is WatchState.STALLED)
+            assert "no connection to the server" in lost.reason
+            await asyncio.to_thread(find)
+            await _until(hints, lambda hint: hint.state is WatchState.LIVE)
+        assert len(team.snapshot().messages) == len(losses)
         await hints.aclose()  # type: ignore[attr-defined]
 
     asyncio.run(story())
