@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import Seal
 from team_console.widgets.details import message_document
-from team_console.widgets.document import Document, laid_out
+from team_console.widgets.document import laid_out
 from team_console.widgets.text import text_of
 
 NOW = datetime(2026, 2, 24, 10, 34, tzinfo=UTC)
@@ -20,7 +21,9 @@ def message(**record: object) -> Message:
     return from_record({**base, "payload": {"content": "Here"}, **record})
 
 
-def shown(document: Document) -> str:
+def shown(*, seal: Seal | None = None, **record: Any) -> str:
+    """What a detail says of a message with these fields."""
+    document = message_document(message(**record), now=NOW, seal=seal)
     return "\n".join(text_of(laid.line) for laid in laid_out(document, 80))
 
 
@@ -38,16 +41,16 @@ def shown(document: Document) -> str:
     ],
 )
 def test_the_state_is_the_one_that_is_known(status: str, word: str) -> None:
-    assert word in shown(message_document(message(status=status), now=NOW))
+    assert word in shown(status=status)
 
 
 def test_written_is_never_called_delivered_and_delivered_never_read() -> None:
-    assert "delivered" not in shown(message_document(message(status="pending"), now=NOW))
-    assert "✓ read" not in shown(message_document(message(status="delivered"), now=NOW))
+    assert "delivered" not in shown(status="pending")
+    assert "✓ read" not in shown(status="delivered")
 
 
 def test_a_group_message_says_who_has_read_it() -> None:
-    text = shown(message_document(message(to=["b", "c"], read_by={"b": "2026-02-24T10:31:00Z"}), now=NOW))
+    text = shown(to=["b", "c"], read_by={"b": "2026-02-24T10:31:00Z"})
     assert "read by b" in text
     assert "b, c" in text
 
@@ -57,34 +60,34 @@ def test_a_group_message_says_who_has_read_it() -> None:
     [(Seal.SIGNED, "✓ signed"), (Seal.UNSIGNED, "△ unsigned"), (Seal.BROKEN, "signature is broken")],
 )
 def test_a_signature_is_shown_for_what_it_is_worth(seal: Seal, words: str) -> None:
-    assert words in shown(message_document(message(signature="x"), now=NOW, seal=seal))
+    assert words in shown(signature="x", seal=seal)
 
 
 def test_without_a_key_a_signature_is_not_called_good() -> None:
-    assert "not checked" in shown(message_document(message(signature="x"), now=NOW))
+    assert "not checked" in shown(signature="x")
 
 
 def test_a_sprint_message_is_shown_as_its_structure() -> None:
     content = 'DEBUG_RESULT: {"msg_type": "DEBUG_RESULT", "debug_id": "DBG-1", "root_cause": "a pin"}'
-    text = shown(message_document(message(payload={"content": content}), now=NOW))
+    text = shown(payload={"content": content})
     assert "root_cause: a pin" in text
     assert "{" not in text
 
 
 def test_no_line_of_a_summary_is_kept_from_the_reader() -> None:
     payload = {"summary": "Split the loader in two\nand delete the backups", "content": "1. Split it"}
-    text = shown(message_document(message(payload=payload), now=NOW))
+    text = shown(payload=payload)
     assert "and delete the backups" in text
     assert "1. Split it" in text
-    assert shown(message_document(message(payload={"summary": "One", "content": "Two"}), now=NOW)).count("One") == 1
+    assert shown(payload={"summary": "One", "content": "Two"}).count("One") == 1
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe [@click=app.quit]x[/] [/nope]"
 
 
 def test_every_field_is_made_safe() -> None:
-    hostile = from_record(
-        {
+    text = shown(
+        **{
             "message_id": HOSTILE,
             "type": HOSTILE,
             "from": HOSTILE,
@@ -96,7 +99,6 @@ def test_every_field_is_made_safe() -> None:
             "payload": {"content": HOSTILE, "summary": HOSTILE, "request_id": HOSTILE, HOSTILE: {HOSTILE: [HOSTILE]}},
         }
     )
-    text = shown(message_document(hostile, now=NOW))
     assert safe_text(text) == text
     assert "owned" in text
 
@@ -109,10 +111,10 @@ def test_a_kind_of_a_strangers_stays_as_it_is_written() -> None:
 
 def test_what_a_delivery_failed_with_is_told_to_its_end() -> None:
     error = "exit status 1: " + "Traceback of the notifier, " * 20 + "no route to host"
-    text = shown(message_document(message(status="failed", error_message=error), now=NOW))
+    text = shown(status="failed", error_message=error)
     assert "no route to host" in " ".join(text.split())
 
 
 def test_an_endless_text_is_cut_and_the_cut_is_said() -> None:
-    text = shown(message_document(message(payload={"content": "word " * 100_000}), now=NOW))
+    text = shown(payload={"content": "word " * 100_000})
     assert "400,000 more characters are not shown here" in text

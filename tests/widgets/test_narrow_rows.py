@@ -18,7 +18,7 @@ from team_console.widgets.row_list import Drawing
 from team_console.widgets.rows import kind_word
 from team_console.widgets.signs import AGENTS
 from team_console.widgets.text import Line, fit, text_of
-from textual.app import App, ComposeResult
+from textual.app import App
 
 from tests.showcase import LEAD, NOW, build
 
@@ -82,13 +82,9 @@ def test_no_agent_is_said_to_wait_twice(view: View) -> None:
 
 @pytest.mark.anyio
 async def test_what_a_banner_cannot_hold_ends_in_an_ellipsis() -> None:
-    class Alone(App[None]):
-        def compose(self) -> ComposeResult:
-            yield Banner()
-
-    app = Alone()
+    banner, app = Banner(), App[None]()
     async with app.run_test(size=(60, 12)) as pilot:
-        banner = app.query_one(Banner)
+        await app.mount(banner)
         banner.show(Notice(DOUBT, "the queue is older than what was written", "Restore it, or look. " * 20))
         await pilot.pause()
         shown = [banner.render_line(y).text.rstrip() for y in range(banner.size.height)]
@@ -101,14 +97,9 @@ async def test_what_a_banner_cannot_hold_ends_in_an_ellipsis() -> None:
 async def test_tabs_move_closer_before_they_lose_their_words() -> None:
     labels = ("Needs", "Inbox", "Req", "Deliv", "Sprint", "Hist", "Health")
     tabs = tuple(Tab(label, str(number), label, label, "12") for number, label in enumerate(labels, 1))
-
-    class Alone(App[None]):
-        def compose(self) -> ComposeResult:
-            yield TabBar()
-
-    app = Alone()
+    bar, app = TabBar(), App[None]()
     async with app.run_test(size=(80, 5)) as pilot:
-        bar = app.query_one(TabBar)
+        await app.mount(bar)
         bar.show(tabs, "Needs")
         await pilot.pause()
         assert all(label in bar.render_line(0).text for label in labels)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from team_console.widgets.row_list import Drawing, RowList
@@ -11,6 +14,7 @@ from team_console.widgets.text import Line, age
 from textual.app import App, ComposeResult
 from textual.events import Resize
 from textual.geometry import NULL_REGION, Region
+from textual.pilot import Pilot
 from textual.widget import Widget
 
 pytestmark = pytest.mark.anyio
@@ -32,14 +36,18 @@ def draw(row: Row, drawing: Drawing) -> tuple[Line, ...]:
 class Lists(App[None]):
     """One list of rows."""
 
-    def __init__(self, *, lines: int = 1, roomy: int = 0) -> None:
+    def __init__(self, **more: Any) -> None:
         super().__init__()
         self.ticks = 100.0
         self.told: list[RowList.Moved | RowList.Opened | RowList.Marked] = []
-        self.list = RowList[Row](lambda row: row.key, draw, lines=lines, roomy=roomy, clock=lambda: self.ticks)
+        self.list = RowList[Row](lambda row: row.key, draw, clock=lambda: self.ticks, **more)
 
     def compose(self) -> ComposeResult:
         yield self.list
+
+    def put(self, *shown: str | Row) -> None:
+        """Show these rows; a text is the key of one."""
+        self.list.set_rows(tuple(Row(one) if isinstance(one, str) else one for one in shown), now=NOW)
 
     def on_row_list_moved(self, event: RowList.Moved) -> None:
         self.told.append(event)
@@ -48,8 +56,16 @@ class Lists(App[None]):
         self.told.append(event)
 
 
-def rows(*keys: str) -> tuple[Row, ...]:
-    return tuple(Row(key) for key in keys)
+@asynccontextmanager
+async def listed(
+    *shown: str | Row, size: tuple[int, int] = (80, 24), **more: Any
+) -> AsyncIterator[tuple[Lists, Pilot[None]]]:
+    """An app with a list of these rows, and keys for it."""
+    app = Lists(**more)
+    async with app.run_test(size=size) as pilot:
+        app.put(*shown)
+        await pilot.pause()
+        yield app, pilot
 
 
 def many(number: int) -> tuple[Row, ...]:
@@ -80,10 +96,7 @@ class Repaints:
 
 
 async def test_an_arrow_key_repaints_two_rows_of_a_hundred_thousand(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.list.set_rows(many(100_000), now=NOW)
-        await pilot.pause()
+    async with listed(*many(100_000)) as (app, pilot):
         repaints = Repaints(app.list, monkeypatch)
         await pilot.press("j")
         assert repaints.lines == {0, 1}
@@ -91,9 +104,7 @@ async def test_an_arrow_key_repaints_two_rows_of_a_hundred_thousand(monkeypatch:
 
 
 async def test_rows_of_two_lines_move_by_rows() -> None:
-    app = Lists(lines=2)
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.list.set_rows(rows("a", "b", "c"), now=NOW)
+    async with listed("a", "b", "c", lines=2) as (app, pilot):
         await pilot.press("down", "j")
         assert app.list.cursor_key == "c"
         assert shown(app.list)[4].startswith("▌ c")
@@ -101,10 +112,7 @@ async def test_rows_of_two_lines_move_by_rows() -> None:
 
 
 async def test_a_list_knows_its_room_while_the_screen_is_between_two_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = Lists(roomy=12)
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.list.set_rows(many(30), now=NOW)
-        await pilot.pause()
+    async with listed(*many(30), roomy=12) as (app, _):
         app.list.set_lines(1)
         with monkeypatch.context() as patch:
             patch.setattr(Widget, "region", NULL_REGION)
@@ -113,22 +121,18 @@ async def test_a_list_knows_its_room_while_the_screen_is_between_two_layouts(mon
 
 
 async def test_the_cursor_follows_its_key_when_rows_come_go_and_change_order() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.list.set_rows(rows("a", "b", "c"), now=NOW)
+    async with listed("a", "b", "c") as (app, pilot):
         await pilot.press("j")
-        app.list.set_rows(rows("new", "c", "b", "a"), now=NOW)
+        app.put("new", "c", "b", "a")
         assert app.list.cursor_key == "b"
         assert app.list.position == (3, 4)
 
 
 async def test_when_its_row_goes_the_cursor_stays_at_the_place_and_says_so() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.list.set_rows(rows("a", "b", "c"), now=NOW)
+    async with listed("a", "b", "c") as (app, pilot):
         await pilot.press("j")
         app.told.clear()
-        app.list.set_rows(rows("a", "c"), now=NOW)
+        app.put("a", "c")
         await pilot.pause()
         assert app.list.cursor_key == "c"
         assert [(event.key, event.by_user) for event in app.told if isinstance(event, RowList.Moved)] == [("c", False)]
@@ -136,86 +140,70 @@ async def test_when_its_row_goes_the_cursor_stays_at_the_place_and_says_so() -> 
 
 
 async def test_a_change_of_the_row_under_the_cursor_is_a_disturbance_and_one_elsewhere_is_not() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)):
-        app.list.set_rows((Row("a", "one"), Row("b", "one")), now=NOW)
+    async with listed(Row("a", "one"), Row("b", "one")) as (app, _):
         app.ticks += 10
-        app.list.set_rows((Row("a", "one"), Row("b", "two")), now=NOW)
+        app.put(Row("a", "one"), Row("b", "two"))
         assert app.list.undisturbed_for() > 1
-        app.list.set_rows((Row("a", "two"), Row("b", "two")), now=NOW)
+        app.put(Row("a", "two"), Row("b", "two"))
         assert app.list.undisturbed_for() == 0
 
 
 async def test_a_row_that_slides_to_another_line_and_says_the_same_is_no_disturbance() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)):
-        app.list.set_rows(rows("a", "b"), now=NOW)
+    async with listed("a", "b") as (app, _):
         app.ticks += 10
-        app.list.set_rows(rows("new", "a", "b"), now=NOW)
+        app.put("new", "a", "b")
         assert app.list.cursor_key == "a"
         assert app.list.undisturbed_for() > 1
 
 
 async def test_what_the_user_treated_leaves_without_a_disturbance_before_or_after_it_is_told() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)):
-        app.list.set_rows(rows("a", "b", "c"), now=NOW)
+    async with listed("a", "b", "c") as (app, _):
         app.list.step_on(lambda row: row.key == "a")
         assert (app.list.cursor_key, app.list.undisturbed_for()) == ("b", float("inf"))
-        app.list.set_rows(rows("b", "c"), now=NOW)
+        app.put("b", "c")
         assert app.list.undisturbed_for() == float("inf")
-        app.list.set_rows(rows("c"), now=NOW)
+        app.put("c")
         assert app.list.undisturbed_for() == 0.0
         app.list.step_on(lambda row: row.key == "b")
         assert (app.list.cursor_key, app.list.undisturbed_for()) == ("c", float("inf"))
-        app.list.set_rows(rows("d"), now=NOW)
+        app.put("d")
         assert app.list.undisturbed_for() == 0.0
 
 
 async def test_treating_something_else_neither_moves_the_cursor_nor_excuses_that_its_row_leaves() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)):
-        app.list.set_rows(rows("a", "b"), now=NOW)
+    async with listed("a", "b") as (app, _):
         app.list.step_on(lambda row: False)
         assert app.list.cursor_key == "a"
-        app.list.set_rows(rows("b"), now=NOW)
+        app.put("b")
         assert app.list.undisturbed_for() == 0.0
 
 
 async def test_the_user_moving_the_cursor_is_no_disturbance() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.list.set_rows(rows("a", "b"), now=NOW)
+    async with listed("a", "b") as (app, pilot):
         await pilot.press("j")
         assert app.list.undisturbed_for() == float("inf")
 
 
 async def test_marks_belong_to_keys_and_end_with_their_rows() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.list.set_rows(rows("a", "b", "c"), now=NOW)
+    async with listed("a", "b", "c") as (app, pilot):
         await pilot.press("space", "space")
         assert app.list.marks == {"a", "b"}
-        app.list.set_rows(rows("c", "b"), now=NOW)
+        app.put("c", "b")
         assert app.list.marks == {"b"}
         assert [row.key for row in app.list.marked_rows()] == ["b"]
 
 
 async def test_the_view_keeps_its_place_when_rows_come_in_above_it() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 10)) as pilot:
-        app.list.set_rows(many(100), now=NOW)
+    async with listed(*many(100), size=(80, 10)) as (app, pilot):
         await pilot.press("G")
         before = shown(app.list)
-        app.list.set_rows((Row("new"), *many(100)), now=NOW)
+        app.put(Row("new"), *many(100))
         await pilot.pause()
         assert shown(app.list) == before
 
 
 async def test_enter_and_a_double_click_open_the_row() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 10)) as pilot:
-        app.list.set_rows(rows("a", "b"), now=NOW)
+    async with listed("a", "b", size=(80, 10)) as (app, pilot):
         await pilot.press("enter")
         await pilot.click(RowList, offset=(5, 1), times=2)
         for _ in range(200):  # the app hears of it when it gets to that
@@ -230,14 +218,12 @@ async def test_an_empty_list_says_why_and_a_filled_one_says_no_more() -> None:
     async with app.run_test(size=(60, 10)):
         app.list.set_rows((), now=NOW, empty=((("The queue cannot be read", ""),),))
         assert "The queue cannot be read" in " ".join(shown(app.list))
-        app.list.set_rows(rows("a"), now=NOW, empty=((("The queue cannot be read", ""),),))
+        app.list.set_rows((Row("a"),), now=NOW, empty=((("The queue cannot be read", ""),),))
         assert "cannot" not in " ".join(shown(app.list))
 
 
 async def test_big_moves_stay_inside_the_list() -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 10)) as pilot:
-        app.list.set_rows(many(30), now=NOW)
+    async with listed(*many(30), size=(80, 10)) as (app, pilot):
         await pilot.press("pageup", "k")
         assert app.list.cursor_key == "k0"
         await pilot.press("G", "pagedown", "ctrl+d")
@@ -247,16 +233,12 @@ async def test_big_moves_stay_inside_the_list() -> None:
 
 
 async def test_headings_stand_above_their_groups_and_the_cursor_steps_over_them() -> None:
-    app = Lists()
-    app.list = RowList[Row](
-        lambda row: row.key,
-        draw,
+    async with listed(
+        *("a1", "a2", "b1", "c1", "c2"),
+        size=(40, 4),
         group=lambda row: row.key[0],
         heading=lambda below, drawing: ((f"{below[0].key[0]} has {len(below)}", ""),),
-    )
-    async with app.run_test(size=(40, 4)) as pilot:
-        app.list.set_rows(rows("a1", "a2", "b1", "c1", "c2"), now=NOW)
-        await pilot.pause()
+    ) as (app, pilot):
         assert [line.split()[0:3] for line in shown(app.list)[::3]] == [["a", "has", "2"], ["b", "has", "1"]]
         await pilot.press("j", "j")
         assert app.list.cursor_key == "b1"
@@ -275,17 +257,13 @@ async def test_headings_stand_above_their_groups_and_the_cursor_steps_over_them(
 
 @pytest.mark.parametrize("lines", [1, 2])
 async def test_a_list_without_room_for_a_heading_shows_the_row_that_keys_act_on(lines: int) -> None:
-    app = Lists()
-    app.list = RowList[Row](
-        lambda row: row.key,
-        draw,
+    async with listed(
+        *("a1", "a2", "b1"),
+        size=(40, 8),
         lines=lines,
         group=lambda row: row.key[0],
         heading=lambda below, drawing: ((f"group of {len(below)}", ""),),
-    )
-    async with app.run_test(size=(40, 8)) as pilot:
-        app.list.set_rows(rows("a1", "a2", "b1"), now=NOW)
-        await pilot.pause()
+    ) as (app, pilot):
         await pilot.resize_terminal(40, 1)
         await pilot.pause()
         for key, row in (("g", "a1"), ("j", "a2"), ("j", "b1"), ("k", "a2"), ("k", "a1")):
