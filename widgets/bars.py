@@ -224,9 +224,8 @@ class KeyBar(OneLine):
 
     def show(self, hints: tuple[KeyHint, ...], pinned: tuple[KeyHint, ...] = ()) -> None:
         """Show these keys."""
-        if (hints, pinned) != (self._hints, self._pinned):
-            self._hints, self._pinned = hints, pinned
-            self.fill()
+        self._hints, self._pinned = hints, pinned
+        self.fill()
 
     def fill(self) -> None:
         """The first keys, as far as there is room beside the pinned ones."""
@@ -301,9 +300,8 @@ class TipBar(OneLine):
         if self.is_over:
             return
         self.add_class("-shown")
-        if tips != self._tips:
-            self._tips = tips
-            self.fill()
+        self._tips = tips
+        self.fill()
 
     def fill(self) -> None:
         """The longest tip that fits."""

@@ -85,15 +85,15 @@ class Detail(Inked, ScrollView, can_focus=True):
         Binding("c", "want('remark')", "Remark on a line", show=False),
         Binding("question_mark", "want('ask_back')", "Ask back", show=False),
         Binding("escape", "stop_pointing", "No line", show=False),
-        Binding("j,down", "scroll_down", "Down", show=False),
-        Binding("k,up", "scroll_up", "Up", show=False),
-        Binding("g,home", "scroll_home", "Top", show=False),
-        Binding("G,end", "scroll_end", "End", show=False),
+        Binding("j,down", "step(1)", "Down", show=False),
+        Binding("k,up", "step(-1)", "Up", show=False),
+        Binding("g,home", "jump('home')", "Top", show=False),
+        Binding("G,end", "jump('end')", "End", show=False),
         Binding("ctrl+d", "half(1)", "Half a page down", show=False),
         Binding("ctrl+u", "half(-1)", "Half a page up", show=False),
-        Binding("pagedown,space", "page_down", "Page down", show=False),
+        Binding("pagedown,space", "jump('page_down')", "Page down", show=False),
         Binding("b", "page_back", "Page up", show=False),
-        Binding("pageup", "page_up", "Page up", show=False),
+        Binding("pageup", "jump('page_up')", "Page up", show=False),
     ]
 
     HELP = (
@@ -256,35 +256,16 @@ class Detail(Inked, ScrollView, can_focus=True):
         """Scroll half a page."""
         self.scroll_relative(y=direction * max(1, room_of(self).height // 2), animate=False)
 
-    def action_scroll_down(self) -> None:
-        """Scroll a line down, at once; point at the next one."""
+    def action_step(self, direction: int) -> None:
+        """Scroll a line, at once; point at the next one, or the one before."""
         if self._pointed:
-            self._point_on(1)
+            self._point_on(direction)
         else:
-            self.scroll_relative(y=1, animate=False)
+            self.scroll_relative(y=direction, animate=False)
 
-    def action_scroll_up(self) -> None:
-        """Scroll a line up, at once; point at the one before."""
-        if self._pointed:
-            self._point_on(-1)
-        else:
-            self.scroll_relative(y=-1, animate=False)
-
-    def action_scroll_home(self) -> None:
-        """Go to the top, at once."""
-        self.scroll_home(animate=False)
-
-    def action_scroll_end(self) -> None:
-        """Go to the end, at once."""
-        self.scroll_end(animate=False)
-
-    def action_page_down(self) -> None:
-        """Scroll a page down, at once."""
-        self.scroll_page_down(animate=False)
-
-    def action_page_up(self) -> None:
-        """Scroll a page up, at once."""
-        self.scroll_page_up(animate=False)
+    def action_jump(self, where: str) -> None:
+        """Scroll to one end or by a page, at once."""
+        getattr(self, f"scroll_{where}")(animate=False)
 
     def action_page_back(self) -> None:
         """Scroll a page up, where the key is not that of a broadcast."""

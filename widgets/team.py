@@ -73,9 +73,8 @@ class TeamStrip(OneLine):
 
     def show(self, cells: tuple[AgentCell, ...]) -> None:
         """Show these agents."""
-        if cells != self._cells:
-            self._cells = cells
-            self.fill()
+        self._cells = cells
+        self.fill()
 
     def fill(self) -> None:
         """Names, or numbers where they do not fit."""

@@ -21,7 +21,7 @@ def message(**record: object) -> Message:
     return from_record({**base, "payload": {"content": "Here"}, **record})
 
 
-def shown(*, seal: Seal | None = None, **record: Any) -> str:
+def shown(*, seal: Any = None, **record: object) -> str:
     """What a detail says of a message with these fields."""
     document = message_document(message(**record), now=NOW, seal=seal)
     return "\n".join(text_of(laid.line) for laid in laid_out(document, 80))

@@ -48,7 +48,7 @@ async def test_a_search_finds_what_was_not_laid_out_yet() -> None:
 
 async def test_what_comes_in_above_the_text_does_not_move_what_is_read() -> None:
     async with shown(_LONG) as (detail, pilot):
-        detail.action_scroll_end()
+        detail.scroll_end(animate=False)
         while not detail.scroll_offset.y:
             await pilot.pause()
         before, text = detail.scroll_offset.y, screen_of(pilot)
@@ -71,7 +71,7 @@ async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looki
     text = Text("+a text of its own" * 2_000, Form.DIFF)
     for token in ("first", "again"):
         async with shown(Document(key=token, title="t", token=token, blocks=(text,))) as (detail, pilot):
-            detail.action_scroll_end()
+            detail.scroll_end(animate=False)
             while not detail.scroll_offset.y:
                 await pilot.pause()
             shown_now = screen_of(pilot)
