@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 from pathlib import Path
 
 import pytest
@@ -49,6 +48,7 @@ def test_members_come_change_and_go(elsewhere: CommandLine, crew: tuple[str, ...
     done = elsewhere.ok(*crew, "member", "add", "a2:slave", "a3:plan", "--json").json
     assert (done["action"], [member["name"] for member in done["members"]]) == ("member_add", ["a2", "a3"])
     assert names(elsewhere, crew) == {"ceo": "master", "a1": "member", "a2": "slave", "a3": "member"}
+    assert not (elsewhere.folder / "messenger-config.yaml").exists()
     elsewhere.ok(*crew, "send", "--to", "a3", "--summary", "Welcome to the team of today", "--content", "x")
     elsewhere.ok(*crew, "member", "set", "a3", "--role", "resident", "--no-plan", "--may-message", "ceo")
     refused = elsewhere(
@@ -166,10 +166,3 @@ def test_a_team_in_memory_has_members_too() -> None:
     add_members(caller, [Agent("a1")])
     set_member(caller, "a1", {"role": "slave"})
     assert caller.team.config().agents["a1"].role == "slave"
-
-
-def test_members_of_a_database_beside_a_settings_file_are_kept_in_the_database(elsewhere: CommandLine) -> None:
-    elsewhere.ok("init", "crew.db", "--agent", "a1")
-    elsewhere.ok("-t", "crew.db", "member", "add", "a2")
-    assert "a2" in json.dumps(elsewhere.ok("-t", "crew.db", "member", "list", "--json").json)
-    assert not (elsewhere.folder / "messenger-config.yaml").exists()

@@ -69,15 +69,6 @@ def test_settings_of_another_user_without_commands_are_nothing_to_report(team: C
     assert codes(team) == set()
 
 
-def test_a_running_router_notices_a_change_of_mode(commanded: CommandLine) -> None:
-    from team_console.store.backends.open import open_team
-
-    with_commands = open_team(str(commanded.folder))
-    assert with_commands.config().distrust == ""
-    settings_of(commanded).chmod(0o666)
-    assert "can be written by other users" in with_commands.config().distrust
-
-
 def test_new_settings_are_for_their_owner_to_write_whatever_the_umask(elsewhere: CommandLine) -> None:
     before = os.umask(0)
     try:

@@ -93,10 +93,3 @@ def test_a_connection_in_use_while_the_team_is_closed_is_closed_afterwards(place
         assert raw.execute("SELECT 1").fetchone() == (1,)
     with pytest.raises(Exception, match="closed"):
         raw.execute("SELECT 1")
-
-
-def test_a_team_that_was_closed_can_be_used_again(place: str, opened: Open) -> None:
-    team = opened(place)
-    team.close()
-    assert team.snapshot().is_known
-    assert team.history().messages == ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +22,7 @@ from team_console.store.service.caller import Caller
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.server import Server, fresh_database
 from tests.sql.test_foreign import execute
+from tests.sql.test_one_truth import HOLD_FILE
 from tests.store.contract import ids, make_message, put
 
 pytestmark = pytest.mark.slow
@@ -65,15 +68,8 @@ def test_a_lock_of_another_program_is_waited_for_and_then_named(team: SqlTeam, p
 
 
 def test_the_process_that_holds_the_file_is_named(file: Path, opened: Open) -> None:
-    import subprocess
-    import sys
-
-    script = (
-        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
-        "c.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.read()"
-    )
     with subprocess.Popen(
-        [sys.executable, "-c", script, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLD_FILE, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from team_console.store.contract.team import Condition
 from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, treat
@@ -85,19 +84,6 @@ def test_a_day_of_work_leaves_the_rows_of_others_as_they_were_to_the_byte(
         ("globex",),
         ("initech",),
     ]
-
-
-def test_damage_is_shown_as_problems_and_everything_else_is_usable(foreign: str, opened: Open) -> None:
-    snapshot = opened(foreign).snapshot()
-    assert snapshot.condition is Condition.OK
-    odd = {(problem.code, problem.place) for problem in snapshot.problems}
-    assert ("UNKNOWN_STATUS", "m-3") in odd
-    if "://" not in foreign:
-        assert ("DAMAGED_ENTRY", "m-7") in odd
-        assert len([problem for problem in snapshot.problems if "no message_id" in problem.message]) == 2
-    contents = {message.message_id: message.content for message in snapshot.messages}
-    assert contents["m-6"] == "just text"
-    assert {"m-1", "m-2", "m-3", "m-4", "m-5", "m-6"} <= contents.keys()
 
 
 def test_a_row_of_others_that_was_read_long_ago_is_not_taken_out_by_itself(

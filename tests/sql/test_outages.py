@@ -81,19 +81,6 @@ def test_a_receive_outlasts_its_server_says_so_once_and_gets_what_comes_then(
         assert waits.wait(60) == 0
 
 
-def test_an_ask_outlasts_its_server_and_prints_the_answer(own_server: Server, home: str, line: CommandLine) -> None:
-    with line.running("-t", home, "--as", "architect", "ask", "Which?", "--option", "A", "--wait", FOR_EVER) as waits:
-        request = next_line(waits.stderr).split()[-1]
-        until(lambda: _watchers(own_server, home))
-        own_server.kill()
-        assert "the wait goes on" in next_line(waits.stderr)
-        own_server.start()
-        assert "can be used again" in next_line(waits.stderr)
-        line.ok("-t", home, "--as", "ceo", "answer", request, "--option", "A")
-        assert next_line(waits.stdout).strip()
-        assert waits.wait(60) == 0
-
-
 def test_a_request_that_was_asked_is_named_when_its_wait_cannot_go_on(
     own_server: Server, home: str, opened: Open, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -158,8 +145,7 @@ def far(own_server: Server, home: str, lossy: LossyLine) -> Iterator[SqlTeam]:
     team.close()
 
 
-@pytest.mark.parametrize("lease", [None, 60.0])
-@pytest.mark.parametrize("to", ["architect", "all"])
+@pytest.mark.parametrize(("lease", "to"), [(None, "all"), (60.0, "architect")])
 def test_what_was_taken_in_a_commit_whose_answer_was_lost_is_handed_out_once(
     home: str, far: SqlTeam, lossy: LossyLine, opened: Open, lease: float | None, to: str
 ) -> None:
@@ -170,8 +156,7 @@ def test_what_was_taken_in_a_commit_whose_answer_was_lost_is_handed_out_once(
     assert receive(Caller(opened(home), "architect"), agent="architect").messages == ()
 
 
-@pytest.mark.parametrize("lease", [None, 60.0])
-@pytest.mark.parametrize("to", ["architect", "all"])
+@pytest.mark.parametrize(("lease", "to"), [(None, "all"), (60.0, "architect")])
 def test_what_was_not_taken_since_the_commit_never_came_waits_for_the_next(
     home: str, far: SqlTeam, lossy: LossyLine, opened: Open, lease: float | None, to: str
 ) -> None:

@@ -17,7 +17,6 @@ from team_console.store.service.caller import Caller
 
 from tests.conftest import clean_environment
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.test_foreign import SEED, execute, insert
 from tests.store.contract import ids, make_message, put
 
 pytestmark = pytest.mark.slow
@@ -121,17 +120,6 @@ def test_what_a_living_writer_does_is_seen(file: Path, opened: Open) -> None:
     for number in range(1, 6):
         put(writer, make_message(number))
         assert len(ids(reader)) == number
-
-
-def test_a_database_of_others_is_read_without_our_tables(tmp_path: Path, opened: Open) -> None:
-    path = tmp_path / "orchestrator.db"
-    execute(str(path), SEED.format(more=""))
-    insert(str(path), "msg-001")
-    before = _state(tmp_path)
-    team = opened(str(path), read_only=True)
-    assert ids(team) == ["msg-001"]
-    assert (team.history().messages, team.audit()) == ((), [])
-    assert _state(tmp_path) == before
 
 
 @pytest.fixture
