@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct, ValidationError, convert, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.home import home
@@ -433,7 +433,8 @@ def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) ->
         chosen = f"{name} = {text_of(value)}" if value is not None else f"# {name} = {text_of(usual)}"
         return f"{chosen}    # {note}" if note and value is None else chosen
 
-    def lines(*made: str) -> str:
+    def part(values: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -> str:
+        made = (line(name, values.get(name), usually) for name, usually in (usual or values).items())
         return "\n".join(made)
 
     theme = line("theme", preferences.theme or None, "dark", "light, contrast, terminal; else that of last time")
@@ -441,17 +442,8 @@ def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) ->
     grace = line(
         "grace_seconds", seconds if seconds is None or seconds % 1 else int(seconds), int(GRACE), "0 writes at once"
     )
-    notices = lines(*(line(name, getattr(preferences.notices, name)) for name in (*NOTICE_FLAGS, "command", "quiet")))
-    columns = lines(*(line(mode, preferences.columns.get(mode), usual) for mode, usual in COLUMNS.items()))
-    sort = lines(*(line(mode, preferences.sort.get(mode), each[0], ", ".join(each)) for mode, each in SORTS.items()))
-    filters = lines(*(line(name, query) for name, query in preferences.filters.items()))
-    commands = lines(
-        *(
-            lines("[[commands]]", *(line(name, getattr(one, name)) for name in one.__struct_fields__))
-            for one in preferences.commands
-        )
-    )
-    keys = lines(*(line(name, preferences.keys.get(name), usual) for name, usual in actions.items()))
+    sort = "\n".join(line(mode, preferences.sort.get(mode), each[0], ", ".join(each)) for mode, each in SORTS.items())
+    commands = "\n".join(f"[[commands]]\n{part(asdict(one))}" for one in preferences.commands)
     return f"""\
 {theme}
 density = {text_of(preferences.density)}    # compact or roomy
@@ -459,22 +451,22 @@ remember = {text_of(preferences.remember)}    # go back to the place and filter 
 {grace}
 
 [notices]    # of new decisions
-{notices}
+{part(asdict(preferences.notices))}
 
 [columns]
-{columns}
+{part(preferences.columns, COLUMNS)}
 
 [sort]
 {sort}
 
 [filters]    # a query under a name: /@late then asks for it
-{filters or _FILTER}
+{part(preferences.filters) or _FILTER}
 
 # A command of your own on a key; {{id}} {{agent}} {{file}} {{text}} become quoted words of the shell.
 {commands or _COMMAND}
 
 [keys]
-{keys}
+{part(preferences.keys, actions)}
 """
 
 
