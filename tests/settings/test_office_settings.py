@@ -163,14 +163,10 @@ def test_settings_that_unfold_without_an_end_are_read_to_their_end(elsewhere: Co
     assert elsewhere("status", "--json").json["team"] == "office"
 
 
-@pytest.mark.parametrize("field", ["artifact_path", "context_summary", "next_actions"])
-def test_a_required_field_is_required(office: CommandLine, field: str) -> None:
-    payload = yaml.safe_load(HANDOFF)
-    del payload[field]
-    refused = office(
-        "--as", "pm", "send", "--type", "handoff", "--to", "dev", "--payload", str(payload).replace("'", '"')
-    )
-    assert (refused.status, f"payload.{field} is missing" in refused.err) == (1, True)
+def test_a_required_field_is_required(office: CommandLine) -> None:
+    less = HANDOFF.replace('"next_actions"', '"other"')
+    refused = office("--as", "pm", "send", "--type", "handoff", "--to", "dev", "--payload", less)
+    assert (refused.status, "payload.next_actions is missing" in refused.err) == (1, True)
 
 
 def test_a_kind_of_their_own_is_sent_with_its_fields_and_its_priority(office: CommandLine) -> None:

@@ -204,13 +204,8 @@ def test_rows_of_others_stand_between_ours_by_age(foreign: str, opened: Open, cl
         sending.send(Caller(team, "orchestrator"), to="code_developer", type="spec_ready", message_id=f"ours-{number}")
         clock.advance(3600)
     insert(foreign, "msg-002", "2026-02-24 11:00:00")
-    assert [message.message_id for message in team.snapshot().messages] == ["msg-001", "ours-1", "msg-002", "ours-2"]
-    assert [message.message_id for message in opened(foreign).snapshot().messages] == [
-        "msg-001",
-        "ours-1",
-        "msg-002",
-        "ours-2",
-    ]
+    for reader in (team, opened(foreign)):
+        assert [one.message_id for one in reader.snapshot().messages] == ["msg-001", "ours-1", "msg-002", "ours-2"]
 
 
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Kolkata"])

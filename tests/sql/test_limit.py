@@ -25,16 +25,13 @@ def test_the_most_urgent_is_handed_out_first(team: SqlTeam) -> None:
     assert [_next(team), _next(team, limit=2), _next(team), _next(team)] == [["3"], ["2", "4"], ["1"], []]
 
 
-def test_an_urgent_one_that_was_not_acknowledged_in_time_comes_before_others(team: SqlTeam, clock: FakeClock) -> None:
-    put(team, _mine(1), _mine(2, "critical"))
-    assert _next(team, lease=60) == ["2"]
-    clock.advance(61)
-    assert _next(team) == ["2"]
-
-
-def test_one_that_is_still_held_takes_no_place(team: SqlTeam) -> None:
-    put(team, _mine(1), _mine(2, "critical"))
+def test_an_urgent_one_takes_no_place_while_it_is_held_and_comes_first_when_it_was_not_acknowledged_in_time(
+    team: SqlTeam, clock: FakeClock
+) -> None:
+    put(team, _mine(1), _mine(2, "critical"), _mine(3))
     assert [_next(team, lease=60), _next(team)] == [["2"], ["1"]]
+    clock.advance(61)
+    assert [_next(team), _next(team)] == [["2"], ["3"]]
 
 
 def test_what_the_agent_read_and_others_did_not_hides_nothing(team: SqlTeam) -> None:

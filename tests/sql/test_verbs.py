@@ -32,13 +32,6 @@ def test_the_router_and_its_desk_work(place: str, line: CommandLine) -> None:
     assert line.ok("-t", place, "receive", "--agent", "architect", "--json").json["count"] == 1
 
 
-def test_a_watch_prints_what_another_process_does(place: str, line: CommandLine) -> None:
-    with line.running("-t", place, "watch", "--json") as watch:
-        assert "watching" in next_line(watch.stderr)
-        line.ok("-t", place, "send", "--to", "architect", "--type", "spec_ready", "--id", "msg-1")
-        assert "msg-1" in next_line(watch.stdout)
-
-
 def test_a_watch_calls_nothing_new_that_it_knew_before_an_outage(place: str, line: CommandLine) -> None:
     line.ok("-t", place, "send", "--to", "architect", "--type", "spec_ready", "--id", "msg-1")
     with line.running("-t", place, "watch") as watch:
