@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import tomllib
@@ -36,7 +37,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.worker import Worker, WorkerState
 
 RowT = TypeVar("RowT")
 
@@ -94,26 +94,22 @@ class ReadingScreen(Overlay, ModalScreen[None]):
 
     def follow(self, view: View | None) -> None:
         """Make the document anew, because the team changed."""
-        self._view = view
-        if view is None:
-            return
-        self._again = self._making
-        if not self._making:
+        self._view, self._again = view, True
+        if view is not None and not self._making:
             self._making = True
-            self.run_worker(lambda: self._document(view), thread=True, group="reading", exit_on_error=False)
+            self.run_worker(self._read(), group="reading", exit_on_error=False)
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Show what was read."""
-        if event.worker.group != "reading" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
-            return
+    async def _read(self) -> None:
+        """Show what is read, made in a thread; once more where the team changed meanwhile."""
+        while self._again and self._view is not None:
+            self._again = False
+            try:
+                document = await asyncio.to_thread(self._document, self._view)
+                if self._is_open():  # else its widgets may be gone
+                    self.query_one(Detail).show(document)
+            except Exception as error:
+                self.app.report(error)  # type: ignore[attr-defined]
         self._making = False
-        result: Any = event.worker.result
-        if event.state is WorkerState.SUCCESS:
-            self.query_one(Detail).show(result)
-        elif event.worker.error is not None:
-            self.app.report(event.worker.error)  # type: ignore[attr-defined]
-        if self._again:
-            self.follow(self._view)
 
     def action_stop(self) -> None:
         """Stop the running shutdown, if there is one."""
