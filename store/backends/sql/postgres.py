@@ -12,7 +12,7 @@ import re
 import threading
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
 from team_console.store.backends.sql.connection import Column, Connection, for_psycopg
+from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES
-from team_console.store.backends.sql.team import CommitRecord, SqlTeam
+from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     SERVER_READ_ONLY,
@@ -245,7 +246,9 @@ class PostgresTeam(SqlTeam):
             self.roll_back(connection)
             raise locked_error(self.location, self._holding(connection), wait) from error
 
-    def commit(self, connection: Connection, written: CommitRecord | None = None, *, wait: float = 0.0) -> None:
+    def commit(
+        self, connection: Connection, line: AuditRow | None = None, ids: Iterable[str] = (), *, wait: float = 0.0
+    ) -> None:
         """Durable when this returns, as far as the server's `synchronous_commit` goes.
 
         If the connection is lost over it, the server is asked on another, never guessed, and the commit never repeated.
@@ -255,36 +258,35 @@ class PostgresTeam(SqlTeam):
         except psycopg.Error as error:
             if connection.is_idle:  # the server lives and said no
                 raise
-            if not self._is_done(written, time.monotonic() + wait, error):
+            if not self._is_done(line, ids, time.monotonic() + wait, error):
                 text = f"{self.location}: the connection was lost before the commit; nothing was changed"
                 raise TeamError(Code.STORE_FAILED, text, "Try again.") from error
 
-    def _is_done(self, written: CommitRecord | None, end: float, error: Exception) -> bool:
-        while written is not None:
+    def _is_done(self, line: AuditRow | None, ids: Iterable[str], end: float, error: Exception) -> bool:
+        while line is not None:
             try:
-                return self._is_on_record(written)
+                return self._is_on_record(line)
             except TeamError:
                 if time.monotonic() >= end:
                     break
                 time.sleep(_PAUSE)
         text = f"{self.location}: the connection was lost during the commit; whether it was done is not known"
-        hint, ids = "Look at the team, or repeat with the same id.", [] if written is None else list(written.ids)
-        if ids:
-            text = f"{text}; it was to write {first_of(ids, _NAMED)}"
-            hint = f"Look for it once the server is back: team-console show {ids[0]}"
-        raise TeamError(
-            Code.STORE_FAILED, text, hint, **{OUTCOME_UNKNOWN: True, **({"ids": ids} if ids else {})}
-        ) from error
+        hint, facts = "Look at the team, or repeat with the same id.", dict[str, Any]({OUTCOME_UNKNOWN: True})
+        if named := list(ids):
+            text = f"{text}; it was to write {first_of(named, _NAMED)}"
+            hint = f"Look for it once the server is back: team-console show {named[0]}"
+            facts["ids"] = named
+        raise TeamError(Code.STORE_FAILED, text, hint, **facts) from error
 
-    def _is_on_record(self, written: CommitRecord) -> bool:
+    def _is_on_record(self, line: AuditRow) -> bool:
         """The server may still be at it: whoever commits holds the table, which is waited for."""
         with self.connect() as connection:
             # guard: pending-commit-awaited
             self.begin_writing(connection, wait=1.0, label="look for a commit")
-            found = connection.scalar(f"SELECT hash FROM {AUDIT} WHERE seq = :seq", {"seq": written.seq})
+            found = connection.scalar(f"SELECT hash FROM {AUDIT} WHERE seq = :seq", {"seq": line.seq})
             # guard: done-commit-not-failed
             # guard: missing-commit-not-done
-            return bool(found == written.hash)
+            return bool(found == line.hash)
 
     def notify(self, connection: Connection) -> None:
         """NOTIFY; watchers get it when the commit is done."""

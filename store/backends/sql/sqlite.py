@@ -14,7 +14,7 @@ import os
 import sqlite3
 import struct
 import time
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from urllib.parse import quote
 
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.connection import Column, Connection
-from team_console.store.backends.sql.team import CommitRecord, SqlTeam
+from team_console.store.backends.sql.history import AuditRow
+from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     Attendance,
@@ -190,7 +191,9 @@ class SqliteTeam(SqlTeam):
         connection.change(f"PRAGMA busy_timeout = {_COMMIT_WAIT_MS}")
         self._refuse_lost(connection, "nothing was written")
 
-    def commit(self, connection: Connection, written: CommitRecord | None = None, *, wait: float = 0.0) -> None:
+    def commit(
+        self, connection: Connection, line: AuditRow | None = None, ids: Iterable[str] = (), *, wait: float = 0.0
+    ) -> None:
         """Durable when this returns: the log is synced at every commit."""
         self._refuse_lost(connection, "nothing was written")
         connection.change("COMMIT")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.sql.connection import Connection, containing
-from team_console.store.backends.sql.history import Trail, archived_messages, as_text, page
+from team_console.store.backends.sql.history import AuditRow, Trail, archived_messages, as_text, page
 from team_console.store.backends.sql.row_reader import Progress, RowReader, in_order
 from team_console.store.backends.sql.rows import dump, is_storable
 from team_console.store.backends.sql.schema import (
@@ -68,19 +67,6 @@ _ASK_SECONDS = 2.0
 _NOTHING_RECORDED = RecordedFacts()
 _WORDS_AT_ONCE = 50
 """So many words are looked for in one look through the archive."""
-
-
-class CommitRecord(Struct, frozen=True):
-    """What a transaction leaves on record when it is done.
-
-    Attributes:
-        seq, hash: Its last line on the audit trail, which no other transaction writes.
-        ids: The messages that it adds.
-    """
-
-    seq: int
-    hash: str
-    ids: Sequence[str] = ()
 
 
 class SqlTeam(Team):
@@ -166,11 +152,14 @@ class SqlTeam(Team):
         """
 
     @abstractmethod
-    def commit(self, connection: Connection, written: CommitRecord | None = None, *, wait: float = 0.0) -> None:
+    def commit(
+        self, connection: Connection, line: AuditRow | None = None, ids: Iterable[str] = (), *, wait: float = 0.0
+    ) -> None:
         """Make the transaction durable.
 
         Args:
-            written: What tells whether it was done, should the answer be lost.
+            line: Its last line on the audit trail, which no other writes: it tells whether it was done.
+            ids: The messages that it adds.
             wait: So many seconds at most a server is asked for that.
 
         Raises:
@@ -418,7 +407,7 @@ class SqlTeam(Team):
                     self.notify(connection)
                 except connection.error as error:
                     raise self._failed(error) from error
-                self.commit(connection, CommitRecord(line.seq, line.hash, list(changes.added)), wait=wait)
+                self.commit(connection, line, changes.added, wait=wait)
 
     def _restore_numbers(self, tx: SqlTransaction) -> None:
         arrivals = (entry.arrival for entry in tx.state.entries.values() if entry.arrival is not None)
