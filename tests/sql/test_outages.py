@@ -21,7 +21,7 @@ from team_console.store.service.inbox import receive
 from team_console.store.service.requests import approve, submit_plan
 from team_console.store.service.sending import send
 from team_console.store.service.sessions import hand_over
-from team_console.store.service.waiting import Arrival
+from team_console.store.service.waiting import Arrival, wait_for_messages
 from team_console.store.views import verdicts
 
 from tests.conftest import CommandLine, next_line
@@ -79,6 +79,25 @@ def test_a_receive_outlasts_its_server_says_so_once_and_gets_what_comes_then(
         line.ok("-t", home, "--as", "ceo", "send", "--to", "architect", "--type", "spec_ready", "--id", "msg-1")
         assert '"msg-1"' in next_line(waits.stdout)
         assert waits.wait(60) == 0
+
+
+def test_a_wait_that_ends_while_its_server_is_away_ends_with_that_and_not_with_nothing(
+    own_server: Server, home: str, opened: Open
+) -> None:
+    looks: list[int] = []
+
+    def take(caller: Caller) -> Received:
+        looks.append(1)
+        try:
+            return _take(caller)
+        finally:
+            if len(looks) == 1:
+                own_server.kill()
+
+    with pytest.raises(TeamError) as refused:
+        wait_for_messages(Caller(opened(home), "architect"), take, timeout=2.0)
+    assert (refused.value.code, refused.value.exit_code) == (Code.STORE_UNREADABLE, 4)
+    assert len(looks) > 1
 
 
 def test_a_request_that_was_asked_is_named_when_its_wait_cannot_go_on(
