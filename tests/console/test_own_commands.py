@@ -57,6 +57,28 @@ async def test_what_an_agent_writes_is_never_more_than_words(
     assert os.listdir(tmp_path) == ["config.toml"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo \\{text}",
+        "cat <<END\nit says {text}\nEND",
+        "echo so # it's\necho {text}",
+        "echo $((1)) ${HOME:+{text}}",
+    ],
+    ids=["behind a backslash", "in a document of the line", "behind a remark", "in braces"],
+)
+async def test_where_the_shell_sees_quotes_elsewhere_it_is_words_all_the_same(
+    line: str, team: MemoryTeam, config: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hand_in_plan(team, NASTY.partition("\n")[0], NASTY)
+    config(f'run = """{line}"""\noutput = "toast"'.replace("\\", "\\\\"))
+    async with opened(team) as desk:
+        await desk.press("F")
+        await desk.until(lambda: bool(desk.app.main.last_said), "what came of it")
+    assert os.listdir(tmp_path) == ["config.toml"]
+
+
 async def test_what_looks_like_an_option_is_not_handed_over(team: MemoryTeam, config: Callable[[str], None]) -> None:
     hand_in_plan(team, content="--output=/etc/passwd")
     config('run = "sort {text}"\noutput = "toast"')
