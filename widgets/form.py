@@ -518,8 +518,10 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
                     body.disabled = False
                     self.set_focus(self._typed_in)
         except TeamError as error:
+            self._busy = False
             self.show_error(error)
         except Exception as error:
+            self._busy = False
             self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
         else:
             if self._on_draft is not None and not isinstance(result, Later):
@@ -527,8 +529,6 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             # Below another screen it closes once that is gone, else nobody would be told of the result.
             self._finished = (result,)
             self.dismiss(result)
-            return
-        self._busy = False
 
     @property
     def is_at_work(self) -> bool:

@@ -81,7 +81,7 @@ def _line_of(command: OwnCommand, values: dict[str, str], folder: str) -> str:
         path = Path(folder, "text.md")
         path.write_bytes(words["file"].encode("utf-8", "replace"))
         words["file"] = str(path)
-    # A value in the line itself would end quotes that the shell sees elsewhere than we do: behind `\\`, in `<<E`.
+    # Quotes around a value in the line itself would not protect it behind a backslash or in a here-document.
     given = "".join(f"team_console_{name}={_word(value)}\n" for name, value in words.items())
     return given + PLACEHOLDERS.sub(r'"${team_console_\1}"', line)
 
