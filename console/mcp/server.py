@@ -53,8 +53,6 @@ from team_console.store.views.rows import as_json as as_row
 from team_console.store.views.status import view_of_team
 from team_console.store.views.verdicts import FollowedVerdict, verdict_of
 
-# Tools of the MCP server: each is a verb of the command line for the agent that the environment names.
-
 # The agent that acts through MCP tools: its work at the team, in threads, and its waits, which have none.
 
 T = TypeVar("T")
