@@ -7,12 +7,13 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from heapq import merge
 from itertools import islice
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
-from team_console.console.agents.session_files import LARGEST, own_folder, whose
+from team_console.console.agents.session_files import LARGEST, OLD, own_folder, whose
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import origin_of, path_in, permission_of
@@ -116,9 +117,13 @@ _LATEST = 32_503_680_000.0
 def runs_of(team: Team, agent: str) -> Runs | None:
     """What is on record of an agent of this team, oldest first; None when nothing is."""
     begins = {whose(agent, place) for place in _places(team)}
-    names = sorted(_records(own_folder("runs"), begins), key=_changed, reverse=True)[:_MOST_FILES]
-    runs = sorted((run for path in names for run in _read(path)), key=lambda run: run.at)[-_MOST_RUNS:]
-    return Runs(tuple(runs), runs[0].at) if runs else None
+    newest = sorted(_records(own_folder("runs"), begins), key=_changed, reverse=True)[:_MOST_FILES]
+    sessions: dict[str, list[Run]] = {}
+    for path in sorted(newest, key=lambda path: not path.endswith(OLD)):
+        sessions.setdefault(path.removesuffix(OLD), []).extend(_read(path))
+    # Lines of one session stay in the order they were written in: a clock that is set back makes no run an older one.
+    runs = tuple(merge(*sessions.values(), key=lambda run: run.at))[-_MOST_RUNS:]
+    return Runs(runs, min(run.at for run in runs)) if runs else None
 
 
 def _places(team: Team) -> set[str]:

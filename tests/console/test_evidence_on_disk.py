@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,19 @@ def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> Non
     os.utime(path, (0, 0))
     session_files.sweep()
     assert not path.exists()
+
+
+def test_runs_stay_in_the_order_they_were_made_in_when_the_clock_is_set_back(
+    office: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = iter(1_790_000_000.0 + second for second in (*range(200), *range(100, 260)))
+    with monkeypatch.context() as clock:
+        clock.setattr(time, "time", lambda: next(moments))
+        for number in range(360):
+            note(office, tool_input={"command": f"{number} {'x' * 5000}"})
+    kept = [int(subject.split()[0]) for subject, _, _ in ended(office)]
+    assert kept == list(range(kept[0], 360))
+    assert kept[0] < 200
 
 
 def test_only_our_own_plain_files_are_read_as_records(office: Team, tmp_path: Path) -> None:
