@@ -43,7 +43,7 @@ from team_console.store.views.proposals import (
 from team_console.store.views.roster import Stage, StopRow
 from team_console.store.views.rows import Flag, RequestRow
 from team_console.widgets.document import Block, Document, Fact, Form, Heading, Lines, Remarked, Text, fact, said
-from team_console.widgets.signs import REQUESTS, STATUSES, Sign, priority_sign, severity_sign, status_sign
+from team_console.widgets.signs import KIND_NAMES, REQUESTS, STATUSES, Sign, priority_sign, severity_sign, status_sign
 from team_console.widgets.text import Line, Part, ago, clock_time, pad, short_ago, span
 
 
@@ -261,10 +261,8 @@ def message_document(
 
 def kind_words(read: ParsedMessage) -> str:
     """The kind in words a reader knows: `Plan`, `Shutdown request`, `task_assignment`."""
-    words = {"plan_approval_request": "Plan", "plan_approval_response": "Answer to a plan"}
-    name = words.get(read.name)
-    if name:
-        return name
+    if read.name in KIND_NAMES:
+        return KIND_NAMES[read.name].capitalize()
     return read.name.replace("_", " ").capitalize() if read.name.isupper() or read.kind is not UNKNOWN else read.name
 
 

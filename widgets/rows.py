@@ -13,7 +13,7 @@ from team_console.store.protocol.titles import message_title, reason_of
 from team_console.store.views.needs import need_of
 from team_console.store.views.rows import Need, RequestState
 from team_console.widgets.row_list import Drawing
-from team_console.widgets.signs import NEEDS, Sign
+from team_console.widgets.signs import KIND_NAMES, NEEDS, Sign
 from team_console.widgets.text import Line, Part, pad, spread, width_of
 
 _TAG = 10
@@ -82,8 +82,7 @@ def decision_words(message: Message, asked: str = "") -> Line:
 def kind_name(message: Message) -> str:
     """The kind in plain words, as safe text; empty for a plain message or broadcast."""
     name = message.type if message.type not in _PLAIN else parse_message(message).name
-    words = {"plan_approval_request": "plan", "plan_approval_response": "answer to a plan"}
-    return "" if name in _PLAIN else words.get(name, safe_line(name, 48).replace("_", " ").lower())
+    return "" if name in _PLAIN else KIND_NAMES.get(name, safe_line(name, 48).replace("_", " ").lower())
 
 
 def title_of(message: Message) -> str:

@@ -120,3 +120,14 @@ def priority_sign(message: Message) -> Sign:
 def status_sign(message: Message) -> Sign:
     """The sign of its status, another writer's word included."""
     return STATUSES.get(message.status) or Sign("?", safe_line(message.status, 24), "warn")
+
+
+KIND_NAMES = {
+    "plan_approval_request": "plan",
+    "plan_approval_response": "answer to a plan",
+    "permission_request": "permission",
+    "permission_response": "answer to a permission",
+    "question_request": "question",
+    "question_response": "answer to a question",
+}
+"""Kinds whose names on disk are not the words a reader knows them by."""

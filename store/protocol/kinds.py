@@ -41,6 +41,11 @@ class RequestKind(StrEnum):
     PERMISSION = "permission"
     QUESTION = "question"
 
+    @property
+    def noun(self) -> str:
+        """What an agent has open: `plan`, `question`; of a kind whose name is no thing, `create request`."""
+        return str(self) if self in (RequestKind.PLAN, RequestKind.QUESTION) else f"{self} request"
+
 
 DECIDED_BY_LEAD = frozenset(
     {RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY, RequestKind.PERMISSION, RequestKind.QUESTION}

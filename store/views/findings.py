@@ -355,9 +355,7 @@ def _of_flag(facts: Facts, row: RequestRow, flag: Flag) -> Iterator[Problem]:
             for answer in row.answers:
                 may = may_answer(facts.config, actor=answer.sender, kind=row.kind, addressee=row.addressee)
                 if answer.message_id in facts.ids and not may:
-                    text = (
-                        f"{answer.sender} answered the {row.kind} request {request_id}, which is not for it to decide"
-                    )
+                    text = f"{answer.sender} answered the {row.kind.noun} {request_id}, which is not for it to decide"
                     yield Problem("UNAUTHORISED_VERDICT", "error", answer.message_id, text, hint)
         case Flag.CONTRADICTORY if verdict is not None:
             word = "yes" if parse_message(verdict).approve else "no"
@@ -395,9 +393,9 @@ def _overdue(facts: Facts, row: RequestRow) -> Iterator[Problem]:
         return
     how = f"Answer it: {_WAYS.get(row.kind, 'team-console approve {}, or reject').format(row.request_id)}."
     if row.addressee in facts.mine:
-        text, hint = f"the {row.kind} request of {row.asker} waits for your answer, longer than it should", how
+        text, hint = f"the {row.kind.noun} of {row.asker} waits for your answer, longer than it should", how
     else:
-        what = f"your {row.kind} request" if row.asker in facts.mine else f"the {row.kind} request of {row.asker}"
+        what = f"your {row.kind.noun}" if row.asker in facts.mine else f"the {row.kind.noun} of {row.asker}"
         text = f"{row.addressee} has not answered {what} in time"
         answers = may_answer(facts.config, actor=facts.me, kind=row.kind, addressee=row.addressee)
         hint = how if answers else f"Remind {row.addressee}."

@@ -224,7 +224,7 @@ def _standing(facts: Facts) -> Iterator[ActionItem]:
             is_stop, quoted = row.kind is RequestKind.SHUTDOWN, text_of(row.question.payload.get("in_reply_to"))
             settled = is_stop and (row.addressee in facts.team.gone or quoted in ending)
             if row.state is RequestState.OVERDUE and not settled:
-                yield _overdue(row, row.addressee, f"has not answered the {row.kind} request: {row.title}")
+                yield _overdue(row, row.addressee, f"has not answered the {row.kind.noun}: {row.title}")
         elif may_answer(facts.config, actor=facts.me, kind=row.kind, addressee=row.addressee):
             yield _asked(facts, row, _blocked_by(row, facts, waiting))
     if facts.is_lead:

@@ -149,7 +149,7 @@ def _held(
         return AgentState.PLANNING, f"its plan waits for {plan.addressee}"
     mine = next((row for row in rows if row.addressee in facts.mine and row.kind is not RequestKind.SHUTDOWN), None)
     if mine is not None:
-        return AgentState.WAITING, f"waits for the answer to its {mine.kind} request"
+        return AgentState.WAITING, f"waits for the answer to its {mine.kind.noun}"
     if not facts.config.agent(name).plan_mode_required or not has_been_seen:
         return None
     last = facts.requests.plan_states.get(name)

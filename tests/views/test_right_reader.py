@@ -21,13 +21,13 @@ def test_an_overdue_request_reminds_the_others_and_asks_the_addressee_itself_for
     story = Chronicle()
     story.plan()
     mine = finding(story, "OVERDUE_REQUEST", after=3600)
-    assert mine.message == "the plan request of task-manager waits for your answer, longer than it should"
+    assert mine.message == "the plan of task-manager waits for your answer, longer than it should"
     assert "Remind" not in mine.hint
     assert "team-console approve plan-1" in mine.hint
     asker = finding(story, "OVERDUE_REQUEST", me="task-manager", after=3600)
-    assert (asker.message, asker.hint) == ("ceo has not answered your plan request in time", "Remind ceo.")
+    assert (asker.message, asker.hint) == ("ceo has not answered your plan in time", "Remind ceo.")
     watcher = finding(story, "OVERDUE_REQUEST", me="debugger", after=3600)
-    assert watcher.message == "ceo has not answered the plan request of task-manager in time"
+    assert watcher.message == "ceo has not answered the plan of task-manager in time"
 
 
 @pytest.mark.parametrize(
