@@ -188,6 +188,11 @@ def with_block(text: str, block: str) -> str:
     return f"{text}\n{block}\n" if text else f"{block}\n"
 
 
+def _put_together(before: str, behind: str) -> str:
+    """What stood before and behind lines of ours without them; a last line without a line end gets one."""
+    return f"{before}\n{behind}" if before and behind and not before.endswith("\n") else before + behind
+
+
 def without_block(text: str, name: str) -> str:
     """The text without the block of the member `name`, and without the line end that was put before it.
 
@@ -199,7 +204,7 @@ def without_block(text: str, name: str) -> str:
         if name in names_in(text):
             raise NotEditable("what a join wrote was changed there; take it out by hand")
         return text
-    return text[: found.start()] + text[found.end() :]
+    return _put_together(text[: found.start()], text[found.end() :])
 
 
 def names_in(text: str) -> list[str]:
@@ -747,7 +752,8 @@ def _without_server(text: str, name: str) -> str:
     if server_member(servers.get(SERVER)) != name:
         return text
     for found in _OURS.finditer(text):  # a text of somebody else may quote one
-        after = text[: found.start()] + text[found.end() :].replace(f"# /team-console: {name}\n", "", 1)
+        behind = text[found.end() :].replace(f"# /team-console: {name}\n", "", 1)
+        after = _put_together(text[: found.start()], behind)
         if SERVER not in _servers(after):
             return after
     raise NotEditable("what a join wrote was changed there; take it out by hand")

@@ -418,6 +418,20 @@ THEIRS = '\n[tui]\nstatus = ["model"]\n\n[hooks.state."/p/hooks.json:stop:0:0"]\
 """What Codex writes into its settings by itself."""
 
 
+@pytest.mark.parametrize("before", ["", "# Rules", "# Rules\n"])
+@pytest.mark.parametrize(("client", "name"), [("shell", "AGENTS.md"), ("codex", ".codex/config.toml")])
+def test_lines_behind_those_of_a_join_stay_lines(before: str, client: str, name: str, desk: Desk) -> None:
+    path = put(desk.project / name, before)
+    desk.ok("join", "alice", "--for", client)
+    path.write_text(path.read_text() + THEIRS.lstrip())
+    desk.ok("member", "add", "bob")
+    desk.ok("join", "alice", "--for", client)
+    assert (THEIRS.lstrip() in path.read_text(), "bob" in path.read_text()) == (True, client == "shell")
+    desk.ok("leave", "alice")
+    lines = path.read_text().splitlines()
+    assert [line for line in lines if line] == [*before.splitlines(), *filter(None, THEIRS.splitlines())]
+
+
 def test_what_codex_wrote_between_the_marks_of_an_earlier_version_stays(desk: Desk) -> None:
     path = put(desk.project / ".codex" / "config.toml", TOML)
     desk.ok("join", "alice", "--for", "codex")
