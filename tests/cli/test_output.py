@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.call import to_json
-from team_console.console.cli.printing import age, cut, width
+from team_console.console.cli.printing import age, width
 
 from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
+from tests.pty import Terminal
 
 pytestmark = pytest.mark.slow
 
@@ -121,10 +122,18 @@ def test_tables_align_wide_characters_by_cells(team: CommandLine) -> None:
     assert len(starts) == 1
 
 
+@pytest.mark.parametrize("columns", [40, 55, 56])
+def test_a_row_that_a_terminal_cuts_says_so(team: CommandLine, columns: int) -> None:
+    team.ok("send", "--to", "task-manager", "--summary", "创建新任务：财务报表生成", "--content", "x", "--id", "m1")
+    with Terminal([*COMMAND, "inbox", "task-manager"], cwd=team.folder, columns=columns) as terminal:
+        terminal.wait_exit()
+    lines = [line for line in terminal.text.splitlines() if line]
+    assert [line.split()[0] for line in lines] == ["STATUS", "pending"]
+    assert lines[1].endswith("…")
+
+
 def test_cells_and_ages() -> None:
     assert [width("abc"), width("会议"), width("é")] == [3, 4, 1]
-    assert cut("会议会议", 5) == "会议…"
-    assert cut("short", 5) == "short"
     assert [age(value) for value in (None, 0, 59.9, 60, 3600, 86400 * 3)] == ["-", "0 s", "59 s", "1 min", "1 h", "3 d"]
 
 

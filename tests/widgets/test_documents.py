@@ -49,10 +49,12 @@ def test_written_is_never_called_delivered_and_delivered_never_read() -> None:
     assert "✓ read" not in shown(status="delivered")
 
 
-def test_a_group_message_says_who_has_read_it() -> None:
-    text = shown(to=["b", "c"], read_by={"b": "2026-02-24T10:31:00Z"})
-    assert "read by b" in text
-    assert "b, c" in text
+@pytest.mark.parametrize("key", ["to", "to_agents"])
+def test_a_group_message_says_who_has_read_it(key: str) -> None:
+    at = "2026-02-24T10:31:00Z"
+    text = shown(**{"to": None, key: ["b", "c", "d"], "read_by": {"b": at, "d": at}})
+    assert "a → b, c, d" in text
+    assert text.endswith("read by b, d")
 
 
 @pytest.mark.parametrize(
