@@ -35,6 +35,7 @@ def _json(record: dict[str, Any]) -> str:
 
 FORMS: dict[str, Form] = {
     "a list under messages": lambda records: "messages:\n" + _block(records),
+    "records alone": _block,
     "an indented list": lambda records: "messages:\n  " + _block(records).replace("\n", "\n  ").rstrip(" "),
     "two lists": lambda records: f"messages:\n{_block(records[:5])}archived_messages:\n{_block(records[5:])}",
     "one document each": lambda records: (
@@ -71,21 +72,29 @@ def _bytes(folder: Path) -> bytes:
     return b"\0".join(path.read_bytes() for path in sorted((folder / "archive").iterdir()))
 
 
+@pytest.mark.parametrize(("ours", "bad"), [(0, 7), (1, 7), (1, 0)])
 @pytest.mark.parametrize("name", FORMS)
 def test_good_records_of_a_file_with_a_bad_one_are_shown_before_and_after_every_write(
-    here: CommandLine, name: str
+    here: CommandLine, name: str, ours: int, bad: int
 ) -> None:
-    records = [_record(number, BAD if number == 7 else "") for number in range(1, 13)]
+    """Also when they stand behind one of our own."""
+    records = [_record(number, BAD if number == bad else "") for number in range(1, 13)]
     text = FORMS[name](records)
     path = here.folder / ARCHIVE
-    path.write_text(text)
-    good = [f"entry {number}" for number in range(1, 13) if number != 7]
-    line = text[: text.index(BAD)].count("\n") + 1
-    for count in range(2):
+    for _ in range(ours):
+        _send_and_receive(here)
+    with path.open("a") as file:
+        file.write(text.rstrip() if ours and not bad else text)
+    good = [f"entry {number}" for number in range(1, 13) if number != bad]
+    whole = path.read_text()
+    line = whole.partition(BAD)[0].count("\n") + 1
+    for count in range(ours, ours + 2):
         lines, places = _shown(here)
         assert [item for item in lines if item.startswith("entry")] == good
         assert len(lines) == len(good) + count
-        assert [place.rpartition(":")[0].startswith("dev-archive") for place in places] == [True]
-        assert abs(int(places[0].rpartition(":")[2]) - line) <= 5
-        assert text.encode() in _bytes(here.folder)
+        assert len(places) == bool(bad)
+        for part, _, number in (place.rpartition(":") for place in places):
+            assert part.startswith("dev-archive")
+            assert abs(int(number) - line) <= 5
+        assert whole.encode() in _bytes(here.folder)
         _send_and_receive(here)
