@@ -155,9 +155,9 @@ def clock_of(moment: object) -> str:
     return f" at {read.astimezone():%H:%M}" if read is not None else ""
 
 
-def nothing_unwritten(subject: Subject) -> str | None:
+def nothing_pending(subject: Subject) -> str | None:
     """For taking back, and for writing at once."""
-    return None if subject.unwritten else "everything you decided is written"
+    return None if subject.pending else "everything you decided is written"
 
 
 def nothing_to_dismiss(subject: Subject) -> str | None:
@@ -291,7 +291,7 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
         "settings",
         "comma",
         "settings…",
-        "Change theme, rows, grace and notices; each holds at once and stands in config.toml.",
+        "Change theme, rows, undo delay and notices; each applies at once and is saved in config.toml.",
     ),
     _console("teams", "ctrl+t", "teams", "All teams that are found here, with what waits in each; enter goes there."),
     _console("suspend", "ctrl+z", "suspend", "Back to the shell; fg returns."),
@@ -506,7 +506,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "undo",
         "Take back what you decided last, as long as it is not written.",
         footer=False,
-        why_not=nothing_unwritten,
+        why_not=nothing_pending,
     ),
     _decide(
         "write_now",
@@ -514,7 +514,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "write now",
         "Write at once what you decided, without waiting any longer.",
         footer=False,
-        why_not=nothing_unwritten,
+        why_not=nothing_pending,
     ),
     _write(
         "message",

@@ -177,7 +177,7 @@ class ConsoleApp(ContainedApp[int]):
         """Begin to read at once; watch when there is something to see."""
         self.app_resume_signal.subscribe(self, lambda _: self.redraw())
         # At once: an agent would wait for its verdict for as long as an editor is open or the process is stopped.
-        self.app_suspend_signal.subscribe(self, lambda _: self.main.unwritten.write_here(), immediate=True)
+        self.app_suspend_signal.subscribe(self, lambda _: self.main.pending_decisions.write_here(), immediate=True)
         self.set_keymap({name: ",".join(keys) for name, keys in self.preferences.keys.items()})
         self.call_after_refresh(self._tell_of_mistakes)
         self.begin_to_read()
@@ -232,7 +232,7 @@ class ConsoleApp(ContainedApp[int]):
 
     def write_decided(self) -> list[str]:
         """See `ContainedApp.write_decided`; drafts are written, too."""
-        lost = self.main.unwritten.flush()
+        lost = self.main.pending_decisions.flush()
         self.drafts.flush()
         return lost
 

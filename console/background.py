@@ -38,12 +38,12 @@ _STOPPING = "stop in turn"
 
 
 class Host(Protocol):
-    """What background work, and decisions that are not written yet, need of the screen they are for.
+    """The main screen as background work and pending decisions use it; a protocol, so that imports form no circle.
 
     Attributes:
-        drafts: What was typed and not handed in.
-        look: Has the store looked at again.
-        report: Takes an exception nobody expected; it says so and keeps it in the log.
+        drafts: Texts that were typed and not submitted.
+        look: Reads the store again.
+        report: Shows an unexpected exception and logs it.
     """
 
     preferences: Preferences
@@ -59,25 +59,25 @@ class Host(Protocol):
 
     @property
     def view(self) -> View | None:
-        """What is shown."""
+        """The view on the screen."""
 
     def toast(self, text: str, *, severity: str = "information") -> None:
-        """Say something for a few seconds; it is shown as text whatever it holds."""
+        """Show `text` in a toast, never as markup."""
 
     def set_busy(self, words: str) -> None:
-        """Say in the status line what is going on; empty for nothing."""
+        """Show the work under way in the status line; empty for none."""
 
     def show_again(self) -> None:
-        """Show the same situation anew, because more is known of it."""
+        """Draw the current view again with what was read beside it since."""
 
-    def show_unwritten(self) -> None:
-        """Show what is not written yet, and for how long."""
+    def show_pending(self) -> None:
+        """Show the pending decisions and the seconds left to undo them."""
 
     def stay(self) -> None:
-        """What was decided is not written, so its rows stay."""
+        """Keep the rows of decisions that were not written."""
 
     def seek(self, subject: str) -> None:
-        """Put the cursor on what was taken back."""
+        """Put the cursor on the row of a request or message."""
 
 
 class Background:
@@ -87,8 +87,8 @@ class Background:
         opens_form: A look is under way after which a form opens: keys wait for it.
     """
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, screen: Host) -> None:
+        self._screen = screen
         self._busy = self.opens_form = False
         self._fetching: set[str] = set()
         self._missed: dict[str, float] = {}
@@ -98,11 +98,11 @@ class Background:
     def run(self, work: Callable[[], ResultT], then: Callable[[ResultT], None], *, opens_form: bool = True) -> None:
         """Do `work` in a thread, then look at the store again and go on with the result, on the screen."""
         if self._busy:
-            self._host.toast("The former action is still being written.", severity="warning")
+            self._screen.toast("The former action is still being written.", severity="warning")
             return
         self._busy, self.opens_form = True, opens_form
         self._show_busy()
-        self._host.app.run_worker(self._run(work, then), group="act", exit_on_error=False)
+        self._screen.app.run_worker(self._run(work, then), group="act", exit_on_error=False)
 
     async def _run(self, work: Callable[[], ResultT], then: Callable[[ResultT], None]) -> None:
         try:
@@ -114,43 +114,43 @@ class Background:
             finally:
                 self._busy = False
                 self._show_busy()
-                self._host.look()
+                self._screen.look()
             then(result)
         finally:
             self.opens_form = False
 
     def _show_busy(self) -> None:
-        self._host.set_busy("writing" if self._busy else self._stopping)
+        self._screen.set_busy("writing" if self._busy else self._stopping)
 
     def _failed(self, error: Exception) -> None:
         """Say why it was not done; what nobody expected goes to the log, its words may hold what was to be written."""
         if not isinstance(error, TeamError):
-            self._host.report(error)
-        self._host.toast(error_text(error), severity="error")
+            self._screen.report(error)
+        self._screen.toast(error_text(error), severity="error")
 
     # Contents that are stored beside the queue.
 
     def fetch(self, message: Message) -> None:
         """Read the content of `message` that is stored beside the queue, once; after a failure again."""
         place = attachment_of(message)
-        if place is None or place in self._fetching or place in self._host.shelf.contents:
+        if place is None or place in self._fetching or place in self._screen.shelf.contents:
             return
         if monotonic() >= self._missed.get(place, 0.0):
             self._fetching.add(place)
-            self._host.app.run_worker(self._fetch(message, place), group="fetch", exit_on_error=False)
+            self._screen.app.run_worker(self._fetch(message, place), group="fetch", exit_on_error=False)
 
     async def _fetch(self, message: Message, place: str) -> None:
         """What is asked for together, such as a plan and the version before it, is shown together.
 
         A content that is not what the message's own digest says is shown as such, never as the content.
         """
-        host, contents = self._host, self._host.shelf.contents
+        screen, contents = self._screen, self._screen.shelf.contents
         digest = mapping(message.payload, "attachment").get("sha256")
         try:
-            data = await asyncio.to_thread(host.shelf.team.attachment, place)
+            data = await asyncio.to_thread(screen.shelf.team.attachment, place)
             self._missed.pop(place, None)
             if digest is not None and sha256(data).hexdigest() != digest:
-                host.toast(f"✗ {safe_line(place, 120)} is not what the message says it is", severity="error")
+                screen.toast(f"✗ {safe_line(place, 120)} is not what the message says it is", severity="error")
                 self._missed[place] = float("inf")
             else:
                 contents[place] = data.decode("utf-8", errors="replace")
@@ -164,7 +164,7 @@ class Background:
         while sum(map(len, contents.values())) > _MOST_CONTENTS and len(contents) > _FEWEST_CONTENTS:
             del contents[next(iter(contents))]  # those read first; what is looked at again is read again
         if not self._fetching:
-            host.show_again()
+            screen.show_again()
 
     # Evidence beside requests and reports.
 
@@ -172,10 +172,10 @@ class Background:
         """Look for the evidence beside a request or report, one look at a time for each."""
         if wish.key not in self._gathering:
             self._gathering.add(wish.key)
-            self._host.app.run_worker(self._gather(wish), group="evidence", exit_on_error=False)
+            self._screen.app.run_worker(self._gather(wish), group="evidence", exit_on_error=False)
 
     async def _gather(self, wish: EvidenceRequest) -> None:
-        evidence, team = self._host.shelf.evidence, self._host.shelf.team
+        evidence, team = self._screen.shelf.evidence, self._screen.shelf.team
 
         def look() -> Gathered:
             return gathered(wish, gather(team, wish), known)
@@ -184,7 +184,7 @@ class Background:
         try:
             found = await asyncio.to_thread(look)
         except Exception as error:
-            self._host.report(error)
+            self._screen.report(error)
             found = gathered(wish, NOT_FOUND_OUT)
         finally:
             self._gathering.discard(wish.key)
@@ -194,21 +194,21 @@ class Background:
         if len(evidence) > _MOST_EVIDENCE:
             del evidence[next(iter(evidence))]
         if is_new:
-            self._host.show_again()
+            self._screen.show_again()
 
     # Asking agents to stop, one after the other.
 
     def stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
         """Ask agents to stop; each answers, or keeps silent too long, before the next is asked."""
         if self._stopping:
-            self._host.toast("The team is being asked to stop already.", severity="warning")
+            self._screen.toast("The team is being asked to stop already.", severity="warning")
             return
         self._say_stopping("stopping")
-        self._host.app.run_worker(self._stop_in_turn(names, reason), group=_STOPPING, exit_on_error=False)
+        self._screen.app.run_worker(self._stop_in_turn(names, reason), group=_STOPPING, exit_on_error=False)
 
     def cancel_stopping(self) -> None:
         """Ask nobody else to stop."""
-        self._host.app.workers.cancel_group(self._host.app, _STOPPING)
+        self._screen.app.workers.cancel_group(self._screen.app, _STOPPING)
 
     def _say_stopping(self, words: str) -> None:
         """How far the asking is; empty once it is over. It takes minutes, in which other things are done."""
@@ -227,31 +227,31 @@ class Background:
                     if not isinstance(error, TeamError) or error.code is not Code.AGENT_NOT_FOUND:
                         return
         except asyncio.CancelledError:
-            self._host.toast("Nobody else is asked to stop.", severity="warning")
+            self._screen.toast("Nobody else is asked to stop.", severity="warning")
             raise
         finally:
             self._say_stopping("")
-            self._host.look()
-        self._host.toast(f"{agreed} of {len(names)} agreed to stop")
+            self._screen.look()
+        self._screen.toast(f"{agreed} of {len(names)} agreed to stop")
 
     async def _stop(self, name: str, reason: str | None) -> bool:
         """Ask one agent to stop; whether it agreed in time."""
         from team_console.store.service.requests import request_shutdown  # only asking to stop needs it
 
-        host = self._host
-        receipt = await asyncio.to_thread(request_shutdown, host.caller, agent=name, reason=reason)
-        host.look()
+        screen = self._screen
+        receipt = await asyncio.to_thread(request_shutdown, screen.caller, agent=name, reason=reason)
+        screen.look()
         row = await self._answered(receipt.request_id)
         if row is not None and row.state is RequestState.REJECTED:
-            host.toast(f"⊘ {safe_line(name, 64)} will not stop: {safe_line(row.reason, 200)}", severity="warning")
+            screen.toast(f"⊘ {safe_line(name, 64)} will not stop: {safe_line(row.reason, 200)}", severity="warning")
         return row is not None and row.state is RequestState.APPROVED
 
     async def _answered(self, request_id: str | None) -> RequestRow | None:
         """The request once it is answered; None when nobody answered in time."""
-        view = self._host.view
+        view = self._screen.view
         deadline = monotonic() + (view.snapshot.config.overdue_seconds.get("shutdown", 15.0) if view else 15.0)
         while monotonic() < deadline:
-            rows = view.requests if (view := self._host.view) is not None else ()
+            rows = view.requests if (view := self._screen.view) is not None else ()
             row = next((row for row in rows if row.request_id == request_id), None)
             if row is not None and not row.is_open:
                 return row

@@ -83,7 +83,7 @@ class ContainedApp(App[ReturnT]):
         """Keep what stands in every open form."""
 
     def write_decided(self) -> list[str]:
-        """Write what waits for the end of its grace; what could not be written, and why, as safe lines."""
+        """Write the pending decisions; return a safe line for each that failed."""
         return []
 
     # The end. An event loop that hangs, an input thread that spins on a terminal that is gone, a write that waits for a

@@ -1,4 +1,4 @@
-"""Decisions that are not written yet: each can be undone for a few seconds, and none is lost on the way out."""
+"""Pending decisions: each can be undone for a few seconds before it is written, and none is lost."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.widgets.form import Later, Stopped
 from textual.timer import Timer
 
-Tell = Callable[[str, Callable[[], None]], None]
-"""Is told what goes on, and what stops it."""
+Progress = Callable[[str, Callable[[], None]], None]
+"""Takes a line on the work under way, and the function that stops it."""
 _PACE = 0.25
-"""Seconds after which it is told how far many acts have come."""
-_TOLD = 3
-"""Decisions that a sentence names before it only counts them."""
+"""Seconds between two lines on the progress of many writes."""
+_MOST_NAMED = 3
+"""Decisions that a toast names before it only counts them."""
 
 
-class Act(Struct, frozen=True):
-    """One write that was decided on.
+class PendingWrite(Struct, frozen=True):
+    """One write of a pending decision.
 
     Attributes:
-        subject: The id of the request or message it is about.
-        words: What it is, safe text: `approve task-manager's plan`.
-        do: A write of the service with all it needs but the caller; may raise `TeamError`.
+        subject: The id of the request or message.
+        words: The write in words, as safe text: `approve task-manager's plan`.
+        do: A write action of the service that lacks only the caller; may raise `TeamError`.
     """
 
     subject: str
@@ -48,29 +48,29 @@ class Act(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What became of one act: its receipt, or why it was not written."""
+    """The result of one write: its receipt, or the error that prevented it."""
 
-    act: Act
+    write: PendingWrite
     receipt: Receipt | None = None
     error: Exception | None = None
 
 
-class Agreed(Later, frozen=True):
-    """Acts that are decided on together, and taken back together.
+class PendingDecision(Later, frozen=True):
+    """Writes that were decided on together and are undone together.
 
     Attributes:
-        verb: What is said of them until they are written: `approve`, `done`.
-        acts: What is written, one after the other.
-        done: What the toast says once they are, a past participle; `{n}` in it is how many, empty for no toast.
-        noun: What is counted for that.
-        purposes: Names of the drafts that are no longer needed once all is written.
-        begins: What the console begins in place of writing; one that ends first does nothing of it.
-        refused: Acts that could not be written when they were decided on, with the reason.
-        outcomes: What became of the acts, where they were written at once; None while they wait.
+        verb: The decision in a word until it is written: `approve`, `done`.
+        writes: The writes, in order.
+        done: The toast after writing, a past participle; `{n}` stands for the number of writes; empty for no toast.
+        noun: The unit of `{n}`.
+        purposes: Names of the drafts to delete once everything is written.
+        begins: Started in place of a write; a console that ends first does not start it.
+        refused: Writes that the dry run refused, with the error.
+        outcomes: Results of writes without an undo delay; None while the decision is pending.
     """
 
     verb: str
-    acts: tuple[Act, ...]
+    writes: tuple[PendingWrite, ...]
     done: str = ""
     noun: str = "request"
     purposes: tuple[str, ...] = ()
@@ -80,276 +80,278 @@ class Agreed(Later, frozen=True):
 
     @property
     def subjects(self) -> frozenset[str]:
-        """Ids of the requests and messages that are decided about."""
-        return frozenset(act.subject for act in self.acts)
+        """Ids of the requests and messages."""
+        return frozenset(write.subject for write in self.writes)
 
     @property
     def words(self) -> str:
-        """What was decided, in a few words."""
-        return self.acts[0].words if len(self.acts) == 1 else f"{self.verb} {len(self.acts):,}"
+        """The decision in a few words."""
+        return self.writes[0].words if len(self.writes) == 1 else f"{self.verb} {len(self.writes):,}"
 
 
-class Waiting(Struct):
-    """One decision in its grace.
+class ScheduledDecision(Struct):
+    """A pending decision with its undo delay.
 
     Attributes:
-        due: When it is written, in seconds of `monotonic`.
-        note: The name of the draft that outlives the process.
-        timer: Ends the grace; None once that is over, also while it waits for those decided before it.
-        claim: Held by whoever writes it or takes it back.
+        due: The time of the write, in seconds of `monotonic`.
+        note: Name of the draft that records the decision for the next start.
+        timer: Ends the undo delay; None afterwards, also while earlier decisions are still being written.
+        claim: Locked by the first of write and undo.
     """
 
-    agreed: Agreed
+    pending: PendingDecision
     due: float
     note: str
     timer: Timer | None = None
     claim: Any = field(default_factory=Lock)
 
     def take(self) -> bool:
-        """Take it, once: the screen, its end and a signal may come for it side by side."""
+        """Claim it, once: the screen, its end and a signal may all try at the same time. False when another did."""
         return bool(self.claim.acquire(blocking=False))
 
     @property
     def taken(self) -> bool:
-        """Whether it is being written, or was taken back."""
+        """Whether it is being written or was undone."""
         return bool(self.claim.locked())
 
 
-class Unwritten:
-    """What was decided and is not written yet, the oldest first."""
+class PendingDecisions:
+    """The pending decisions of one console, oldest first."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._waiting: list[Waiting] = []
+    def __init__(self, screen: Host) -> None:
+        self._screen = screen
+        self._waiting: list[ScheduledDecision] = []
         self._order = asyncio.Lock()
         self._number = 0
 
     @property
     def subjects(self) -> Mapping[str, str]:
-        """Id of a request or message -> what was decided about it and is not written yet."""
-        return {act.subject: entry.agreed.verb for entry in self._waiting for act in entry.agreed.acts}
+        """Id of a request or message -> the verb of its pending decision."""
+        return {write.subject: entry.pending.verb for entry in self._waiting for write in entry.pending.writes}
 
     @property
-    def last(self) -> Waiting | None:
-        """What would be taken back."""
+    def last(self) -> ScheduledDecision | None:
+        """The decision that `undo` would take back."""
         return next((entry for entry in reversed(self._waiting) if not entry.taken), None)
 
     def __len__(self) -> int:
-        return sum(len(entry.agreed.acts) for entry in self._waiting)
+        return sum(len(entry.pending.writes) for entry in self._waiting)
 
-    def prepare(self, agreed: Agreed) -> Agreed:
-        """Write at once where there is no grace, else make sure that it can be written; runs in a thread.
+    def prepare(self, pending: PendingDecision) -> PendingDecision:
+        """Write at once without an undo delay, else check by a dry run that it can be written; runs in a thread.
 
         Raises:
-            Stopped: The human stopped the check; nothing was written.
-            TeamError: A single act is refused; of several, those that are refused are named in the result.
+            Stopped: The user stopped the check; nothing was written.
+            TeamError: A single write is refused; of several, those that are refused are named in the result.
         """
-        caller = self._host.caller
-        if self._host.preferences.grace <= 0:
-            outcomes = _write(caller, agreed.acts, caller.tell)
+        caller = self._screen.caller
+        if self._screen.preferences.undo_delay <= 0:
+            outcomes = _write(caller, pending.writes, caller.tell)
             if len(outcomes) == 1 and outcomes[0].error is not None:
                 raise outcomes[0].error  # its form says why, and stays
-            return replace(agreed, outcomes=tuple(outcomes))
-        if len(agreed.acts) == 1:
-            rehearse(caller, agreed.acts[0].do)
-            return agreed
+            return replace(pending, outcomes=tuple(outcomes))
+        if len(pending.writes) == 1:
+            dry_run(caller, pending.writes[0].do)
+            return pending
         refused = []
-        for act in _in_turn(agreed.acts, "checking", caller.tell):
+        for write in _in_turn(pending.writes, "checking", caller.tell):
             try:
-                rehearse(caller, act.do)
+                dry_run(caller, write.do)
             except TeamError as error:
-                refused.append(Outcome(act, error=error))
-        wrong = {outcome.act.subject for outcome in refused}
-        acts = tuple(act for act in agreed.acts if act.subject not in wrong)
-        return replace(agreed, acts=acts, refused=tuple(refused))
+                refused.append(Outcome(write, error=error))
+        wrong = {outcome.write.subject for outcome in refused}
+        writes = tuple(write for write in pending.writes if write.subject not in wrong)
+        return replace(pending, writes=writes, refused=tuple(refused))
 
-    def take(self, prepared: Agreed) -> None:
-        """Go on with what `prepare` made of it: wait for its time, or tell what became of it."""
-        if prepared.outcomes is not None or not prepared.acts:
+    def take(self, prepared: PendingDecision) -> None:
+        """Schedule what `prepare` returned, or report its results if it was written at once."""
+        if prepared.outcomes is not None or not prepared.writes:
             self._tell(prepared, (*prepared.refused, *(prepared.outcomes or ())))
             return
         if prepared.refused:
-            self._host.toast(_refused(prepared.refused), severity="error")
+            self._screen.toast(_refused(prepared.refused), severity="error")
         self._number += 1
-        seconds = self._host.preferences.grace
-        entry = Waiting(prepared, monotonic() + seconds, f"{KEPT}{os.getpid()}:{self._number}")
-        subjects = json.dumps([act.subject for act in prepared.acts])
-        self._host.drafts.keep(entry.note, {"words": prepared.words, "verb": prepared.verb, "subjects": subjects})
+        seconds = self._screen.preferences.undo_delay
+        entry = ScheduledDecision(prepared, monotonic() + seconds, f"{KEPT}{os.getpid()}:{self._number}")
+        subjects = json.dumps([write.subject for write in prepared.writes])
+        self._screen.drafts.keep(entry.note, {"words": prepared.words, "verb": prepared.verb, "subjects": subjects})
         self._waiting.append(entry)
-        entry.timer = self._host.app.set_timer(seconds, lambda: self._begin(entry))
-        self._host.show_unwritten()
+        entry.timer = self._screen.app.set_timer(seconds, lambda: self._begin(entry))
+        self._screen.show_pending()
 
     def undo(self) -> bool:
-        """Take back what was decided last; False when nothing can be taken back any more."""
+        """Undo the last decision; False when none can be undone any more."""
         for entry in reversed(self._waiting):
             if entry.take():
                 self._forget(entry)
-                self._host.toast(f"↶ Taken back: {safe_line(entry.agreed.words, 200)}. Nothing was written.")
-                self._host.stay()
-                self._host.seek(entry.agreed.acts[0].subject)
+                self._screen.toast(f"↶ Taken back: {safe_line(entry.pending.words, 200)}. Nothing was written.")
+                self._screen.stay()
+                self._screen.seek(entry.pending.writes[0].subject)
                 return True
         return False
 
     def write_now(self) -> None:
-        """Write everything at once."""
+        """Begin to write every pending decision now."""
         for entry in tuple(self._waiting):
             self._begin(entry)
 
     def write_here(self) -> None:
-        """Write everything in this thread, because the console stands still: no grace ends until it goes on."""
+        """Write everything in this thread before the console is suspended: its timers stand still until it resumes."""
         for entry in tuple(self._waiting):
-            if entry.agreed.begins is None and entry.take():
-                outcomes = _write(self._host.caller, entry.agreed.acts)
+            if entry.pending.begins is None and entry.take():
+                outcomes = _write(self._screen.caller, entry.pending.writes)
                 self._forget(entry)
-                self._tell(entry.agreed, outcomes)
+                self._tell(entry.pending, outcomes)
 
     def flush(self) -> list[str]:
-        """Write what is left, in this thread, because the console ends; returns what could not be written, and why.
+        """Write everything in this thread because the console ends; return a line for each failed write.
 
-        What could not be written is told of at the next start, too.
+        Failed writes are reported again at the next start.
         """
         lost = []
         for entry in tuple(self._waiting):
             if not entry.take():
                 continue
-            if entry.agreed.begins is not None:
-                lost.append(f"{safe_line(entry.agreed.words, 200)}: the console was left before it began")
+            if entry.pending.begins is not None:
+                lost.append(f"{safe_line(entry.pending.words, 200)}: the console was left before it began")
                 continue
-            bad = [outcome for outcome in _write(self._host.caller, entry.agreed.acts) if outcome.error is not None]
-            lost += [f"{safe_line(each.act.words, 200)}: {reason_of(each.error)}" for each in bad if each.error]
+            bad = [
+                outcome for outcome in _write(self._screen.caller, entry.pending.writes) if outcome.error is not None
+            ]
+            lost += [f"{safe_line(each.write.words, 200)}: {reason_of(each.error)}" for each in bad if each.error]
             if not bad:
-                self._host.drafts.keep(entry.note, {})
+                self._screen.drafts.keep(entry.note, {})
         return lost
 
-    def _begin(self, entry: Waiting) -> None:
+    def _begin(self, entry: ScheduledDecision) -> None:
         if entry.timer is not None and not entry.taken:
             entry.timer.stop()
             entry.timer = None
-            self._host.app.run_worker(self._write(entry), group="unwritten", exit_on_error=False)
+            self._screen.app.run_worker(self._write(entry), group="decisions", exit_on_error=False)
 
-    async def _write(self, entry: Waiting) -> None:
+    async def _write(self, entry: ScheduledDecision) -> None:
         def write() -> list[Outcome] | None:
-            # Taken only in the thread: a console that is left ends whoever waits for his turn, and what he had taken
-            # would be lost.
-            return _write(self._host.caller, entry.agreed.acts, say) if entry.take() else None
+            # Claimed only in the thread: when the console ends, tasks that wait for `_order` are cancelled, and a
+            # decision claimed before would be lost.
+            return _write(self._screen.caller, entry.pending.writes, say) if entry.take() else None
 
-        def say(words: str, give_up: Callable[[], None]) -> None:  # what is past its grace is not stopped any more
-            self._host.app.call_from_thread(self._host.set_busy, words)
+        def say(words: str, give_up: Callable[[], None]) -> None:  # a write that has begun is not stopped
+            self._screen.app.call_from_thread(self._screen.set_busy, words)
 
         async with self._order:  # in the order in which they were decided
             outcomes = await asyncio.to_thread(write)
-        self._host.set_busy("")
+        self._screen.set_busy("")
         if outcomes is not None:
             self._forget(entry)
-            self._tell(entry.agreed, outcomes)
+            self._tell(entry.pending, outcomes)
 
-    def _tell(self, agreed: Agreed, outcomes: Sequence[Outcome]) -> None:
+    def _tell(self, pending: PendingDecision, outcomes: Sequence[Outcome]) -> None:
         bad = [outcome for outcome in outcomes if outcome.error is not None]
         good = [outcome.receipt for outcome in outcomes if outcome.error is None]
         for outcome in bad:
             if outcome.error is not None and not isinstance(outcome.error, TeamError):
-                self._host.report(outcome.error)
+                self._screen.report(outcome.error)
         if not bad:
-            for purpose in agreed.purposes:
-                self._host.drafts.keep(purpose, {})
-        if good and agreed.done:
-            done = agreed.done.replace("{n}", counted(len(good), agreed.noun))
-            receipts = () if agreed.verb == DONE else (receipt for receipt in good if receipt is not None)
-            self._host.toast(written(done, *receipts))
+            for purpose in pending.purposes:
+                self._screen.drafts.keep(purpose, {})
+        if good and pending.done:
+            done = pending.done.replace("{n}", counted(len(good), pending.noun))
+            receipts = () if pending.verb == DONE else (receipt for receipt in good if receipt is not None)
+            self._screen.toast(written(done, *receipts))
         if bad:
-            self._host.stay()
-            self._host.toast(_refused(bad), severity="error")
-        self._host.look()
-        if agreed.begins is not None:
-            agreed.begins()
+            self._screen.stay()
+            self._screen.toast(_refused(bad), severity="error")
+        self._screen.look()
+        if pending.begins is not None:
+            pending.begins()
 
-    def _forget(self, entry: Waiting) -> None:
+    def _forget(self, entry: ScheduledDecision) -> None:
         if entry.timer is not None:
             entry.timer.stop()
-        self._host.drafts.keep(entry.note, {})
+        self._screen.drafts.keep(entry.note, {})
         with suppress(ValueError):
             self._waiting.remove(entry)
-        self._host.show_unwritten()
+        self._screen.show_pending()
 
-    # What was decided in a console that ended before it could write it.
+    # Decisions of a console that was killed before it could write them.
 
-    def tell_left_behind(self) -> None:
-        """Say what was decided in a console that was cut off, and is not on record."""
-        drafts = self._host.drafts
+    def report_unsaved(self) -> None:
+        """Report decisions of a killed console that the audit trail does not have."""
+        drafts = self._screen.drafts
         names = [name for name in drafts.purposes(KEPT) if not _is_running(name.removeprefix(KEPT).partition(":")[0])]
         if names:
             notes = {name: drafts.get(name) for name in names}
-            self._host.app.run_worker(self._tell_left_behind(notes), group="left behind", exit_on_error=False)
+            self._screen.app.run_worker(self._report_unsaved(notes), group="unsaved", exit_on_error=False)
 
-    async def _tell_left_behind(self, notes: Mapping[str, Draft]) -> None:
-        host = self._host
+    async def _report_unsaved(self, notes: Mapping[str, Draft]) -> None:
+        screen = self._screen
         try:
-            left = await asyncio.to_thread(_not_written, notes.values(), host.caller.team, host.caller.actor)
+            left = await asyncio.to_thread(_not_written, notes.values(), screen.caller.team, screen.caller.actor)
         except (TeamError, OSError):
-            return  # what is on record cannot be read now; the notes wait for the next start
+            return  # the audit trail cannot be read now; the notes wait for the next start
         for name in notes:
-            host.drafts.keep(name, {})
+            screen.drafts.keep(name, {})
         if left:
             listed = "\n".join(f"· {safe_line(text, 200)}" for text in left[:_SENTENCES])
             head = "△ Decided and not written when a console was cut off; decide again:"
-            host.toast(f"{head}\n{listed}", severity="error")
+            screen.toast(f"{head}\n{listed}", severity="error")
 
 
-def _write(caller: Caller, acts: Sequence[Act], tell: Tell | None = None) -> list[Outcome]:
-    """What became of each; where it is stopped, the rest was not written.
+def _write(caller: Caller, writes: Sequence[PendingWrite], tell: Progress | None = None) -> list[Outcome]:
+    """Perform the writes in order and return their results; after a stop the rest are errors `Stopped`.
 
-    Without `tell` there is no screen to say what is waited for: it is gone, or cannot be painted meanwhile.
+    Without `tell` nothing reports progress: the screen is gone or cannot be painted meanwhile.
     """
-    silent: Tell = lambda words, give_up: None  # noqa: E731
+    silent: Progress = lambda words, give_up: None  # noqa: E731
     outcomes: list[Outcome] = []
     try:
-        for act in _in_turn(acts, "writing", tell or silent):
-            outcomes.append(_written(caller if tell else replace(caller, tell=silent), act))
+        for write in _in_turn(writes, "writing", tell or silent):
+            outcomes.append(_written(caller if tell else replace(caller, tell=silent), write))
     except Stopped as error:
-        outcomes += [Outcome(act, error=error) for act in acts[len(outcomes) :]]
+        outcomes += [Outcome(write, error=error) for write in writes[len(outcomes) :]]
     return outcomes
 
 
-def _in_turn(acts: Sequence[Act], what: str, tell: Tell) -> Iterator[Act]:
-    """The acts one after the other; how far it is, is told every now and then, with what stops it before the next.
+def _in_turn(writes: Sequence[PendingWrite], what: str, tell: Progress) -> Iterator[PendingWrite]:
+    """Yield the writes one after the other, and report progress every `_PACE` seconds with a function that stops it.
 
     Raises:
-        Stopped: It was stopped.
+        Stopped: That function was called.
     """
     stopped, due = Event(), monotonic() + _PACE
-    for number, act in enumerate(acts):
+    for number, write in enumerate(writes):
         if stopped.is_set():
-            raise Stopped(f"stopped after {what} {number:,} of {len(acts):,}")
+            raise Stopped(f"stopped after {what} {number:,} of {len(writes):,}")
         if number and monotonic() >= due:
-            tell(f"{what} {number:,} of {len(acts):,}", stopped.set)
+            tell(f"{what} {number:,} of {len(writes):,}", stopped.set)
             due = monotonic() + _PACE
-        yield act
+        yield write
 
 
-def _written(caller: Caller, act: Act) -> Outcome:
+def _written(caller: Caller, write: PendingWrite) -> Outcome:
     try:
-        return Outcome(act, act.do(caller))
+        return Outcome(write, write.do(caller))
     except Exception as error:
-        return Outcome(act, error=error)
+        return Outcome(write, error=error)
 
 
 def _refused(outcomes: Sequence[Outcome]) -> str:
     lines = [f"✗ Not written: {counted(len(outcomes), 'decision')}. Your words are kept; look, then decide again."]
-    for each in outcomes[:_TOLD]:
+    for each in outcomes[:_MOST_NAMED]:
         why = error_text(each.error).removeprefix("✗ ") if each.error is not None else ""
-        lines.append(f"{safe_line(each.act.words, 120)}: {why}")
-    return "\n".join([*lines, *([f"and {len(outcomes) - _TOLD} more"] if len(outcomes) > _TOLD else [])])
+        lines.append(f"{safe_line(each.write.words, 120)}: {why}")
+    return "\n".join([*lines, *([f"and {len(outcomes) - _MOST_NAMED} more"] if len(outcomes) > _MOST_NAMED else [])])
 
 
-# A rehearsal: an act is done up to the moment at which its first transaction would be written.
+# A dry run: a write action runs up to the commit of its first transaction.
 
 
-class _RehearsedError(Exception):
-    """Ends the first transaction of a rehearsal before it is committed."""
+class _DryRunEndError(Exception):
+    """Ends a dry run before its first transaction is committed."""
 
 
-class _RehearsalTeam:
-    """A team whose transactions are never committed; all else is the team's own."""
+class _DryRunTeam:
+    """A team whose transactions are never committed; everything else is the real team."""
 
     def __init__(self, team: Team) -> None:
         self._team = team
@@ -361,40 +363,40 @@ class _RehearsalTeam:
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
         with self._team.transaction(actor=actor, action=action, wait=wait) as tx:
             yield tx
-            raise _RehearsedError
+            raise _DryRunEndError
 
 
-def rehearse(caller: Caller, act: Callable[[Caller], object]) -> None:
-    """Do `act` up to the moment at which its first transaction would be written.
+def dry_run(caller: Caller, write: Callable[[Caller], object]) -> None:
+    """Run `write` up to the commit of its first transaction.
 
-    What an act does outside of transactions before the first one ends is really done; those of the desk do nothing.
+    Effects outside of transactions before that commit are real; write actions of the service have none.
 
     Raises:
-        TeamError: Whatever would refuse the write now.
+        TeamError: What would refuse the write now.
     """
 
     def stop(words: str, give_up: Callable[[], None]) -> None:
-        raise _RehearsedError  # a human's key is asked for only by the write itself
+        raise _DryRunEndError  # only the real write may ask for a key to sign with
 
-    with suppress(_RehearsedError):
-        act(replace(caller, team=cast(Team, _RehearsalTeam(caller.team)), tell=stop))
+    with suppress(_DryRunEndError):
+        write(replace(caller, team=cast(Team, _DryRunTeam(caller.team)), tell=stop))
 
 
-# Notes of decisions that outlive the process, and what of them was not written when a console was cut off.
+# Notes of pending decisions that outlive the process, and the decisions among them that were never written.
 
 KEPT = "unwritten:"
-"""What the names of notes begin with that outlive the process, so that a decision a crash cut off is told of."""
+"""Prefix of the names of these notes among the drafts."""
 _AUDITED = 20_000
-"""Lines of the audit trail, newest first, in which a decision is looked for."""
+"""Newest lines of the audit trail that are searched for a decision."""
 _SENTENCES, _NAMED = 6, 3
-"""Sentences that are told, and requests that one of them names."""
+"""Lines in the toast, and requests named in one line."""
 
 
 def _not_written(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
-    """What of each note is not on the audit trail as written by `me`, in a few words; a note that is all there, is not.
+    """Return a line for each note with decisions of `me` that the audit trail does not have.
 
-    The trail is where a write begins to count, so this is true whenever the process ended. Read it only once that
-    has: what it wrote last would be missed.
+    A write counts from its line in the trail on, so this holds wherever the process was killed. Call it only after the
+    process ended: its last write would be missed.
     """
     done: set[tuple[str, str]] = set()
     for line in team.audit(limit=_AUDITED):
@@ -416,7 +418,7 @@ def _not_written(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
 
 def _is_running(process: str) -> bool:
     if process == str(os.getpid()):
-        return False  # a number used again: what this process decides has not been written down yet
+        return False  # a process id used again: this process has left no note yet
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from msgspec.structs import replace
 from team_console.console.actions import ACTIONS, BY_ID, PINNED, READING, Action, Group, actions_in, shown_key
 from team_console.console.background import Background
-from team_console.console.decisions import Agreed, Unwritten
+from team_console.console.decisions import PendingDecision, PendingDecisions
 from team_console.console.drafts import Drafts, ScreenPlace
 from team_console.console.editor import edit_text
 from team_console.console.modes.pane import AttachmentCache, EvidenceWanted, Pane
@@ -37,7 +37,7 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.caller import Caller
 from team_console.store.views.digest import Digest, digest_of_team
 from team_console.store.views.rows import RequestRow
-from team_console.widgets.bars import Banner, Card, FewLines, GraceBar, KeyBar, KeyHint, StatusLine, TabBar, TipBar
+from team_console.widgets.bars import Banner, Card, FewLines, KeyBar, KeyHint, StatusLine, TabBar, TipBar, UndoBar
 from team_console.widgets.detail import Detail
 from team_console.widgets.form import Behind
 from team_console.widgets.team import TeamColumn, TeamStrip
@@ -163,7 +163,7 @@ class MainScreen(Screen[None]):
             drafts=drafts,
         )
         self.background = Background(self)
-        self.unwritten = Unwritten(self)
+        self.pending_decisions = PendingDecisions(self)
         self.mode = self._place.mode
         self._panes: dict[Mode, Pane[Any]] = {}
         self._shown: dict[Mode, ScreenState] = {}
@@ -219,7 +219,7 @@ class MainScreen(Screen[None]):
             yield self.pane
             yield TeamColumn(id="team")
         yield TipBar(id="tip")
-        yield GraceBar(id="grace")
+        yield UndoBar(id="grace")
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
@@ -232,7 +232,7 @@ class MainScreen(Screen[None]):
         if self._place.filter:
             self.pane.set_filter(self._place.filter)
         if not self.read_only:
-            self.call_after_refresh(self.unwritten.tell_left_behind)
+            self.call_after_refresh(self.pending_decisions.report_unsaved)
 
     def take_preferences(self, preferences: Preferences) -> None:
         """Make what the human chose hold from now on."""
@@ -406,23 +406,23 @@ class MainScreen(Screen[None]):
             self.tip = step_of(subject, self.tip)
         self.query_one(TipBar).show(tip_lines(self.tip, subject) if subject is not None else ())
 
-    def show_unwritten(self) -> None:
+    def show_pending(self) -> None:
         """Show what is not written yet in its rows, and the seconds left."""
-        self.shelf.unwritten = self._marks()
+        self.shelf.pending = self._marks()
         self.show_again()
         self._count_down()
 
     def _marks(self) -> dict[str, str]:
         """Id of a request or message -> what was decided about it and is not written, or that an answer was begun."""
-        return {**dict.fromkeys(self.drafts.requests(), DRAFT), **self.unwritten.subjects}
+        return {**dict.fromkeys(self.drafts.requests(), DRAFT), **self.pending_decisions.subjects}
 
     def _count_down(self) -> None:
         """What is not written yet and the seconds left, each second anew while something waits."""
-        last = self.unwritten.last
-        words = safe_line(last.agreed.words, 200) if last is not None else ""
-        more = len(self.unwritten) - len(last.agreed.acts) if last is not None else 0
+        last = self.pending_decisions.last
+        words = safe_line(last.pending.words, 200) if last is not None else ""
+        more = len(self.pending_decisions) - len(last.pending.writes) if last is not None else 0
         seconds = max(0, round(last.due - monotonic())) if last is not None else 0
-        self.query_one(GraceBar).show(words, seconds, more=more)
+        self.query_one(UndoBar).show(words, seconds, more=more)
         self.query_one(TipBar).set_class(bool(words), "-behind")  # one line for both, so that nothing jumps
         if last is not None and self._counting is None:
             self._counting = self.set_interval(1.0, self._count_down)
@@ -518,7 +518,7 @@ class MainScreen(Screen[None]):
             view=self.view,
             no_writing=no_writing(self.situation, read_only=self.read_only),
             selection=self.pane.subject() if self._is_drawn else NOTHING,
-            unwritten=self.unwritten.subjects,
+            pending=self.pending_decisions.subjects,
             is_reading=self.is_reading,
         )
 
@@ -603,21 +603,21 @@ class MainScreen(Screen[None]):
         self.app.push_screen(form, closed)
         self._form, self._asks_about_request = form, about is not None
 
-    def ask_to_decide(self, form: Form[Agreed], *, about: RequestRow | None = None) -> None:
-        """Ask with `form`; what it hands in waits for its grace, and the cursor goes on to the next thing."""
+    def ask_to_decide(self, form: Form[PendingDecision], *, about: RequestRow | None = None) -> None:
+        """Ask with `form`; the decision waits for its undo delay, and the cursor moves on to the next row."""
         self.ask(form, self._decided, about=about)
 
-    def decide(self, agreed: Agreed) -> None:
+    def decide(self, pending: PendingDecision) -> None:
         """Decide without a form."""
-        self.background.run(lambda: self.unwritten.prepare(agreed), self._decided)
+        self.background.run(lambda: self.pending_decisions.prepare(pending), self._decided)
 
-    def _decided(self, agreed: Agreed) -> None:
-        self.step_on(agreed.subjects)
-        self.unwritten.take(agreed)
+    def _decided(self, pending: PendingDecision) -> None:
+        self.step_on(pending.subjects)
+        self.pending_decisions.take(pending)
 
     def undo(self) -> None:
         """Take back what was decided last."""
-        if not self.unwritten.undo():
+        if not self.pending_decisions.undo():
             self.toast("It is being written already.", severity="warning")
 
     def text_read(self) -> str:
@@ -699,8 +699,8 @@ class MainScreen(Screen[None]):
     @on(ScreenSuspend)
     @on(ScreenResume)
     def _another_front(self) -> None:
-        if self.app.screen is self and self._marks() != self.shelf.unwritten:
-            self.show_unwritten()
+        if self.app.screen is self and self._marks() != self.shelf.pending:
+            self.show_pending()
         self.call_after_refresh(self._show_keys)
 
     def on_resize(self, event: Resize) -> None:

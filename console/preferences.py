@@ -23,7 +23,7 @@ from team_console.store.model.safe import safe_line
 from team_console.store.views.search import parse_query
 
 DENSITIES = ("compact", "roomy")
-GRACE, _MOST_GRACE = 5.0, 60.0
+UNDO_DELAY, _LONGEST_UNDO_DELAY = 5.0, 60.0
 """Seconds that a verdict, a message or a `done` waits before it is written, and at most: an agent waits for it."""
 
 
@@ -119,13 +119,13 @@ class Preferences(Struct, frozen=True):
     notices: Notices = field(default_factory=Notices)
 
     @property
-    def grace(self) -> float:
+    def undo_delay(self) -> float:
         """Seconds between deciding and writing: of the environment, else those chosen, else the default."""
-        chosen = GRACE if self.grace_seconds is None else self.grace_seconds
+        chosen = UNDO_DELAY if self.grace_seconds is None else self.grace_seconds
         with suppress(ValueError):
             given = float(os.environ.get("TEAM_CONSOLE_GRACE", ""))
             chosen = given if isfinite(given) else chosen
-        return min(max(chosen, 0.0), _MOST_GRACE)
+        return min(max(chosen, 0.0), _LONGEST_UNDO_DELAY)
 
     def hidden(self, mode: str) -> frozenset[str]:
         """The columns a mode has and the user does not want."""
@@ -279,8 +279,8 @@ def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
         "density": _one_of("density is", DENSITIES),
         "remember": _flag("remember"),
         "grace_seconds": _of(
-            Annotated[float, Meta(ge=0, le=_MOST_GRACE)],
-            f"grace_seconds is a number from 0 to {_MOST_GRACE:.0f}",
+            Annotated[float, Meta(ge=0, le=_LONGEST_UNDO_DELAY)],
+            f"grace_seconds is a number from 0 to {_LONGEST_UNDO_DELAY:.0f}",
             "0 writes at once.",
         ),
         "keys": keys,
@@ -440,7 +440,10 @@ def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) ->
     theme = line("theme", preferences.theme or None, "dark", "light, contrast, terminal; else that of last time")
     seconds = preferences.grace_seconds
     grace = line(
-        "grace_seconds", seconds if seconds is None or seconds % 1 else int(seconds), int(GRACE), "0 writes at once"
+        "grace_seconds",
+        seconds if seconds is None or seconds % 1 else int(seconds),
+        int(UNDO_DELAY),
+        "0 writes at once",
     )
     sort = "\n".join(line(mode, preferences.sort.get(mode), each[0], ", ".join(each)) for mode, each in SORTS.items())
     commands = "\n".join(f"[[commands]]\n{part(asdict(one))}" for one in preferences.commands)

@@ -105,7 +105,7 @@ class Subject(Struct, frozen=True):
     Attributes:
         no_writing: Why nothing can be written now; None when it can.
         selection: What the pane has under its cursor.
-        unwritten: Id of a request or message -> what was decided about it and is not written yet.
+        pending: Id of a request or message -> what was decided about it and is not written yet.
         is_reading: Whether what is under the cursor has the whole screen.
     """
 
@@ -115,7 +115,7 @@ class Subject(Struct, frozen=True):
     view: View | None = None
     no_writing: str | None = None
     selection: Selection = NOTHING
-    unwritten: Mapping[str, str] = {}
+    pending: Mapping[str, str] = {}
     is_reading: bool = False
 
     @property
@@ -133,8 +133,8 @@ class Subject(Struct, frozen=True):
         """Why the request cannot be approved or rejected here, None when it can."""
         if not row.is_open:
             return f"it was {row.state} already"
-        if self.unwritten.get(row.request_id, MESSAGE) != MESSAGE:
-            return f"you decided it: {self.unwritten[row.request_id]}, not sent yet; U undoes it"
+        if self.pending.get(row.request_id, MESSAGE) != MESSAGE:
+            return f"you decided it: {self.pending[row.request_id]}, not sent yet; U undoes it"
         if not self.may_answer(row):
             return f"only {row.addressee} answers it"
         if row.kind in _WANTS_WORDS:
@@ -172,7 +172,7 @@ class Subject(Struct, frozen=True):
         return tuple(letter for letter in letters if self._is_to_read(letter))
 
     def _is_to_read(self, letter: Message) -> bool:
-        return self.reader_of(letter) is not None and self.unwritten.get(letter.message_id) != DONE
+        return self.reader_of(letter) is not None and self.pending.get(letter.message_id) != DONE
 
     @property
     def to_read(self) -> tuple[Message, ...]:

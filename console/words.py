@@ -378,15 +378,15 @@ DRAFT = "draft"
 """Said of a request that an answer was begun to and not sent, in place of what was decided."""
 
 
-def unwritten(decided: str) -> str:
+def pending_words(decided: str) -> str:
     """What is said of a thing that was decided and is not written yet, or that an answer was begun to."""
     return "✎ draft" if decided == DRAFT else f"◔ {decided}, not sent yet"
 
 
-def with_unwritten(document: Document, decided: str) -> Document:
+def with_pending(document: Document, decided: str) -> Document:
     """The document of such a thing, which says it first."""
     how = "a and r go on with your words" if decided == DRAFT else "U undo, enter send now"
-    return with_fate(document, f"{unwritten(decided)} · {how}")
+    return with_fate(document, f"{pending_words(decided)} · {how}")
 
 
 def with_fate(document: Document, fate: str) -> Document:

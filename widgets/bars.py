@@ -325,12 +325,12 @@ def _hidden(widget: Widget) -> bool:
 # What was decided and is not written yet, the seconds left to take it back, and the keys for it.
 
 
-class GraceBar(OneLine):
+class UndoBar(OneLine):
     """One line above the keys, there only while something is not written yet."""
 
     DEFAULT_CSS = """
-    GraceBar { display: none; padding: 0 1; background: $warning 14%; }
-    GraceBar.-shown { display: block; }
+    UndoBar { display: none; padding: 0 1; background: $warning 14%; }
+    UndoBar.-shown { display: block; }
     """
     HELP: ClassVar[str] = "Decisions that are not sent yet: U undoes the last one, enter sends all of them now."
 

@@ -22,7 +22,7 @@ HANDLERS: Mapping[str, Callable[[MainScreen, Subject], object]] = {
     "done": deciding.done,
     "dismiss": deciding.dismiss,
     "undo": lambda screen, subject: screen.undo(),
-    "write_now": lambda screen, subject: screen.unwritten.write_now(),
+    "write_now": lambda screen, subject: screen.pending_decisions.write_now(),
     "ask_back": deciding.ask_back,
     "remark": deciding.remark,
     "grant": deciding.grant,

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.commands.writing import message
-from team_console.console.decisions import Act, Agreed
+from team_console.console.decisions import PendingDecision, PendingWrite
 from team_console.console.editor import edit_text
 from team_console.console.evidence import EvidenceRequest, gather
 from team_console.console.main import MainScreen
@@ -90,7 +90,7 @@ def _verdict(screen: MainScreen, subject: Subject, *, approving: bool) -> None:
     elif approving and row.kind is RequestKind.CREATE:
         second = Second("agent name", "made from its type when left empty")
     foreseen = approving and row.kind in (RequestKind.CREATE, RequestKind.DESTROY)
-    prompt = Prompt[Agreed](
+    prompt = Prompt[PendingDecision](
         _title(row, approving),
         "\n".join(filter(None, (_about(row), _known_before(screen, row), with_remarks(remarks)))),
         lambda made: shown.decide(partial(_agreed, row, ways, made, remarks, approving)),
@@ -137,7 +137,7 @@ def _agreed(
     remarks: tuple[Remark, ...],
     approving: bool,
     seen: Seen | str,
-) -> Agreed:
+) -> PendingDecision:
     """The verdict on one request: its words, and the write with all that was chosen and seen."""
     way, asker, payload = ways[made.way], safe_line(row.asker, 64), row.question.payload
     refuses, is_permission = not approving or way.refuses, row.kind is RequestKind.PERMISSION
@@ -173,9 +173,9 @@ def _agreed(
         )
     note = f": {quoted(made.words)}" * bool(made.words)
     words = " ".join(filter(None, (f"{words}{edited}{note}", with_remarks(remarks))))
-    return Agreed(
+    return PendingDecision(
         "reject" if refuses else "approve",
-        (Act(row.request_id, words, do),),
+        (PendingWrite(row.request_id, words, do),),
         f"{done} the {row.kind} of {asker}{', always' * always}{edited}",
         purposes=(f"{'approve' if approving else 'reject'}:{row.request_id}", f"remarks:{row.request_id}"),
     )
@@ -247,13 +247,13 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
         return
     purpose, asker = f"answer:{row.request_id}", safe_line(row.asker, 64)
 
-    def answered(answers: Answers, seen: Seen | str) -> Agreed:
+    def answered(answers: Answers, seen: Seen | str) -> PendingDecision:
         chosen = "; ".join(", ".join(each) if isinstance(each, list) else each for each in answers.values())
         do = partial(requests.answer, request_id=row.request_id, answers=answers, seen=seen)
-        act = Act(row.request_id, f"answer {asker}: {quoted(chosen)}", do)
-        return Agreed("answer", (act,), f"answered the question of {asker}", purposes=(purpose,))
+        write = PendingWrite(row.request_id, f"answer {asker}: {quoted(chosen)}", do)
+        return PendingDecision("answer", (write,), f"answered the question of {asker}", purposes=(purpose,))
 
-    form = AnswerForm[Agreed](
+    form = AnswerForm[PendingDecision](
         f"Answer {asker}",
         _about(row, with_title=False),
         questions,
@@ -286,19 +286,19 @@ def dismiss(screen: MainScreen, subject: Subject) -> None:
     screen.decide(_reading(subject, subject.to_dismiss))
 
 
-def _reading(subject: Subject, letters: Sequence[Message]) -> Agreed:
+def _reading(subject: Subject, letters: Sequence[Message]) -> PendingDecision:
     """The decision to mark messages as read."""
     readers = [(letter, reader) for letter in letters if (reader := subject.reader_of(letter)) is not None]
-    acts = tuple(
-        Act(
+    writes = tuple(
+        PendingWrite(
             letter.message_id,
             f"done: {safe_line(letter.summary, 60)}",
             partial(inbox.read_message, agent=reader, message_id=letter.message_id),
         )
         for letter, reader in readers
     )
-    told = f"read: {safe_line(readers[0][0].summary, 60)}" if len(acts) == 1 else "read {n}"
-    return Agreed(DONE, acts, told, noun="message")
+    told = f"read: {safe_line(readers[0][0].summary, 60)}" if len(writes) == 1 else "read {n}"
+    return PendingDecision(DONE, writes, told, noun="message")
 
 
 # Deciding on many things at once: every marked request, every marked message.
@@ -320,20 +320,20 @@ def _decide_many(screen: MainScreen, subject: Subject, *, approving: bool) -> No
         # guard: title-is-no-text
         seen[key] = shelf.as_painted(token, shown) if shown else seen_title(row.question, safe_line(row.title, 200))
 
-    def agreed(keys: Sequence[str], words: str) -> Agreed:
+    def pending(keys: Sequence[str], words: str) -> PendingDecision:
         write = partial(requests.approve, note=words or None) if approving else partial(requests.reject, reason=words)
-        acts = tuple(
-            Act(
+        writes = tuple(
+            PendingWrite(
                 key,
                 f"{verb} {safe_line(rows[key].asker, 64)}'s {rows[key].kind}",
                 partial(write, request_id=key, seen=seen[key]),
             )
             for key in keys
         )
-        return Agreed(verb, acts, f"{{n}} {'approved' if approving else 'rejected'}")
+        return PendingDecision(verb, writes, f"{{n}} {'approved' if approving else 'rejected'}")
 
     label = "note" if approving else "reason"
-    _ask_about_many(screen, subject, verb, items, agreed, label=label, required=not approving)
+    _ask_about_many(screen, subject, verb, items, pending, label=label, required=not approving)
 
 
 def _item(subject: Subject, key: str, kind: str, who: str, what: str, shown: Message, unread: str = "") -> Item:
@@ -347,13 +347,13 @@ def _ask_about_many(
     subject: Subject,
     verb: str,
     items: Sequence[Item],
-    agreed: Callable[[Sequence[str], str], Agreed],
+    pending: Callable[[Sequence[str], str], PendingDecision],
     **more: Any,
 ) -> None:
 
-    form = Many[Agreed](
+    form = Many[PendingDecision](
         items,
-        lambda keys, words: screen.unwritten.prepare(agreed(keys, words)),
+        lambda keys, words: screen.pending_decisions.prepare(pending(keys, words)),
         verb=verb.capitalize(),
         notes=_left_alone(subject, len(items), verb),
         **more,
@@ -394,8 +394,8 @@ class SeenRequest:
         known = screen.shelf.evidence.get(row.key)
         self._evidence = known.evidence if known is not None and known.seen == seen else None
 
-    def decide(self, make: Callable[[Seen | str], Agreed]) -> Agreed:
-        """Check the decision that `make` makes of what was seen, or write it where there is no grace.
+    def decide(self, make: Callable[[Seen | str], PendingDecision]) -> PendingDecision:
+        """Check the decision that `make` makes of what was seen, or write it without an undo delay.
 
         Raises:
             AskAgain: It changed; nothing was written.
@@ -407,7 +407,7 @@ class SeenRequest:
                 raise self._ask_again(self._question, self._wish, now)
         seen = self._seen
         try:
-            return self._screen.unwritten.prepare(
+            return self._screen.pending_decisions.prepare(
                 make(self._screen.shelf.as_painted(seen.question, seen) if isinstance(seen, Seen) else seen)
             )
         except ChangedError as error:
@@ -539,12 +539,14 @@ def ask_back(screen: MainScreen, subject: Subject) -> None:
     remarks, asker = remarks_to_send(screen, row), safe_line(row.asker, 64)
     purpose = f"askback:{row.request_id}"
 
-    def asked(words: str, seen: Seen | str) -> Agreed:
+    def asked(words: str, seen: Seen | str) -> PendingDecision:
         do = partial(requests.ask_back, request_id=row.request_id, content=words, remarks=remarks, seen=seen)
-        act = Act(row.request_id, f"ask {asker} back: {quoted(words or with_remarks(remarks))}", do)
-        return Agreed("ask back", (act,), f"asked {asker} back", purposes=(purpose, f"remarks:{row.request_id}"))
+        write = PendingWrite(row.request_id, f"ask {asker} back: {quoted(words or with_remarks(remarks))}", do)
+        return PendingDecision(
+            "ask back", (write,), f"asked {asker} back", purposes=(purpose, f"remarks:{row.request_id}")
+        )
 
-    prompt = Prompt[Agreed](
+    prompt = Prompt[PendingDecision](
         f"Ask {asker} back",
         "\n".join(filter(None, (quoted(row.title), "The request goes on waiting for you.", with_remarks(remarks)))),
         lambda made: shown.decide(partial(asked, made.words)),
@@ -568,13 +570,13 @@ def grant(screen: MainScreen, subject: Subject) -> None:
     ids = [each.request_id for each in approved if each.asker == row.asker] or [row.request_id]
 
     def offer(trial: grants.Trial) -> None:  # what the grant would answer is shown before it is on
-        def started(decision: Decision) -> Agreed:
+        def started(decision: Decision) -> PendingDecision:
             label, lasts, uses = _ENDS[decision.way]
             do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses)
-            act = Act(f"grant:{row.request_id}", f"GRANT {safe_line(trial.scope.words, 300)}, {label}", do)
-            return screen.unwritten.prepare(Agreed("grant", (act,), "the grant is on"))
+            write = PendingWrite(f"grant:{row.request_id}", f"GRANT {safe_line(trial.scope.words, 300)}, {label}", do)
+            return screen.pending_decisions.prepare(PendingDecision("grant", (write,), "the grant is on"))
 
-        prompt = Prompt[Agreed](
+        prompt = Prompt[PendingDecision](
             "Answer the very same by a grant",
             "\n".join(
                 (safe_line(trial.scope.words, 2000), trial.words, "Every answer it gives is on record as the grant's.")
@@ -602,8 +604,8 @@ def _choose(screen: MainScreen, running: list[RunningGrant]) -> None:
         if decision.way:
             granted = running[decision.way - 1].grant
             do = partial(grants.recall_grant, grant_id=granted.message_id)
-            act = Act(granted.message_id, f"recall the grant {safe_line(granted.summary, 200)}", do)
-            screen.decide(Agreed("recall", (act,), "the grant is recalled"))
+            write = PendingWrite(granted.message_id, f"recall the grant {safe_line(granted.summary, 200)}", do)
+            screen.decide(PendingDecision("recall", (write,), "the grant is recalled"))
 
     ways = [Way(OptionLine(safe_line(one.grant.summary, 200), _until(screen, one)), "Recall") for one in running]
     prompt = Prompt[Decision](

@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.commands.looking import stops
-from team_console.console.decisions import Act, Agreed
+from team_console.console.decisions import PendingDecision, PendingWrite
 from team_console.console.main import MainScreen
 from team_console.console.selection import MESSAGE, Mode, Subject
 from team_console.console.words import listed, written
@@ -47,11 +47,11 @@ def message(screen: MainScreen, subject: Subject) -> None:
             return f"△ {error.message}. {error.hint}"
         return _foreseen(sending.preview(screen.caller, to=meant))
 
-    def send(letter: Written) -> Agreed:
+    def send(letter: Written) -> PendingDecision:
         meant = replace(letter, to=named(screen.view, subject.me, letter.to))
-        return screen.unwritten.prepare(_sending(subject, quoted, meant, purpose))
+        return screen.pending_decisions.prepare(_sending(subject, quoted, meant, purpose))
 
-    form = Compose[Agreed](
+    form = Compose[PendingDecision](
         f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message",
         send,
         names=partial(_known_names, screen, subject),
@@ -95,7 +95,7 @@ def named(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose: str) -> Agreed:
+def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose: str) -> PendingDecision:
     """The decision to send a letter; what it answers shows that an answer is under way."""
     kind = letter.kind or "message"
     if kind == "message" and ALL in letter.to:
@@ -123,8 +123,8 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
         return receipt
 
     about = request.request_id if request is not None else quoted.message_id if quoted is not None else purpose
-    act = Act(about, f"message to {listed(letter.to or ('the human',))}", do)
-    return Agreed(MESSAGE, (act,), "sent", purposes=(purpose,))
+    write = PendingWrite(about, f"message to {listed(letter.to or ('the human',))}", do)
+    return PendingDecision(MESSAGE, (write,), "sent", purposes=(purpose,))
 
 
 def _kinds(config: TeamConfig) -> Mapping[str, tuple[str, ...]]:
@@ -220,10 +220,12 @@ def _confirm_broadcast(screen: MainScreen, letter: Written, seen: sending.Previe
     lines += _not_reached(seen.not_listening, seen.left_out)
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
     do = partial(sending.broadcast, summary=letter.summary, content=letter.content)
-    act = Act("broadcast", f"broadcast to {counted(number, 'agent')}", do)
-    agreed = Agreed("broadcast", (act,), "sent", purposes=("broadcast",))
+    write = PendingWrite("broadcast", f"broadcast to {counted(number, 'agent')}", do)
+    pending = PendingDecision("broadcast", (write,), "sent", purposes=("broadcast",))
     verb = f"Send {counted(number, 'message')}"
-    form = Confirm[Agreed]("Broadcast", tuple(lines), lambda _: screen.unwritten.prepare(agreed), verb=verb)
+    form = Confirm[PendingDecision](
+        "Broadcast", tuple(lines), lambda _: screen.pending_decisions.prepare(pending), verb=verb
+    )
     screen.ask_to_decide(form)
 
 
@@ -246,16 +248,16 @@ def shutdown(screen: MainScreen, subject: Subject) -> None:
     lines.append("Each answers for itself; a refusal comes back to you with its reason.")
     purpose = f"shutdown:{','.join(names)}"
 
-    def stopping(reason: str) -> Agreed:
-        acts = tuple(
-            Act(
+    def stopping(reason: str) -> PendingDecision:
+        writes = tuple(
+            PendingWrite(
                 f"stop:{name}",
                 f"ask {safe_line(name, 64)} to stop",
                 partial(requests.request_shutdown, agent=name, reason=reason or None),
             )
             for name in names
         )
-        return Agreed("ask to stop", acts, "asked to stop", purposes=(purpose,))
+        return PendingDecision("ask to stop", writes, "asked to stop", purposes=(purpose,))
 
     _ask_for_stop(screen, "Shut down", lines, names, stopping, purpose)
 
@@ -265,14 +267,14 @@ def _ask_for_stop(
     title: str,
     lines: Sequence[str],
     names: Sequence[str],
-    agreed: Callable[[str], Agreed],
+    pending: Callable[[str], PendingDecision],
     purpose: str,
 ) -> None:
 
-    form = Confirm[Agreed](
+    form = Confirm[PendingDecision](
         title,
         tuple(lines),
-        lambda reason: screen.unwritten.prepare(agreed(reason)),
+        lambda reason: screen.pending_decisions.prepare(pending(reason)),
         verb=f"Ask {counted(len(names), 'agent')} to stop",
         field="reason",
         wanted="if you like; the agents read it",
@@ -295,14 +297,14 @@ def _confirm_shutdown_all(screen: MainScreen, subject: Subject, seen: sending.Pr
     lines += _not_reached(seen.not_listening, seen.left_out)
     lines.append("The next one is asked when one has answered, or kept silent for too long. x stops questions.")
 
-    def stopping(reason: str) -> Agreed:
+    def stopping(reason: str) -> PendingDecision:
         def begin() -> None:
             screen.background.stop_in_turn(names, reason or None)
             stops(screen, subject)
 
         words = f"ask {counted(len(names), 'agent')} to stop, one after the other"
-        act = Act("shutdown_all", words, lambda caller: None)
-        return Agreed("shut down", (act,), purposes=("shutdown_all",), begins=begin)
+        write = PendingWrite("shutdown_all", words, lambda caller: None)
+        return PendingDecision("shut down", (write,), purposes=("shutdown_all",), begins=begin)
 
     _ask_for_stop(screen, "Shut down the team", lines, names, stopping, "shutdown_all")
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 from team_console.console.modes.pane import AttachmentCache, Gathered, Pane
 from team_console.console.selection import Mode, Selection
-from team_console.console.words import row_now, unwritten
+from team_console.console.words import pending_words, row_now
 from team_console.store.attachments import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
@@ -53,8 +53,8 @@ class NeedsPane(Pane[ActionItem]):
 
     def draw(self, row: ActionItem, drawing: Drawing) -> tuple[Line, ...]:
         """What waits, by how much it is late, and what there is to decide; what was decided says so until written."""
-        decided, sign = self.unwritten_of(row), NEEDS[row.need]
-        words = safe_line(f"{unwritten(decided)} · {row.title}" if decided else row.title, 400)
+        decided, sign = self.pending_of(row), NEEDS[row.need]
+        words = safe_line(f"{pending_words(decided)} · {row.title}" if decided else row.title, 400)
         late = _late(row.request, drawing.now)
         tone = "muted" if late is None else _tone_of(row.request, late)
         end = age_column(row.since, drawing, tone=tone, sign=" " if late is None else "◷")
@@ -312,8 +312,8 @@ class RequestsPane(Pane[RequestRow]):
 
     def draw(self, row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
         """A request in one line or two; what was decided about it says so until it is written."""
-        decided = self.unwritten_of(row)
-        return request_lines(replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row, drawing)
+        decided = self.pending_of(row)
+        return request_lines(replace(row, title=f"{pending_words(decided)} · {row.title}") if decided else row, drawing)
 
     def group_of(self, row: RequestRow) -> str:
         """Mine, those of others, and what is decided."""

@@ -31,7 +31,7 @@ from team_console.console.words import (
     set_title,
     sorted_rows,
     with_fate,
-    with_unwritten,
+    with_pending,
 )
 from team_console.store.attachments import attachment_of
 from team_console.store.contract.team import Team
@@ -135,7 +135,7 @@ class AttachmentCache(Struct):
 
     Attributes:
         contents: Texts stored beside the queue that have been read, by their reference.
-        unwritten: Id of a request or message -> what was decided about it and is not written yet, or `DRAFT`.
+        pending: Id of a request or message -> what was decided about it and is not written yet, or `DRAFT`.
         looked_at: Tokens of the documents that were on the screen, each with all that was last shown with it.
         painted: Tokens of these documents, each with the lines that were painted (`detail.Painted`).
         evidence: What was looked at beside a request or report, by its key.
@@ -147,7 +147,7 @@ class AttachmentCache(Struct):
 
     team: Team
     contents: dict[str, str] = field(default_factory=dict)
-    unwritten: Mapping[str, str] = field(default_factory=dict)
+    pending: Mapping[str, str] = field(default_factory=dict)
     looked_at: dict[str, Seen | None] = field(default_factory=dict)
     painted: dict[str, Painted] = field(default_factory=dict)
     evidence: dict[str, Gathered] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class AttachmentCache(Struct):
     @property
     def is_pending(self) -> bool:
         """Whether something was decided and is not written yet."""
-        return any(decided != DRAFT for decided in self.unwritten.values())
+        return any(decided != DRAFT for decided in self.pending.values())
 
     def is_new(self, since: datetime | None, token: str) -> bool:
         """Whether the human has not seen what came at `since` and is shown under `token`."""
@@ -491,8 +491,8 @@ class Pane(Container, Generic[RowT]):
             ticked = drafts.get(f"ticked:{request.request_id}") if drafts is not None else {}
             remarks = remarks_on(request, self.earlier(request), content, typed=typed, ticked=ticked)
             document = replace(document, remarks=remarks)
-        if document is not None and row is not None and (decided := self.unwritten_of(row)):
-            document = with_unwritten(document, decided)
+        if document is not None and row is not None and (decided := self.pending_of(row)):
+            document = with_pending(document, decided)
         if document is not None and (fate := self.fate):
             document = with_fate(document, f"{fate}{' · enter shows it' * bool(self._newer)} · n next")
         self.detail.show(document)
@@ -630,9 +630,9 @@ class Pane(Container, Generic[RowT]):
         ids = [chosen.request.request_id] if chosen.request is not None else []
         return (*ids, chosen.message.message_id) if chosen.message is not None else tuple(ids)
 
-    def unwritten_of(self, row: RowT) -> str:
+    def pending_of(self, row: RowT) -> str:
         """What was decided about what a row is about and is not written yet; empty when nothing was."""
-        decided = self.shelf.unwritten
+        decided = self.shelf.pending
         return next((decided[key] for key in self.subjects_of(row) if key in decided), "") if decided else ""
 
     def step_on(self, decided: Collection[str]) -> None:
@@ -645,7 +645,7 @@ class Pane(Container, Generic[RowT]):
     def is_leaving(self) -> bool:
         """Whether the row under the cursor is written about and only waits for the next reading to leave."""
         row = self.rows.cursor_row
-        return row is not None and self.rows.is_leaving and not self.unwritten_of(row)
+        return row is not None and self.rows.is_leaving and not self.pending_of(row)
 
     def undisturbed_for(self) -> float:
         """Seconds since the row under the cursor last changed by itself."""

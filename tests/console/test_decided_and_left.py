@@ -26,7 +26,7 @@ async def hand_in(desk: Desk, key: str, number: int = 1) -> None:
     """Open a form with `key` and hand it in, so that so many decisions wait."""
     await desk.asks(key)
     await desk.press("enter")
-    await desk.until(lambda: len(desk.app.main.unwritten) == number, "decisions in their grace")
+    await desk.until(lambda: len(desk.app.main.pending_decisions) == number, "decisions in their grace")
 
 
 async def test_what_waits_for_its_turn_is_written_on_leaving(team: MemoryTeam) -> None:
@@ -37,7 +37,7 @@ async def test_what_waits_for_its_turn_is_written_on_leaving(team: MemoryTeam) -
         await hand_in(desk, "a", 2)
         with team._lock:  # the first of the two waits for it, the second for the first
             await desk.press("W")
-            first, second = desk.app.main.unwritten._waiting
+            first, second = desk.app.main.pending_decisions._waiting
             await desk.until(lambda: first.taken, "a write that is under way")
             assert not second.taken
             await desk.press("q")

@@ -10,7 +10,7 @@ from team_console.console.drafts import Drafts
 from team_console.console.preferences import Preferences
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars import GraceBar
+from team_console.widgets.bars import UndoBar
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, letter, opened, verdicts
 from tests.memory_team import MemoryTeam
@@ -30,7 +30,7 @@ async def approve(desk: Desk, note: str = "") -> None:
     await desk.press(*("n" if note else ""))
     await desk.type(note)
     await desk.press("enter")
-    await desk.until(lambda: len(desk.app.main.unwritten) > 0, "a decision in its grace")
+    await desk.until(lambda: len(desk.app.main.pending_decisions) > 0, "a decision in its grace")
 
 
 async def test_a_verdict_waits_and_says_so_and_is_taken_back_with_its_words(team: MemoryTeam) -> None:
@@ -38,14 +38,14 @@ async def test_a_verdict_waits_and_says_so_and_is_taken_back_with_its_words(team
     async with opened(team) as desk:
         await approve(desk, "go on")
         assert verdicts(team) == []
-        bar = desk.app.main.query_one(GraceBar).text
+        bar = desk.app.main.query_one(UndoBar).text
         assert "approve task-manager's plan" in bar
         assert "U undo" in bar
         assert "approve, not sent yet" in desk.detail
         await desk.shows("◔ approve, not")
         assert not any("Approved" in toast for toast in desk.toasts)
         await desk.press("U")
-        await desk.until(lambda: len(desk.app.main.unwritten) == 0, "nothing unwritten")
+        await desk.until(lambda: len(desk.app.main.pending_decisions) == 0, "nothing unwritten")
         assert any("Taken back: approve task-manager's plan" in toast for toast in desk.toasts)
         assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "go on"
         assert "sends in" not in desk.text
@@ -62,7 +62,7 @@ async def test_one_key_writes_at_once(team: MemoryTeam) -> None:
         await desk.decided(team)
         await desk.lists(0)
         assert desk.app.main.drafts.get(f"approve:{request_id}") == {}
-        assert not desk.app.main.query_one(GraceBar).has_class("-shown")
+        assert not desk.app.main.query_one(UndoBar).has_class("-shown")
 
 
 async def test_it_is_written_when_its_time_is_over(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ async def approve_all(desk: Desk, team: MemoryTeam) -> list[str]:
     await desk.lists(3)
     await desk.asks("asterisk", "a")
     await desk.press("enter")
-    await desk.until(lambda: len(desk.app.main.unwritten) == 3, "three decisions in their grace")
+    await desk.until(lambda: len(desk.app.main.pending_decisions) == 3, "three decisions in their grace")
     return [str(receipt.request_id) for receipt in made]
 
 
@@ -117,11 +117,11 @@ async def test_of_many_decisions_a_cut_leaves_behind_only_those_that_were_not_wr
 ) -> None:
     async with opened(team) as desk:
         asked = await approve_all(desk, team)
-        (entry,) = desk.app.main.unwritten._waiting
-        for act in entry.agreed.acts[:written]:  # and then the process is killed
+        (entry,) = desk.app.main.pending_decisions._waiting
+        for act in entry.pending.writes[:written]:  # and then the process is killed
             act.do(desk.app.main.caller)
-        left = [act.subject for act in entry.agreed.acts[written:]]
-    assert sorted(asked) == sorted(act.subject for act in entry.agreed.acts)
+        left = [act.subject for act in entry.pending.writes[written:]]
+    assert sorted(asked) == sorted(act.subject for act in entry.pending.writes)
     async with opened(team) as desk:
         await desk.until(lambda: desk.app.main.drafts.purposes(KEPT) == [], "notes that were looked at")
         words = "\n".join(toast for toast in desk.toasts if "Decided and not written" in toast)
@@ -135,8 +135,8 @@ async def test_what_was_read_before_a_cut_is_not_called_lost(team: MemoryTeam) -
     letter(team)
     async with opened(team) as desk:
         await desk.press("D")
-        await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a done in its grace")
-        desk.app.main.unwritten._waiting[0].agreed.acts[0].do(desk.app.main.caller)
+        await desk.until(lambda: len(desk.app.main.pending_decisions) == 1, "a done in its grace")
+        desk.app.main.pending_decisions._waiting[0].pending.writes[0].do(desk.app.main.caller)
     async with opened(team) as desk:
         await desk.until(lambda: desk.app.main.drafts.purposes(KEPT) == [], "a note that was looked at")
         assert not any("Decided and not written" in toast for toast in desk.toasts)
@@ -178,9 +178,9 @@ async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
         await desk.asks("m")
         await desk.type("thanks")
         await desk.press("enter")
-        await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a message in its grace")
+        await desk.until(lambda: len(desk.app.main.pending_decisions) == 1, "a message in its grace")
         await desk.press("2", "1", "D")
-        await desk.until(lambda: "done" in desk.app.main.unwritten.subjects.values(), "a done in its grace")
+        await desk.until(lambda: "done" in desk.app.main.pending_decisions.subjects.values(), "a done in its grace")
         assert [(message.sender, message.status) for message in team.snapshot().messages] == [(AUTHOR, "pending")]
         await desk.press("W")
         await desk.until(lambda: [message.sender for message in team.snapshot().messages][-1:] == [LEAD], "the answer")
@@ -189,4 +189,4 @@ async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
 @pytest.mark.parametrize(("given", "seconds"), [("0", 0.0), ("2.5", 2.5), ("-3", 0.0), ("900", 60.0), ("soon", 7.0)])
 def test_the_seconds_are_a_setting(monkeypatch: pytest.MonkeyPatch, given: str, seconds: float) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", given)
-    assert Preferences(grace_seconds=7.0).grace == seconds
+    assert Preferences(grace_seconds=7.0).undo_delay == seconds

@@ -55,7 +55,7 @@ async def test_a_check_says_how_far_it_is_takes_no_letters_and_is_stopped_by_esc
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
-    go_on = held_at_the_second(monkeypatch, "rehearse")
+    go_on = held_at_the_second(monkeypatch, "dry_run")
     three_plans(team)
     async with opened(team) as desk:
         form = await hand_in(desk, "kept")
@@ -64,10 +64,10 @@ async def test_a_check_says_how_far_it_is_takes_no_letters_and_is_stopped_by_esc
         go_on.set()
         await desk.until(lambda: "stopped after checking 2 of 3; nothing was written" in desk.said, "that it stopped")
         assert form.query_one(Note).text == "kept"
-        assert (len(desk.app.main.unwritten), verdicts(team)) == (0, [])
+        assert (len(desk.app.main.pending_decisions), verdicts(team)) == (0, [])
         await desk.type("z")
         await desk.press("enter")
-        await desk.until(lambda: len(desk.app.main.unwritten) == 3, "all of them in their grace")
+        await desk.until(lambda: len(desk.app.main.pending_decisions) == 3, "all of them in their grace")
 
 
 async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_became_of_it(
@@ -93,7 +93,7 @@ async def test_what_is_past_its_grace_says_how_far_it_is_written(
     three_plans(team)
     async with opened(team) as desk:
         await hand_in(desk, "")
-        await desk.until(lambda: len(desk.app.main.unwritten) == 3, "all of them in their grace")
+        await desk.until(lambda: len(desk.app.main.pending_decisions) == 3, "all of them in their grace")
         await desk.shows("approve 3", "U undo  enter send now")
         await desk.press("enter")
         await desk.until(lambda: desk.app.main.busy == "writing 1 of 3", "how far it is")

@@ -23,7 +23,7 @@ async def test_nothing_that_comes_before_a_pane_is_complete_is_a_defect(team: Me
             main.step_on({"a request"})
             main.seek("a request")
             main.back()
-            main.show_unwritten()
+            main.show_pending()
             main.go_to_row(mode, "a row")
             main.tick(main.now)
             main.go_to_agent("nobody")

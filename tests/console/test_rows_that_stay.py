@@ -27,7 +27,7 @@ async def decide_on_the_first_of_two(desk: Desk, team: MemoryTeam, clock: Clock)
     (first, _) = desk.rows
     await desk.asks("g", "a")
     await desk.press("enter")
-    await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a decision in its grace")
+    await desk.until(lambda: len(desk.app.main.pending_decisions) == 1, "a decision in its grace")
     return first
 
 
@@ -48,7 +48,7 @@ async def test_what_was_taken_back_from_another_mode_stays(team: MemoryTeam, clo
     async with opened(team) as desk:
         first = await decide_on_the_first_of_two(desk, team, clock)
         await desk.press("2", "U")
-        await desk.until(lambda: len(desk.app.main.unwritten) == 0, "nothing unwritten")
+        await desk.until(lambda: len(desk.app.main.pending_decisions) == 0, "nothing unwritten")
         await desk.press("1")
         assert await stays_when_it_is_decided_elsewhere(desk, team, first)
 

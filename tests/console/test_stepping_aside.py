@@ -18,7 +18,7 @@ async def test_what_was_decided_is_written_before_the_console_steps_aside(
     async with opened(team) as desk:
         await desk.asks("a")
         await desk.press("enter")
-        await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a decision in its grace")
+        await desk.until(lambda: len(desk.app.main.pending_decisions) == 1, "a decision in its grace")
         desk.app._suspend_signal()  # as ctrl+z and an editor do
         assert len(verdicts(team)) == 1
         await desk.tells("Approved")

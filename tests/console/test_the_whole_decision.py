@@ -48,7 +48,7 @@ async def test_a_permission_takes_two_keys_or_three_and_its_rule_stands_in_the_b
             await desk.press("enter")
         await desk.shows("sends in", banner, "U undo  enter send now")
         await desk.press("enter")
-        await desk.until(lambda: len(desk.app.main.unwritten) == 0, "enter sends it")
+        await desk.until(lambda: len(desk.app.main.pending_decisions) == 0, "enter sends it")
     assert len(team.snapshot().messages) == 2
 
 
