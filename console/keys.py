@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Awaitable, Callable
-from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -14,8 +13,6 @@ from textual.events import Event, Key, MouseDown, MouseUp, Paste
 from textual.message_pump import MessagePump
 from textual.widgets import Input
 
-_PATIENCE = 1.0
-"""Seconds after which a key that got stuck on its way holds the next one back no longer."""
 _LEAVE = "ctrl+q"
 """The key that leaves the console from anywhere."""
 _LAPS = 2
@@ -41,8 +38,7 @@ class KeyQueue:
         self._dispatch = dispatch
         self._waiting: deque[Event] = deque()
         self._last: MessagePump | None = None
-        self._is_typing = False
-        self._number = self._following = 0
+        self._is_typing = self._following = False
         self._held_since: float | None = None
 
     @staticmethod
@@ -51,7 +47,10 @@ class KeyQueue:
         return isinstance(event, Key | Paste | MouseDown | MouseUp) and not event.is_forwarded
 
     async def take(self, event: Event) -> None:
-        """Let `event` take effect in its turn."""
+        """Let `event` take effect in its turn; one that asks again to leave does not wait for what may be stuck."""
+        if _leaves(event) and any(map(_leaves, self._waiting)):
+            await self._dispatch(event)
+            return
         self._waiting.append(event)
         if not self._following and self._held_since is None:
             await self._hand_out()
@@ -88,7 +87,8 @@ class KeyQueue:
             target = (self._app.focused or self._app.screen) if isinstance(event, Key | Paste) else None
             is_typing = _is_letter(event) and _is_typed_in(target)
             if self._last is not None and not (is_typing and self._is_typing and self._last is target):
-                self._wait_for(self._last)
+                self._following = True
+                self._follow(self._last, self._last, _LAPS)
                 return
             if self._is_held():
                 return
@@ -98,28 +98,24 @@ class KeyQueue:
             await self._dispatch(event)
             self._last, self._is_typing = target, is_typing
 
-    def _wait_for(self, pump: MessagePump) -> None:
-        """Go on when all keys that `pump` got are through, and what it made of them."""
-        self._number = self._following = self._number + 1
-        self._follow(pump, pump, self._number, _LAPS)
-        self._app.set_timer(_PATIENCE, partial(self._through, self._number))
+    def _follow(self, pump: MessagePump, first: MessagePump, laps: int) -> None:
+        """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app; then again.
 
-    def _follow(self, pump: MessagePump, first: MessagePump, number: int, laps: int) -> None:
-        """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app; then again."""
+        Nothing is lost on the way: a pump that closes handles first what it took, and one that fails ends the console.
+        """
         while pump is not self._app:
             parent = getattr(pump, "parent", None) or self._app
-            if pump.call_later(self._follow, parent, first, number, laps):
+            if pump.call_later(self._follow, parent, first, laps):
                 return
             pump = parent
         if laps > 1:
-            self._app.call_later(self._follow, first, first, number, laps - 1)
+            self._app.call_later(self._follow, first, first, laps - 1)
         else:
-            self._app.call_later(self._through, number)
+            self._app.call_later(self._through)
 
-    async def _through(self, number: int) -> None:
-        if number == self._following:
-            self._following, self._last = 0, None
-            await self._hand_out()
+    async def _through(self) -> None:
+        self._following, self._last = False, None
+        await self._hand_out()
 
 
 def _leaves(event: Event) -> bool:
