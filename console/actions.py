@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
-from team_console.console.selection import PLACES, Mode, Subject
+from team_console.console.selection import PLACES, ActionContext, Mode
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
@@ -16,99 +16,99 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.deliveries import Remedy
 
-Reason = Callable[[Subject], str | None]
-"""Why an action cannot be used on a subject, as a short sentence; None when it can."""
+Reason = Callable[[ActionContext], str | None]
+"""Why an action cannot be used on a context, as a short sentence; None when it can."""
 
 
-def no_approval(subject: Subject) -> str | None:
+def no_approval(context: ActionContext) -> str | None:
     """For approving what is marked, else what is under the cursor; a question is answered instead."""
-    if subject.wants_words and not subject.selection.marked:
+    if context.wants_words and not context.selection.marked:
         return None
-    return _no_verdict(subject, approving=True)
+    return _no_verdict(context, approving=True)
 
 
-def no_rejection(subject: Subject) -> str | None:
+def no_rejection(context: ActionContext) -> str | None:
     """For rejecting it."""
-    return _no_verdict(subject, approving=False)
+    return _no_verdict(context, approving=False)
 
 
-def _no_verdict(subject: Subject, *, approving: bool) -> str | None:
-    if subject.selection.marked:
-        many = subject.to_decide(approving=approving)
+def _no_verdict(context: ActionContext, *, approving: bool) -> str | None:
+    if context.selection.marked:
+        many = context.to_decide(approving=approving)
         return None if many else "none of the marked ones takes a verdict without further words"
-    row = subject.selection.request
+    row = context.selection.request
     if row is None:
         return "this is not a request; m writes a message"
-    why = subject.no_verdict_on(row)
-    if why is None and subject.selection.incomplete:
+    why = context.no_verdict_on(row)
+    if why is None and context.selection.incomplete:
         return "the full text is still loading"
     return why
 
 
-def no_asking_back(subject: Subject) -> str | None:
+def no_asking_back(context: ActionContext) -> str | None:
     """For asking its asker something about the request under the cursor."""
-    row = subject.selection.request
+    row = context.selection.request
     if row is None:
         return "this is not a request; m writes a message"
     if not row.is_open:
         return f"it was {row.state} already"
-    return None if subject.may_answer(row) else f"only {safe_line(row.addressee, 40)} answers it"
+    return None if context.may_answer(row) else f"only {safe_line(row.addressee, 40)} answers it"
 
 
-def no_grant(subject: Subject) -> str | None:
+def no_grant(context: ActionContext) -> str | None:
     """For making a grant of what was approved."""
-    row = subject.selection.request
+    row = context.selection.request
     if row is None or row.kind is not RequestKind.PERMISSION:
         return "a grant is made of a permission"
-    return not_lead(subject)
+    return not_lead(context)
 
 
-def alone(subject: Subject) -> str | None:
+def alone(context: ActionContext) -> str | None:
     """For writing to everybody."""
-    if subject.view is None or any(row.name not in (subject.me, USER) for row in subject.view.roster):
+    if context.view is None or any(row.name not in (context.me, USER) for row in context.view.roster):
         return None
     return "nobody else is in the team yet"
 
 
-def nobody_to_stop(subject: Subject) -> str | None:
+def nobody_to_stop(context: ActionContext) -> str | None:
     """For asking agents to stop."""
-    if subject.me != subject.lead:
-        return f"only {subject.lead} asks agents to stop"
-    return None if subject.stoppable else unnamed(subject) or "no agent is chosen that could stop"
+    if context.me != context.lead:
+        return f"only {context.lead} asks agents to stop"
+    return None if context.stoppable else unnamed(context) or "no agent is chosen that could stop"
 
 
-def unnamed(subject: Subject) -> str | None:
+def unnamed(context: ActionContext) -> str | None:
     """For writing to the agents chosen: other programs write names to which nothing can be sent."""
-    wrong = next((name for name in subject.selection.agents if not is_name(name)), None)
+    wrong = next((name for name in context.selection.agents if not is_name(name)), None)
     return None if wrong is None else f"“{safe_line(wrong, 40)}” is no name that could be written to"
 
 
-def not_to_me(subject: Subject) -> str | None:
+def not_to_me(context: ActionContext) -> str | None:
     """For marking as read."""
-    if subject.to_read:
+    if context.to_read:
         return None
-    if subject.selection.marked:
+    if context.selection.marked:
         return "none of the marked ones is an unread message to you that wants no answer"
-    if subject.selection.message is None:
+    if context.selection.message is None:
         return "no message is chosen"
-    if subject.selection.request is not None and subject.selection.request.is_open:
+    if context.selection.request is not None and context.selection.request.is_open:
         return "it still wants an answer"
     return "it is not an unread message to you"
 
 
-def not_lead(subject: Subject) -> str | None:
+def not_lead(context: ActionContext) -> str | None:
     """For what the lead alone does."""
-    return None if subject.me == subject.lead else f"only {subject.lead} does this"
+    return None if context.me == context.lead else f"only {context.lead} does this"
 
 
-def no_row(subject: Subject) -> str | None:
+def no_row(context: ActionContext) -> str | None:
     """For what is about the row under the cursor."""
-    return None if subject.has_row else "nothing is chosen"
+    return None if context.has_row else "nothing is chosen"
 
 
-def not_reading(subject: Subject) -> str | None:
+def not_reading(context: ActionContext) -> str | None:
     """For going through things one by one."""
-    return None if subject.is_reading else "f reads one thing after the other"
+    return None if context.is_reading else "f reads one thing after the other"
 
 
 def no_remedy(remedy: Remedy) -> Reason:
@@ -120,12 +120,12 @@ def no_remedy(remedy: Remedy) -> Reason:
         Remedy.RECALL: ("pending", "retry"),
     }[remedy]
 
-    def reason(subject: Subject) -> str | None:
-        if not subject.selection.messages:
+    def reason(context: ActionContext) -> str | None:
+        if not context.selection.messages:
             return "no message is chosen"
-        if any(message.status in states for message in subject.selection.messages):
+        if any(message.status in states for message in context.selection.messages):
             return None
-        return _too_late(remedy, subject.selection.messages[0])
+        return _too_late(remedy, context.selection.messages[0])
 
     return reason
 
@@ -155,19 +155,19 @@ def clock_of(moment: object) -> str:
     return f" at {read.astimezone():%H:%M}" if read is not None else ""
 
 
-def nothing_pending(subject: Subject) -> str | None:
+def nothing_pending(context: ActionContext) -> str | None:
     """For taking back, and for writing at once."""
-    return None if subject.pending else "everything you decided is written"
+    return None if context.pending else "everything you decided is written"
 
 
-def nothing_to_dismiss(subject: Subject) -> str | None:
+def nothing_to_dismiss(context: ActionContext) -> str | None:
     """For clearing what is for information."""
-    return None if subject.to_dismiss else "nothing is only for your information"
+    return None if context.to_dismiss else "nothing is only for your information"
 
 
-def no_letter(subject: Subject) -> str | None:
+def no_letter(context: ActionContext) -> str | None:
     """For what is about a message or a request."""
-    return None if subject.selection.message or subject.selection.request else "no message is chosen"
+    return None if context.selection.message or context.selection.request else "no message is chosen"
 
 
 # An action of the console: its keys and words, where it applies, and why it may not be used now.
@@ -208,8 +208,8 @@ class Action(Struct, frozen=True):
         modes: Where it applies; empty for everywhere.
         deciding: Must not happen on a row that just changed by itself.
         footer: Whether it is worth a place in the footer.
-        why_not: Why it cannot be used on a subject.
-        wording: Another label on a subject; empty for the usual one.
+        why_not: Why it cannot be used on a context.
+        wording: Another label on a context; empty for the usual one.
     """
 
     id: str
@@ -220,20 +220,20 @@ class Action(Struct, frozen=True):
     modes: frozenset[Mode] = frozenset()
     deciding: bool = False
     footer: bool = True
-    why_not: Reason = lambda subject: None
-    wording: Callable[[Subject], str] = lambda subject: ""
+    why_not: Reason = lambda context: None
+    wording: Callable[[ActionContext], str] = lambda context: ""
 
     @property
     def writes(self) -> bool:
         """Whether it changes the team, so that it is not there when the team is read-only."""
         return self.group in _WRITING
 
-    def label_on(self, subject: Subject) -> str:
-        """The words for the footer, of what it does to `subject`."""
-        marked = subject.selection.marked
+    def label_on(self, context: ActionContext) -> str:
+        """The words for the footer, of what it does to `context`."""
+        marked = context.selection.marked
         if marked and self.deciding:
             return f"{self.label.rstrip('…')} {marked:,} marked"
-        return self.wording(subject) or self.label
+        return self.wording(context) or self.label
 
     @property
     def asks(self) -> bool:
@@ -244,15 +244,15 @@ class Action(Struct, frozen=True):
         """Whether it applies in `mode` at all."""
         return not self.modes or mode in self.modes
 
-    def disabled(self, subject: Subject) -> str | None:
-        """Why it cannot be used on `subject`, None when it can."""
-        if not self.is_here(subject.mode):
+    def disabled(self, context: ActionContext) -> str | None:
+        """Why it cannot be used on `context`, None when it can."""
+        if not self.is_here(context.mode):
             return f"{self.label.rstrip('…')} does not apply here"
-        if self.deciding and subject.selection.gone and not subject.selection.marked:
-            return subject.selection.gone
+        if self.deciding and context.selection.gone and not context.selection.marked:
+            return context.selection.gone
         if self.writes:
-            return subject.no_writing or self.why_not(subject)
-        return self.why_not(subject)
+            return context.no_writing or self.why_not(context)
+        return self.why_not(context)
 
 
 def _row(group: Group, id: str, keys: str, label: str, help: str, *, modes: Iterable[Mode] = (), **more: Any) -> Action:
@@ -316,7 +316,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "full screen",
         "Read it on the whole screen, where every key works, space and b page, n and p go on; esc leaves.",
         why_not=no_row,
-        wording=lambda subject: "list" if subject.is_reading else "",
+        wording=lambda context: "list" if context.is_reading else "",
     ),
     _look("mark", "space", "mark", "Mark the row, to treat many at once.", modes=_MARKABLE, why_not=no_row),
     _look(
@@ -364,7 +364,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "slash",
         "filter",
         "Show only rows that hold the words you type; while reading, look for them in the text.",
-        wording=lambda subject: "search" if subject.is_reading else "",
+        wording=lambda context: "search" if context.is_reading else "",
     ),
     _in_help(
         "next_hit",
@@ -431,7 +431,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "approve…",
         "Approve or answer: the marked ones, or this one.",
         modes=_ANSWERING,
-        wording=lambda subject: "answer…" if subject.asks_a_question else "",
+        wording=lambda context: "answer…" if context.asks_a_question else "",
         deciding=True,
         why_not=no_approval,
     ),

@@ -22,8 +22,8 @@ from team_console.console.keys import KeyQueue
 from team_console.console.main import MainScreen
 from team_console.console.notices import Notifier
 from team_console.console.preferences import Preferences, load
-from team_console.console.reader import Feed, Pace, ReadResult
-from team_console.console.selection import Subject
+from team_console.console.reader import Pace, ReadResult, StoreReader
+from team_console.console.selection import ActionContext
 from team_console.console.textual_fixes import write_to_terminal
 from team_console.console.themes import TERMINAL, THEMES, first_theme, native_colours
 from team_console.console.words import ScreenState, reason_of
@@ -116,9 +116,9 @@ class ConsoleApp(ContainedApp[int]):
             """Only the latest progress is of interest."""
             return isinstance(message, ConsoleApp.Progressed)
 
-    def __init__(self, team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> None:
+    def __init__(self, team: Team, *, me: str, read_only: bool = False, reader: StoreReader | None = None) -> None:
         super().__init__(ansi_color=native_colours())
-        self.team, self.feed = team, feed or Feed(team, me)
+        self.team, self.reader = team, reader or StoreReader(team, me)
         self._pace = Pace()
         self._reading = self._again = self._urgent = self._has_read = False
         self._later: dict[str, TimerHandle] = {}
@@ -156,14 +156,14 @@ class ConsoleApp(ContainedApp[int]):
         self.preferences = preferences
         self._notifier.take_notices(preferences.notices)
 
-    def perform(self, name: str, subject: Subject) -> None:
+    def perform(self, name: str, context: ActionContext) -> None:
         """Do an action of the registry, or the human's own command `own:NUMBER`, on what it is about."""
         from team_console.console.commands import HANDLERS, run_own  # the first picture does not wait for them
 
         if name.startswith("own:"):
-            run_own(self.main, subject, self.preferences.commands[int(name.removeprefix("own:"))])
+            run_own(self.main, context, self.preferences.commands[int(name.removeprefix("own:"))])
         else:
-            HANDLERS[name](self.main, subject)
+            HANDLERS[name](self.main, context)
 
     def action_command_palette(self) -> None:
         """Everything by its name: ours, and not the toolkit's."""
@@ -286,16 +286,16 @@ class ConsoleApp(ContainedApp[int]):
 
     def begin_to_read(self) -> None:
         """Show what is at hand, so that it is in the first picture, and look at the store."""
-        self.feed.tell = self._report
-        sight = self.feed.at_hand()
-        if sight is not None:
-            self.learned(sight=sight, looked_at=sight.snapshot.taken_at, good_at=sight.snapshot.taken_at)
+        self.reader.tell = self._report
+        reading = self.reader.at_hand()
+        if reading is not None:
+            self.learned(reading=reading, looked_at=reading.snapshot.taken_at, good_at=reading.snapshot.taken_at)
         self.look()
 
     def look(self, *, back: bool = False) -> None:
         """Look at the store again now, with `back` at its archives too."""
         if back:
-            self.feed.look_back()
+            self.reader.look_back()
         self._asked += 1
         self.post_message(self.StoreChanged())
 
@@ -318,7 +318,7 @@ class ConsoleApp(ContainedApp[int]):
         self._begun = self._asked
         self._pace.begin()
         # Not a worker of Textual's: its states are messages, and all of them take longer than a short reading.
-        reading = asyncio.get_running_loop().run_in_executor(None, self.feed.read)
+        reading = asyncio.get_running_loop().run_in_executor(None, self.reader.read)
         reading.add_done_callback(self._read_ended)
 
     def _read_later(self) -> None:
@@ -394,18 +394,18 @@ class ConsoleApp(ContainedApp[int]):
         if hint.reason != STARTING and (hint.state, hint.reason) != (known.state, known.reason):
             self.learned(watch=hint)
 
-    def saw(self, sight: ReadResult, *, first: bool) -> None:
+    def saw(self, reading: ReadResult, *, first: bool) -> None:
         """Show what was read, unless a later reading was shown already."""
-        if not first and self.situation.sight is not None and sight.number < self.situation.sight.number:
+        if not first and self.situation.reading is not None and reading.number < self.situation.reading.number:
             return
         now = self.team.clock()
-        good = now if sight.fresh else self.situation.good_at
-        self.learned(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
+        good = now if reading.fresh else self.situation.good_at
+        self.learned(reading=reading, progress=None, failure="", looked_at=now, good_at=good)
         # Somebody holds the lock; a write that is over needs no further look.
-        self._wait("holder", HOLDER_LOOK if sight.snapshot.holder is not None else None, self.look, anew=True)
-        self._look_when_one_ends(sight.view if sight.fresh else None, now)
+        self._wait("holder", HOLDER_LOOK if reading.snapshot.holder is not None else None, self.look, anew=True)
+        self._look_when_one_ends(reading.view if reading.fresh else None, now)
         self._watch_askers()
-        self._tell_news(sight.view)
+        self._tell_news(reading.view)
         if first:
             self.call_after_refresh(self.watch_store)
 
@@ -482,7 +482,7 @@ def run_console(
     *,
     me: str | None = None,
     read_only: bool = False,
-    feed: Feed | None = None,
+    reader: StoreReader | None = None,
     tips: bool = False,
 ) -> int:
     """Run the console on `team`, and on those that are gone to from there, until it is left.
@@ -490,7 +490,7 @@ def run_console(
     Args:
         me: Who sits there, in every team; None for the lead of each. A name that was given is never exchanged for
             another: an agent, whose process is bound to its name, would become the lead of a team it is not in.
-        feed: What reads `team`, if that began already.
+        reader: What reads `team`, if that began already.
         tips: Whether to say what to try.
 
     Returns:
@@ -501,14 +501,14 @@ def run_console(
         while True:
             # guard: seat-in-another-team
             seat = me or team.config().lead
-            app = ConsoleApp(team, me=seat, read_only=read_only, feed=feed)
+            app = ConsoleApp(team, me=seat, read_only=read_only, reader=reader)
             app.main.tip = 0 if tips else None
             with announce_presence(team) if _may_answer(app, seat) else nullcontext():
                 status = app.run_to_the_end()[1]
             opened.close()
             if app.next_team is None:
                 return status
-            team, feed = opened.enter_context(closing(open_team(app.next_team, read_only=read_only))), None
+            team, reader = opened.enter_context(closing(open_team(app.next_team, read_only=read_only))), None
 
 
 def _may_answer(app: ConsoleApp, me: str) -> bool:

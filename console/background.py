@@ -49,7 +49,7 @@ class Host(Protocol):
     preferences: Preferences
     caller: Caller
     drafts: Drafts
-    shelf: AttachmentCache
+    cache: AttachmentCache
     look: Callable[[], None]
     report: Callable[[BaseException], None]
 
@@ -133,7 +133,7 @@ class Background:
     def fetch(self, message: Message) -> None:
         """Read the content of `message` that is stored beside the queue, once; after a failure again."""
         place = attachment_of(message)
-        if place is None or place in self._fetching or place in self._screen.shelf.contents:
+        if place is None or place in self._fetching or place in self._screen.cache.contents:
             return
         if monotonic() >= self._missed.get(place, 0.0):
             self._fetching.add(place)
@@ -144,10 +144,10 @@ class Background:
 
         A content that is not what the message's own digest says is shown as such, never as the content.
         """
-        screen, contents = self._screen, self._screen.shelf.contents
+        screen, contents = self._screen, self._screen.cache.contents
         digest = mapping(message.payload, "attachment").get("sha256")
         try:
-            data = await asyncio.to_thread(screen.shelf.team.attachment, place)
+            data = await asyncio.to_thread(screen.cache.team.attachment, place)
             self._missed.pop(place, None)
             if digest is not None and sha256(data).hexdigest() != digest:
                 screen.toast(f"✗ {safe_line(place, 120)} is not what the message says it is", severity="error")
@@ -168,29 +168,29 @@ class Background:
 
     # Evidence beside requests and reports.
 
-    def gather(self, wish: EvidenceRequest) -> None:
+    def gather(self, request: EvidenceRequest) -> None:
         """Look for the evidence beside a request or report, one look at a time for each."""
-        if wish.key not in self._gathering:
-            self._gathering.add(wish.key)
-            self._screen.app.run_worker(self._gather(wish), group="evidence", exit_on_error=False)
+        if request.key not in self._gathering:
+            self._gathering.add(request.key)
+            self._screen.app.run_worker(self._gather(request), group="evidence", exit_on_error=False)
 
-    async def _gather(self, wish: EvidenceRequest) -> None:
-        evidence, team = self._screen.shelf.evidence, self._screen.shelf.team
+    async def _gather(self, request: EvidenceRequest) -> None:
+        evidence, team = self._screen.cache.evidence, self._screen.cache.team
 
         def look() -> Gathered:
-            return gathered(wish, gather(team, wish), known)
+            return gathered(request, gather(team, request), known)
 
-        known = evidence.get(wish.key)
+        known = evidence.get(request.key)
         try:
             found = await asyncio.to_thread(look)
         except Exception as error:
             self._screen.report(error)
-            found = gathered(wish, NOT_FOUND_OUT)
+            found = gathered(request, NOT_FOUND_OUT)
         finally:
-            self._gathering.discard(wish.key)
-        known = evidence.pop(wish.key, None)
-        is_new = known is None or known.seen != found.seen or not known.is_for(wish)
-        evidence[wish.key] = found if is_new or known is None else replace(known, at=found.at)
+            self._gathering.discard(request.key)
+        known = evidence.pop(request.key, None)
+        is_new = known is None or known.seen != found.seen or not known.is_for(request)
+        evidence[request.key] = found if is_new or known is None else replace(known, at=found.at)
         if len(evidence) > _MOST_EVIDENCE:
             del evidence[next(iter(evidence))]
         if is_new:

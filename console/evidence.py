@@ -192,7 +192,7 @@ class EvidenceRequest(Struct, frozen=True):
     batches: tuple[Batch, ...] = ()
 
     def is_for_the_same(self, other: EvidenceRequest) -> bool:
-        """Whether the same evidence would be looked for; a clock that goes on is no other wish."""
+        """Whether the same evidence would be looked for; a clock that goes on is no other request."""
         return (
             self.message is other.message
             and self.text == other.text
@@ -201,8 +201,8 @@ class EvidenceRequest(Struct, frozen=True):
         )
 
 
-def _verdict(wish: EvidenceRequest) -> Message | None:
-    return wish.former.verdict if wish.former is not None else None
+def _verdict(request: EvidenceRequest) -> Message | None:
+    return request.former.verdict if request.former is not None else None
 
 
 # Gathers the evidence beside one request or report: in a thread, never under the lock, bounded in what it looks at.
@@ -211,28 +211,28 @@ _OFFICE = "_bmad-output"
 """The folder of a project that holds its team."""
 
 
-def gather(team: Team, wish: EvidenceRequest) -> Evidence:
+def gather(team: Team, request: EvidenceRequest) -> Evidence:
     """The evidence there is now; what this machine refuses to tell is not known."""
     try:
-        return _gather(team, wish)
+        return _gather(team, request)
     except OSError:
         return NOT_FOUND_OUT
 
 
-def _gather(team: Team, wish: EvidenceRequest) -> Evidence:
-    row = wish.row
+def _gather(team: Team, request: EvidenceRequest) -> Evidence:
+    row = request.row
     if row is None:
-        return report_evidence(wish.text, Looked(runs=runs_of(team, wish.message.sender)))
-    folder, says = project_folder(team, wish.message)
-    names = _names(wish, row)
+        return report_evidence(request.text, Looked(runs=runs_of(team, request.message.sender)))
+    folder, says = project_folder(team, request.message)
+    names = _names(request, row)
     files = look_for(folder, names) if folder else tuple(FileFact(name, FileState.UNREADABLE) for name in names)
     looked = Looked(folder, says, files, runs_of(team, row.asker))
     return plan_evidence(
         row,
-        text=wish.text,
-        former=wish.former,
-        former_text=wish.former_text,
-        batches=wish.batches,
+        text=request.text,
+        former=request.former,
+        former_text=request.former_text,
+        batches=request.batches,
         looked=looked,
     )
 
@@ -251,8 +251,8 @@ def project_folder(team: Team, question: Message) -> tuple[str, str]:
     return str(Path(folder)), "where the team is"
 
 
-def _names(wish: EvidenceRequest, row: RequestRow) -> tuple[str, ...]:
+def _names(request: EvidenceRequest, row: RequestRow) -> tuple[str, ...]:
     if row.kind is not RequestKind.PERMISSION:
-        return named_files(wish.text)
-    path = path_in(permission_of(wish.message.payload).input)
+        return named_files(request.text)
+    path = path_in(permission_of(request.message.payload).input)
     return (path,) if path else ()

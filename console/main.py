@@ -17,7 +17,7 @@ from team_console.console.drafts import Drafts, ScreenPlace
 from team_console.console.editor import edit_text
 from team_console.console.modes.pane import AttachmentCache, EvidenceWanted, Pane
 from team_console.console.preferences import Preferences
-from team_console.console.selection import NOTHING, Mode, Subject
+from team_console.console.selection import NOTHING, ActionContext, Mode
 from team_console.console.team import cells_of
 from team_console.console.words import (
     DRAFT,
@@ -115,7 +115,7 @@ class Seat(Protocol):
     def report(self, error: BaseException) -> None:
         """Take an exception nobody expected."""
 
-    def perform(self, name: str, subject: Subject) -> None:
+    def perform(self, name: str, context: ActionContext) -> None:
         """Do an action of the registry, or the human's own command `own:NUMBER`, on what it is about."""
 
 
@@ -155,7 +155,7 @@ class MainScreen(Screen[None]):
         self._seat = seat
         self.now = caller.team.clock()
         self.left_at = self._tells_since = self._place.left_at
-        self.shelf = AttachmentCache(
+        self.cache = AttachmentCache(
             caller.team,
             preferences=self.preferences,
             divider=self._place.divider,
@@ -236,7 +236,7 @@ class MainScreen(Screen[None]):
 
     def take_preferences(self, preferences: Preferences) -> None:
         """Make what the human chose hold from now on."""
-        self.preferences = self.shelf.preferences = preferences
+        self.preferences = self.cache.preferences = preferences
         for pane in self._panes.values():
             if pane.is_complete:
                 pane.take_preferences()
@@ -245,7 +245,7 @@ class MainScreen(Screen[None]):
     @property
     def place(self) -> ScreenPlace:
         """Where the human is, to come back to."""
-        return ScreenPlace(self.mode, self.pane.query_text, self.shelf.divider, self.caller.team.clock())
+        return ScreenPlace(self.mode, self.pane.query_text, self.cache.divider, self.caller.team.clock())
 
     # The lists, one of them in front.
 
@@ -255,7 +255,7 @@ class MainScreen(Screen[None]):
         if is_fresh:
             module, _, name = _PANES[mode].partition(":")
             made: type[Pane[Any]] = getattr(import_module(f"team_console.console.modes.{module}"), name)
-            self._panes[mode] = made(self.shelf)
+            self._panes[mode] = made(self.cache)
         if self.mode in self._panes:
             self.pane.remove_class("-active")
         self.mode = mode
@@ -325,7 +325,7 @@ class MainScreen(Screen[None]):
         if follow := getattr(self.app.screen, "follow", None):  # something that is read, over this screen
             follow(self.view)
         if self._form is not None and self._asks_about_request and self.pane.is_complete:
-            self._form.show_fate(self.pane.fate)
+            self._form.show_outcome(self.pane.outcome)
 
     def _show_pane(self, *, again: bool = False) -> None:
         """Show the situation in front; a list that fails says so instead of showing what was true before."""
@@ -385,30 +385,30 @@ class MainScreen(Screen[None]):
             if is_filtering:
                 self._show_tip(None)
             return
-        subject = self.subject()
-        self._show_tip(subject)
-        here = (action for action in actions_in(subject.mode, read_only=self.cannot_write) if action.footer)
-        if subject.is_reading:
+        context = self.context()
+        self._show_tip(context)
+        here = (action for action in actions_in(context.mode, read_only=self.cannot_write) if action.footer)
+        if context.is_reading:
             here = (BY_ID[name] for name in READING if not (self.cannot_write and BY_ID[name].writes))
-        usable = (action for action in here if action.disabled(subject) is None)
-        asks_back = subject.is_reading and BY_ID["ask_back"].disabled(subject) is None
+        usable = (action for action in here if action.disabled(context) is None)
+        asks_back = context.is_reading and BY_ID["ask_back"].disabled(context) is None
         keys = {"remark": "c", "ask_back": "?", "help": "F1"} if asks_back else {}  # those of the text that is read
-        hints = tuple(KeyHint(keys.get(action.id) or shown_key(action), action.label_on(subject)) for action in usable)
-        hints = (KeyHint("space", "page"), *hints) if subject.is_reading else hints
-        names = ("back", "help") if subject.is_reading else PINNED
+        hints = tuple(KeyHint(keys.get(action.id) or shown_key(action), action.label_on(context)) for action in usable)
+        hints = (KeyHint("space", "page"), *hints) if context.is_reading else hints
+        names = ("back", "help") if context.is_reading else PINNED
         bar.show(hints, tuple(KeyHint(keys.get(name) or shown_key(BY_ID[name]), BY_ID[name].label) for name in names))
 
-    def _show_tip(self, subject: Subject | None) -> None:
-        """What to try with `subject`; nothing while what is typed are letters."""
+    def _show_tip(self, context: ActionContext | None) -> None:
+        """What to try with `context`; nothing while what is typed are letters."""
         if self.tip is None:
             return
-        if subject is not None:
-            self.tip = step_of(subject, self.tip)
-        self.query_one(TipBar).show(tip_lines(self.tip, subject) if subject is not None else ())
+        if context is not None:
+            self.tip = step_of(context, self.tip)
+        self.query_one(TipBar).show(tip_lines(self.tip, context) if context is not None else ())
 
     def show_pending(self) -> None:
         """Show what is not written yet in its rows, and the seconds left."""
-        self.shelf.pending = self._marks()
+        self.cache.pending = self._marks()
         self.show_again()
         self._count_down()
 
@@ -478,7 +478,7 @@ class MainScreen(Screen[None]):
 
     def came_back(self, seconds: float) -> None:
         """The human was away for so long: say what happened, and mark what came meanwhile."""
-        self.left_at = self.shelf.new_since = self.caller.team.clock() - timedelta(seconds=seconds)
+        self.left_at = self.cache.new_since = self.caller.team.clock() - timedelta(seconds=seconds)
         self.tell_since(self.left_at)
 
     def _show_since(self, digest: Digest) -> None:
@@ -507,17 +507,17 @@ class MainScreen(Screen[None]):
             return False
         return not (self.pane.is_leaving and self._seat.is_behind)
 
-    def subject(self) -> Subject:
+    def context(self) -> ActionContext:
         """What keys act on now."""
         caller = self.caller
         lead = self.situation.snapshot.config.lead if self.situation.snapshot else caller.actor
-        return Subject(
+        return ActionContext(
             mode=self.mode,
             me=caller.actor,
             lead=lead,
             view=self.view,
             no_writing=no_writing(self.situation, read_only=self.read_only),
-            selection=self.pane.subject() if self._is_drawn else NOTHING,
+            selection=self.pane.selection() if self._is_drawn else NOTHING,
             pending=self.pending_decisions.subjects,
             is_reading=self.is_reading,
         )
@@ -526,7 +526,7 @@ class MainScreen(Screen[None]):
         """Do an action of the registry, or say why not; one that decides only once what it is about is drawn."""
         if name.startswith("own:"):
             if self._is_drawn and self.app.screen is self:
-                self._seat.perform(name, self.subject())
+                self._seat.perform(name, self.context())
             return
         action = BY_ID[name]
         if not self._is_drawn and action.group is not Group.CONSOLE:
@@ -555,10 +555,10 @@ class MainScreen(Screen[None]):
     def _do(self, action: Action) -> None:
         if self.app.screen is not self:
             return
-        subject = self.subject()
-        why = action.disabled(subject)
+        context = self.context()
+        why = action.disabled(context)
         if why is not None:
-            if action.is_here(subject.mode):
+            if action.is_here(context.mode):
                 self.toast(f"{action.label.rstrip('…')}: {why}", severity="warning")
             return
         self._warning = ""
@@ -567,7 +567,7 @@ class MainScreen(Screen[None]):
                 self.toast(f"{_CHANGED} Review it, then press the key again.", severity="warning")
                 return
             self._warning = _CHANGED
-        self._seat.perform(action.id, subject)
+        self._seat.perform(action.id, context)
 
     def back(self) -> None:
         """Back out of the innermost thing; at the outside, take the card or the tip away, or stop asking agents."""
@@ -671,7 +671,7 @@ class MainScreen(Screen[None]):
     @on(EvidenceWanted)
     def _evidence_wanted(self, event: EvidenceWanted) -> None:
         event.stop()
-        self.background.gather(event.wish)
+        self.background.gather(event.request)
 
     @on(Pane.GoTo)
     def _go_to(self, event: Pane.GoTo) -> None:
@@ -699,7 +699,7 @@ class MainScreen(Screen[None]):
     @on(ScreenSuspend)
     @on(ScreenResume)
     def _another_front(self) -> None:
-        if self.app.screen is self and self._marks() != self.shelf.pending:
+        if self.app.screen is self and self._marks() != self.cache.pending:
             self.show_pending()
         self.call_after_refresh(self._show_keys)
 

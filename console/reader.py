@@ -54,7 +54,7 @@ class ReadResult(Struct, frozen=True):
     around: LocalFacts = LocalFacts()
 
 
-class Feed:
+class StoreReader:
     """Makes readings of a team; used from one thread at a time.
 
     Attributes:

@@ -99,7 +99,7 @@ _FROM_AN_AGENT = frozenset({RequestKind.BROWSER, RequestKind.RESEARCH})
 NOTHING = Selection()
 
 
-class Subject(Struct, frozen=True):
+class ActionContext(Struct, frozen=True):
     """The subject of an action: the place, who acts, and what is selected there.
 
     Attributes:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from team_console.console.actions import BY_ID, shown_key
 from team_console.console.preferences import SORTS
 from team_console.console.reader import ReadResult
-from team_console.console.selection import PLACES, Mode, Subject
+from team_console.console.selection import PLACES, ActionContext, Mode
 from team_console.store.contract.team import Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem, TeamError
@@ -46,7 +46,7 @@ def row_now(asked: RequestRow, view: View | None) -> RequestRow | None:
     return next((row for row in rows if row.key == asked.key), None)
 
 
-def fate_of(asked: RequestRow, view: View | None, now: datetime) -> str:
+def request_outcome(asked: RequestRow, view: View | None, now: datetime) -> str:
     """What became of a request that was open, as safe text; empty while it is open, and while nothing is known."""
     if view is None or not view.snapshot.is_known:
         return ""
@@ -118,7 +118,7 @@ class ScreenState(Struct, frozen=True):
     """All that is known about how true the screen is.
 
     Attributes:
-        sight: The last reading, None before the first.
+        reading: The last reading, None before the first.
         watch: How changes are noticed.
         progress: Records read and records in all while a long reading goes on.
         failure: What kept the store from being read at all, as a sentence.
@@ -127,7 +127,7 @@ class ScreenState(Struct, frozen=True):
         root: The team's folder, empty when it has none.
     """
 
-    sight: ReadResult | None = None
+    reading: ReadResult | None = None
     watch: WatchHint = _LIVE
     progress: tuple[int, int] | None = None
     failure: str = ""
@@ -142,29 +142,29 @@ class ScreenState(Struct, frozen=True):
     @property
     def view(self) -> View | None:
         """What is shown, as plain rows; None before the first reading and while the queue cannot be read."""
-        return self.sight.view if self.sight else None
+        return self.reading.view if self.reading else None
 
     @property
     def is_read(self) -> bool:
         """Whether a reading was there."""
-        return self.sight is not None
+        return self.reading is not None
 
     @property
     def obstacle(self) -> str:
         """Why permissions forbid to write, safe text; empty when they do not."""
-        return safe_line(self.sight.obstacle, 300) if self.sight else ""
+        return safe_line(self.reading.obstacle, 300) if self.reading else ""
 
     @property
     def snapshot(self) -> Snapshot | None:
         """The last snapshot."""
-        return self.sight.snapshot if self.sight else None
+        return self.reading.snapshot if self.reading else None
 
 
 def shows_the_same(state: ScreenState, other: ScreenState) -> bool:
     """Whether both look the same but for ages: a look that found nothing new needs no painting."""
-    if state.sight is None or other.sight is None or state.view is None or other.view is None:
+    if state.reading is None or other.reading is None or state.view is None or other.view is None:
         return False
-    mine, others = state.sight, other.sight
+    mine, others = state.reading, other.reading
     around = (state.watch, state.progress, state.failure, mine.fresh, mine.obstacle, mine.around)
     if around != (other.watch, other.progress, other.failure, others.fresh, others.obstacle, others.around):
         return False
@@ -266,14 +266,14 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
         return _words("◔", "Reading the team …", "", tone="open")
     truth = assess(snapshot, snapshot.taken_at)
     doubt = truth.reason(State.DOUBT)
-    if situation.sight is not None and situation.sight.view is None:
+    if situation.reading is not None and situation.reading.view is None:
         if truth.state is State.VANISHED:
             return _words("∅", "The queue is gone", "It is not known what waits.", tone="alarm")
         where = safe_line(situation.short(truth.reasons[0].text), 300) if truth.reasons else ""
         return _words("✗", "The queue cannot be read", f"It is not known what waits. {where}", tone="alarm")
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
-    if situation.sight is not None and not situation.sight.fresh:
+    if situation.reading is not None and not situation.reading.fresh:
         return _words("✗", "It cannot be read now", _AS_LAST_READ if mode is not Mode.HISTORY else "", tone="alarm")
     if truth.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
         title, text, _ = _NOTHING[mode]
@@ -289,8 +289,8 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
 
 def is_sure(situation: ScreenState) -> bool:
     """Whether a list without rows has none because there are none, and not because of what could not be read."""
-    sight, snapshot = situation.sight, situation.snapshot
-    if snapshot is None or sight is None or sight.view is None or not sight.fresh:
+    reading, snapshot = situation.reading, situation.snapshot
+    if snapshot is None or reading is None or reading.view is None or not reading.fresh:
         return False
     return assess(snapshot, snapshot.taken_at).reason(State.DOUBT) is None
 
@@ -355,7 +355,7 @@ def _reading(situation: ScreenState) -> Notice | None:
 
 
 def _meanwhile(situation: ScreenState, now: datetime, first: str) -> str:
-    if situation.good_at is None or situation.sight is None or situation.sight.view is None:
+    if situation.good_at is None or situation.reading is None or situation.reading.view is None:
         return first
     when, old = clock_time(situation.good_at, now), span((now - situation.good_at).total_seconds())
     return f"{first} Shown is what was read {when}, {old} ago."
@@ -386,12 +386,12 @@ def pending_words(decided: str) -> str:
 def with_pending(document: Document, decided: str) -> Document:
     """The document of such a thing, which says it first."""
     how = "a and r go on with your words" if decided == DRAFT else "U undo, enter send now"
-    return with_fate(document, f"{pending_words(decided)} · {how}")
+    return with_banner(document, f"{pending_words(decided)} · {how}")
 
 
-def with_fate(document: Document, fate: str) -> Document:
+def with_banner(document: Document, outcome: str) -> Document:
     """The document of a request that waits no more while it is read, which says so above its text."""
-    return replace(document, banner=" · ".join(filter(None, (fate, document.banner))))
+    return replace(document, banner=" · ".join(filter(None, (outcome, document.banner))))
 
 
 def set_title(widget: Widget, title: str, subtitle: str = "", quiet: str = "") -> None:
@@ -541,9 +541,9 @@ _MORE = (
 )
 
 
-def step_of(subject: Subject, step: int) -> int:
+def step_of(context: ActionContext, step: int) -> int:
     """Which tip comes now: after a decision of the human's the second, after a look at the sprint the third."""
-    view = subject.view
+    view = context.view
     if view is None:
         return step
     opened = min((row.asked_at for row in view.requests if row.is_open and row.asked_at), default=None)
@@ -551,29 +551,29 @@ def step_of(subject: Subject, step: int) -> int:
     has_decided = any(opened is None or row.answered_at > opened for row in decided if row.answered_at is not None)
     if step == 0 and has_decided:
         return 1
-    return 2 if step == 1 and subject.mode is Mode.SPRINT else step
+    return 2 if step == 1 and context.mode is Mode.SPRINT else step
 
 
-def tip_lines(step: int, subject: Subject) -> tuple[Line, ...]:
+def tip_lines(step: int, context: ActionContext) -> tuple[Line, ...]:
     """The tip in its lengths, the longest first; each names only keys that do what it says. None without a view."""
-    if subject.view is None:
+    if context.view is None:
         return ()
-    return tuple(map(_line, (_to_decide(subject), _SPRINT, _MORE)[step]))
+    return tuple(map(_line, (_to_decide(context), _SPRINT, _MORE)[step]))
 
 
-def _to_decide(subject: Subject) -> Sequence[str]:
-    selection = subject.selection
-    if not selection.marked and BY_ID["reject"].is_here(subject.mode) and _is_plan(subject, selection.request):
+def _to_decide(context: ActionContext) -> Sequence[str]:
+    selection = context.selection
+    if not selection.marked and BY_ID["reject"].is_here(context.mode) and _is_plan(context, selection.request):
         return _HERE
-    opened = takewhile(lambda row: row.is_open, subject.view.requests if subject.view is not None else ())
-    if not any(_is_plan(subject, row) for row in opened):
+    opened = takewhile(lambda row: row.is_open, context.view.requests if context.view is not None else ())
+    if not any(_is_plan(context, row) for row in opened):
         return _SPRINT
-    return _IN_THIS_LIST if subject.mode is Mode.NEEDS else _ELSEWHERE
+    return _IN_THIS_LIST if context.mode is Mode.NEEDS else _ELSEWHERE
 
 
-def _is_plan(subject: Subject, row: RequestRow | None) -> bool:
+def _is_plan(context: ActionContext, row: RequestRow | None) -> bool:
     """Whether it is a plan that the human can decide on."""
-    return row is not None and row.kind is RequestKind.PLAN and subject.no_verdict_on(row) is None
+    return row is not None and row.kind is RequestKind.PLAN and context.no_verdict_on(row) is None
 
 
 def _line(text: str) -> Line:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from msgspec import Struct
-from team_console.widgets.later import Told
+from team_console.widgets.later import WidgetMessage
 from team_console.widgets.text import DONE, Line, crop, fit, progress_bar, spread, width_of, wrap
 from team_console.widgets.tones import Inked
 from textual.content import Content
@@ -21,7 +21,7 @@ class FewLines(Inked, Widget):
     """A widget of a few lines, as high as they are."""
 
     @dataclass
-    class Clicked(Told["FewLines"]):
+    class Clicked(WidgetMessage["FewLines"]):
         """The part with this name was clicked."""
 
         name: str

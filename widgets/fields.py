@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.widgets.bars import FewLines, OneLine
-from team_console.widgets.later import Told
+from team_console.widgets.later import WidgetMessage
 from team_console.widgets.text import Line, wrap
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -35,7 +35,7 @@ class Choice(OneLine, can_focus=True):
     HELP = "Left and right change the value."
 
     @dataclass
-    class Changed(Told["Choice"]):
+    class Changed(WidgetMessage["Choice"]):
         """Another value was chosen."""
 
         value: str
@@ -153,10 +153,10 @@ class Note(TextArea):
         Binding("ctrl+e", "edit", "Edit in an editor", show=False),
     ]
 
-    class Entered(Told["Note"]):
+    class Entered(WidgetMessage["Note"]):
         """Enter was pressed."""
 
-    class EditorWanted(Told["Note"]):
+    class EditorWanted(WidgetMessage["Note"]):
         """The text should be edited in the human's own editor."""
 
     def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:
@@ -244,13 +244,13 @@ class Options(FewLines, can_focus=True):
     ]
     HELP = "The keys 1 to 9 choose, the arrows go through them; of several, space chooses."
 
-    class Changed(Told["Options"]):
+    class Changed(WidgetMessage["Options"]):
         """Something else is chosen."""
 
-    class Moved(Told["Options"]):
+    class Moved(WidgetMessage["Options"]):
         """The cursor is elsewhere, or was asked to go."""
 
-    class Entered(Told["Options"]):
+    class Entered(WidgetMessage["Options"]):
         """Enter was pressed."""
 
     def __init__(

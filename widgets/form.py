@@ -159,7 +159,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     Form .form--row { layout: horizontal; height: auto; }
     Form .form--label { width: 11; padding-right: 1; color: $text-muted; }
     Form .form--row > Field, Form .form--row > Note { width: 1fr; }
-    Form #fate { display: none; height: auto; max-height: 2; color: $text-warning; text-style: bold; }
+    Form #outcome { display: none; height: auto; max-height: 2; color: $text-warning; text-style: bold; }
     Form .form--error { display: none; height: auto; max-height: 6; color: $text-error; }
     Form .form--error.-shown { display: block; }
     Form Excerpt { margin: 0; }
@@ -203,7 +203,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self._finished: tuple[ResultT] | None = None
         self._typed_in: Widget | None = None
         self._keeping: Timer | None = None
-        self.warning = self._fate = self._said = ""
+        self.warning = self._outcome = self._said = ""
         self._painted_at = self._stood_at = self._counts_from = 0.0
         self._refused = 0
         self._was_refused = self._can_be_mended = False
@@ -265,7 +265,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
                 if self._about:
                     yield Static(Content(self._about), classes="form--note", markup=False)
                 yield from self.fields()
-            yield Static("", id="fate", classes="form--below", markup=False)
+            yield Static("", id="outcome", classes="form--below", markup=False)
             changed = Excerpt(most=_NEW, id="changed")
             yield changed.add_class("form--below")
             yield Static("", classes="form--below form--error", markup=False)
@@ -545,17 +545,19 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     # What it says.
 
-    def show_fate(self, fate: str) -> None:
+    def show_outcome(self, outcome: str) -> None:
         """Say what became of the one request it asks about, safe text; empty while that waits.
 
         What its own act makes of the request is told by the act.
         """
-        if self._busy or self._finished is not None or not self.is_mounted or fate == self._fate:
+        if self._busy or self._finished is not None or not self.is_mounted or outcome == self._outcome:
             return
-        self._fate = fate
-        line = self.query_one("#fate", Static)
-        line.update(Content(f"{fate}. This no longer needs a decision. esc closes; your draft is kept." * bool(fate)))
-        line.display = bool(fate)
+        self._outcome = outcome
+        line = self.query_one("#outcome", Static)
+        line.update(
+            Content(f"{outcome}. This no longer needs a decision. esc closes; your draft is kept." * bool(outcome))
+        )
+        line.display = bool(outcome)
         self.call_after_refresh(self.leave_room)
 
     def show_error(self, error: TeamError) -> None:

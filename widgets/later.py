@@ -27,7 +27,7 @@ WidgetT = TypeVar("WidgetT", bound=Widget)
 
 
 @dataclass
-class Told(Message, Generic[WidgetT]):
+class WidgetMessage(Message, Generic[WidgetT]):
     """Something happened in `widget`, by whose id handlers choose what they are told of."""
 
     widget: WidgetT

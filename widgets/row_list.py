@@ -12,7 +12,7 @@ from typing import ClassVar, Generic, TypeVar
 from msgspec import Struct
 from team_console.store.model.safe import safe_line
 from team_console.widgets.document import CANNOT_BE_SHOWN, NotShown
-from team_console.widgets.later import Told
+from team_console.widgets.later import WidgetMessage
 from team_console.widgets.scrolled import room_of
 from team_console.widgets.text import Line, age, fit, marked_hits, pad, width_of, wrap
 from team_console.widgets.tones import Inked
@@ -110,19 +110,19 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     HELP = "Move with the arrows or j and k, g and G, ctrl+d and ctrl+u. Space marks a row, enter opens it."
 
     @dataclass
-    class Moved(Told[ScrollView]):
+    class Moved(WidgetMessage[ScrollView]):
         """The cursor is on another row, or its row changed; `by_user` says whose doing it was."""
 
         key: str | None
         by_user: bool
 
     @dataclass
-    class Opened(Told[ScrollView]):
+    class Opened(WidgetMessage[ScrollView]):
         """Enter was pressed or the row clicked twice."""
 
         key: str
 
-    class Marked(Told[ScrollView]):
+    class Marked(WidgetMessage[ScrollView]):
         """Marks changed."""
 
     def __init__(

@@ -6,7 +6,7 @@ import os
 import sys
 
 from team_console.console.cli.call import Call, is_terminal
-from team_console.console.reader import Feed
+from team_console.console.reader import StoreReader
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import find_teams, other_teams
 from team_console.store.model.errors import Code, TeamError
@@ -28,11 +28,11 @@ def run(call: Call) -> int:
         if call.options.team is None:
             return 0
 
-    feed = Feed(call.team, call.actor)
-    feed.begin()
-    from team_console.console.app import run_console  # 300 ms: Textual, while the feed reads
+    reader = StoreReader(call.team, call.actor)
+    reader.begin()
+    from team_console.console.app import run_console  # 300 ms: Textual, while the reader reads
 
-    return run_console(call.team, me=call.given_actor, read_only=call.options.read_only, feed=feed)
+    return run_console(call.team, me=call.given_actor, read_only=call.options.read_only, reader=reader)
 
 
 def need_screen(instead: str) -> None:

@@ -8,21 +8,21 @@ from functools import partial
 from team_console.console.commands import deciding, looking, writing
 from team_console.console.commands.own import run_own as run_own
 from team_console.console.main import MainScreen
-from team_console.console.selection import PLACES, Mode, Subject
+from team_console.console.selection import PLACES, ActionContext, Mode
 from team_console.store.service.deliveries import Remedy
 
 
-def _go(mode: Mode, screen: MainScreen, subject: Subject) -> None:
+def _go(mode: Mode, screen: MainScreen, context: ActionContext) -> None:
     screen.go(mode)
 
 
-HANDLERS: Mapping[str, Callable[[MainScreen, Subject], object]] = {
+HANDLERS: Mapping[str, Callable[[MainScreen, ActionContext], object]] = {
     "approve": deciding.approve,
     "reject": deciding.reject,
     "done": deciding.done,
     "dismiss": deciding.dismiss,
-    "undo": lambda screen, subject: screen.undo(),
-    "write_now": lambda screen, subject: screen.pending_decisions.write_now(),
+    "undo": lambda screen, context: screen.undo(),
+    "write_now": lambda screen, context: screen.pending_decisions.write_now(),
     "ask_back": deciding.ask_back,
     "remark": deciding.remark,
     "grant": deciding.grant,
@@ -34,15 +34,15 @@ HANDLERS: Mapping[str, Callable[[MainScreen, Subject], object]] = {
     "correct_course": writing.correct_course,
     "send_roster": writing.send_roster,
     **{str(remedy): partial(writing.treat, remedy) for remedy in Remedy},
-    "open": lambda screen, subject: screen.pane.open(),
+    "open": lambda screen, context: screen.pane.open(),
     "mark": looking.mark,
-    "mark_all": lambda screen, subject: looking.list_of_marks(screen).mark_all(),
-    "mark_range": lambda screen, subject: looking.list_of_marks(screen).mark_range(),
+    "mark_all": lambda screen, context: looking.list_of_marks(screen).mark_all(),
+    "mark_range": lambda screen, context: looking.list_of_marks(screen).mark_range(),
     "snooze": looking.snooze,
     "wake": looking.wake,
-    "filter": lambda screen, subject: screen.pane.filter(),
+    "filter": lambda screen, context: screen.pane.filter(),
     "raw": looking.raw,
-    "ids": lambda screen, subject: screen.pane.detail.toggle_full(),
+    "ids": lambda screen, context: screen.pane.detail.toggle_full(),
     "sort": looking.sort,
     "copy_id": looking.copy_id,
     "copy_text": looking.copy_text,
@@ -60,19 +60,19 @@ HANDLERS: Mapping[str, Callable[[MainScreen, Subject], object]] = {
     "said": looking.said,
     "since": looking.since,
     **{f"go_{mode}": partial(_go, mode) for mode in PLACES},
-    "other_view": lambda screen, subject: screen.go(subject.mode.other or subject.mode),
-    "narrower": lambda screen, subject: screen.pane.move_divider(-1),
-    "wider": lambda screen, subject: screen.pane.move_divider(1),
-    "next_panel": lambda screen, subject: screen.focus_next(),
-    "previous_panel": lambda screen, subject: screen.focus_previous(),
-    "back": lambda screen, subject: screen.back(),
+    "other_view": lambda screen, context: screen.go(context.mode.other or context.mode),
+    "narrower": lambda screen, context: screen.pane.move_divider(-1),
+    "wider": lambda screen, context: screen.pane.move_divider(1),
+    "next_panel": lambda screen, context: screen.focus_next(),
+    "previous_panel": lambda screen, context: screen.focus_previous(),
+    "back": lambda screen, context: screen.back(),
     "palette": looking.palette,
     "help": looking.show_help,
-    "redraw": lambda screen, subject: screen.redraw(),
+    "redraw": lambda screen, context: screen.redraw(),
     "theme": looking.theme,
     "settings": looking.settings,
     "teams": looking.teams,
-    "suspend": lambda screen, subject: screen.app.action_suspend_process(),
-    "quit": lambda screen, subject: screen.app.exit(0),
+    "suspend": lambda screen, context: screen.app.action_suspend_process(),
+    "quit": lambda screen, context: screen.app.exit(0),
 }
 """Action id -> what it does."""

@@ -15,8 +15,8 @@ from team_console.console.decisions import PendingDecision, PendingWrite
 from team_console.console.editor import edit_text
 from team_console.console.evidence import EvidenceRequest, gather
 from team_console.console.main import MainScreen
-from team_console.console.modes.pane import wish_of
-from team_console.console.selection import DONE, Subject
+from team_console.console.modes.pane import evidence_request
+from team_console.console.selection import DONE, ActionContext
 from team_console.console.words import quoted
 from team_console.store.attachments import attachment_of
 from team_console.store.contract.transaction import ChangedError
@@ -53,31 +53,31 @@ from team_console.widgets.text import clock_time, short_ago
 _LONGEST = 300
 
 
-def approve(screen: MainScreen, subject: Subject) -> None:
+def approve(screen: MainScreen, context: ActionContext) -> None:
     """Ask for a note and say yes to what was drawn; a question is answered in words."""
-    if subject.wants_words and not subject.selection.marked:
-        message(screen, subject)
+    if context.wants_words and not context.selection.marked:
+        message(screen, context)
     else:
-        _verdict(screen, subject, approving=True)
+        _verdict(screen, context, approving=True)
 
 
-def reject(screen: MainScreen, subject: Subject) -> None:
+def reject(screen: MainScreen, context: ActionContext) -> None:
     """Ask for the reason and say no to what was drawn."""
-    _verdict(screen, subject, approving=False)
+    _verdict(screen, context, approving=False)
 
 
-def _verdict(screen: MainScreen, subject: Subject, *, approving: bool) -> None:
+def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
 
-    if subject.selection.marked:
-        _decide_many(screen, subject, approving=approving)
+    if context.selection.marked:
+        _decide_many(screen, context, approving=approving)
         return
-    row, token = subject.selection.request, subject.selection.token
+    row, token = context.selection.request, context.selection.token
     if row is None:
         return
     if not token or token != digest_of(row.question):
         screen.toast("It changed since it was drawn. Look at it, then decide.", severity="warning")
         return
-    shown = SeenRequest(screen, row, subject.selection.seen or token)
+    shown = SeenRequest(screen, row, context.selection.seen or token)
     if approving and row.kind is RequestKind.QUESTION:
         _answer_questions(screen, row, shown)
         return
@@ -207,7 +207,7 @@ def _about(row: RequestRow, *, with_title: bool = True) -> str:
 
 def _known_before(screen: MainScreen, row: RequestRow) -> str:
     """What whoever decides should know first: how much was read, what is missing, whether the asker is there."""
-    painted, known = screen.shelf.painted.get(digest_of(row.question)), screen.shelf.evidence.get(row.key)
+    painted, known = screen.cache.painted.get(digest_of(row.question)), screen.cache.evidence.get(row.key)
     facts = []
     if painted is not None and painted.text_lines:
         facts.append("read to its end" if painted.is_whole else _read(painted))
@@ -266,29 +266,29 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
 # Messages to the human that only have to be read.
 
 
-def done(screen: MainScreen, subject: Subject) -> None:
+def done(screen: MainScreen, context: ActionContext) -> None:
     """Mark the chosen messages as read: the marked ones, else the one under the cursor."""
-    if subject.selection.marked > 1:
-        letters = {letter.message_id: letter for letter in subject.to_read}
+    if context.selection.marked > 1:
+        letters = {letter.message_id: letter for letter in context.to_read}
         _ask_about_many(
             screen,
-            subject,
+            context,
             DONE,
-            [_item(subject, key, "message", item.sender, item.summary, item) for key, item in letters.items()],
-            lambda keys, _: _reading(subject, [letters[key] for key in keys]),
+            [_item(context, key, "message", item.sender, item.summary, item) for key, item in letters.items()],
+            lambda keys, _: _reading(context, [letters[key] for key in keys]),
         )
-    elif subject.to_read:
-        screen.decide(_reading(subject, subject.to_read))
+    elif context.to_read:
+        screen.decide(_reading(context, context.to_read))
 
 
-def dismiss(screen: MainScreen, subject: Subject) -> None:
+def dismiss(screen: MainScreen, context: ActionContext) -> None:
     """Mark everything that is only for information as read."""
-    screen.decide(_reading(subject, subject.to_dismiss))
+    screen.decide(_reading(context, context.to_dismiss))
 
 
-def _reading(subject: Subject, letters: Sequence[Message]) -> PendingDecision:
+def _reading(context: ActionContext, letters: Sequence[Message]) -> PendingDecision:
     """The decision to mark messages as read."""
-    readers = [(letter, reader) for letter in letters if (reader := subject.reader_of(letter)) is not None]
+    readers = [(letter, reader) for letter in letters if (reader := context.reader_of(letter)) is not None]
     writes = tuple(
         PendingWrite(
             letter.message_id,
@@ -307,18 +307,18 @@ _REASONS = 3
 """Reasons for leaving rows alone that are told; the others are counted."""
 
 
-def _decide_many(screen: MainScreen, subject: Subject, *, approving: bool) -> None:
+def _decide_many(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
     """Ask once for the same verdict on every marked request; each gets an answer of its own."""
-    verb, shelf = "approve" if approving else "reject", screen.shelf
-    rows = {row.request_id: row for row in subject.to_decide(approving=approving)}
+    verb, cache = "approve" if approving else "reject", screen.cache
+    rows = {row.request_id: row for row in context.to_decide(approving=approving)}
     items, seen = [], {}
     for key, row in rows.items():
         token = digest_of(row.question)
-        painted, shown = shelf.painted.get(token), subject.selection.looked_at.get(token)
+        painted, shown = cache.painted.get(token), context.selection.looked_at.get(token)
         unread = "" if painted is None or painted.is_whole else _read(painted)
-        items.append(_item(subject, key, str(row.kind), row.asker, row.title, row.question, unread))
+        items.append(_item(context, key, str(row.kind), row.asker, row.title, row.question, unread))
         # guard: title-is-no-text
-        seen[key] = shelf.as_painted(token, shown) if shown else seen_title(row.question, safe_line(row.title, 200))
+        seen[key] = cache.as_painted(token, shown) if shown else seen_title(row.question, safe_line(row.title, 200))
 
     def pending(keys: Sequence[str], words: str) -> PendingDecision:
         write = partial(requests.approve, note=words or None) if approving else partial(requests.reject, reason=words)
@@ -333,18 +333,18 @@ def _decide_many(screen: MainScreen, subject: Subject, *, approving: bool) -> No
         return PendingDecision(verb, writes, f"{{n}} {'approved' if approving else 'rejected'}")
 
     label = "note" if approving else "reason"
-    _ask_about_many(screen, subject, verb, items, pending, label=label, required=not approving)
+    _ask_about_many(screen, context, verb, items, pending, label=label, required=not approving)
 
 
-def _item(subject: Subject, key: str, kind: str, who: str, what: str, shown: Message, unread: str = "") -> Item:
+def _item(context: ActionContext, key: str, kind: str, who: str, what: str, shown: Message, unread: str = "") -> Item:
 
-    is_known = digest_of(shown) in subject.selection.looked_at
+    is_known = digest_of(shown) in context.selection.looked_at
     return Item(key, kind, safe_line(who, 64), safe_line(what, 200), is_known, unread)
 
 
 def _ask_about_many(
     screen: MainScreen,
-    subject: Subject,
+    context: ActionContext,
     verb: str,
     items: Sequence[Item],
     pending: Callable[[Sequence[str], str], PendingDecision],
@@ -355,20 +355,20 @@ def _ask_about_many(
         items,
         lambda keys, words: screen.pending_decisions.prepare(pending(keys, words)),
         verb=verb.capitalize(),
-        notes=_left_alone(subject, len(items), verb),
+        notes=_left_alone(context, len(items), verb),
         **more,
     )
     screen.ask_to_decide(form)
 
 
-def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
+def _left_alone(context: ActionContext, meant: int, verb: str) -> tuple[str, ...]:
     """How many marked rows it is not about, and why not: each reason once, with how many it holds for."""
-    left = subject.selection.marked - meant
+    left = context.selection.marked - meant
     if left <= 0:
         return ()
-    meant_ids = {row.request_id for row in subject.to_decide(approving=verb == "approve")}
-    others = [row for row in subject.selection.requests if row.request_id not in meant_ids and verb != DONE]
-    reasons = Counter(subject.no_verdict_on(row) or "it wants an answer of its own" for row in others)
+    meant_ids = {row.request_id for row in context.to_decide(approving=verb == "approve")}
+    others = [row for row in context.selection.requests if row.request_id not in meant_ids and verb != DONE]
+    reasons = Counter(context.no_verdict_on(row) or "it wants an answer of its own" for row in others)
     if (rest := left - len(others)) > 0 and verb != DONE:
         reasons["it is not a request"] = rest
     told = reasons.most_common(_REASONS)
@@ -390,8 +390,8 @@ class SeenRequest:
     def __init__(self, screen: MainScreen, row: RequestRow, seen: Seen | str) -> None:
         self._screen, self._question, self._seen = screen, row.question, seen
         self._content = screen.pane.content_of(row.question)
-        self._wish = wish_of(screen.pane, row)
-        known = screen.shelf.evidence.get(row.key)
+        self._request = evidence_request(screen.pane, row)
+        known = screen.cache.evidence.get(row.key)
         self._evidence = known.evidence if known is not None and known.seen == seen else None
 
     def decide(self, make: Callable[[Seen | str], PendingDecision]) -> PendingDecision:
@@ -401,14 +401,14 @@ class SeenRequest:
             AskAgain: It changed; nothing was written.
             TeamError: It is refused.
         """
-        if self._evidence is not None and self._wish is not None:  # without the lock, and before it is taken
-            now = gather(self._screen.caller.team, self._wish)
+        if self._evidence is not None and self._request is not None:  # without the lock, and before it is taken
+            now = gather(self._screen.caller.team, self._request)
             if tuple(now.lines) != tuple(self._evidence.lines):
-                raise self._ask_again(self._question, self._wish, now)
+                raise self._ask_again(self._question, self._request, now)
         seen = self._seen
         try:
             return self._screen.pending_decisions.prepare(
-                make(self._screen.shelf.as_painted(seen.question, seen) if isinstance(seen, Seen) else seen)
+                make(self._screen.cache.as_painted(seen.question, seen) if isinstance(seen, Seen) else seen)
             )
         except ChangedError as error:
             raise self._changed(error.now) from error
@@ -423,18 +423,18 @@ class SeenRequest:
             why = "it changed, and with it what you can choose; nothing was written"
         if why:
             return AskAgain(self._diff(question, self._evidence), may_go_on=False, why=why)
-        wish = self._wish
-        if wish is not None:
-            row = replace(wish.row, question=question) if wish.row is not None else None
-            wish = replace(wish, message=question, row=row, text=question.content)
-        is_known = wish is not None and self._evidence is not None
-        evidence = gather(self._screen.caller.team, wish) if wish is not None and is_known else None
-        return self._ask_again(question, wish, evidence)
+        request = self._request
+        if request is not None:
+            row = replace(request.row, question=question) if request.row is not None else None
+            request = replace(request, message=question, row=row, text=question.content)
+        is_known = request is not None and self._evidence is not None
+        evidence = gather(self._screen.caller.team, request) if request is not None and is_known else None
+        return self._ask_again(question, request, evidence)
 
-    def _ask_again(self, question: Message, wish: EvidenceRequest | None, evidence: Evidence | None) -> AskAgain:
+    def _ask_again(self, question: Message, request: EvidenceRequest | None, evidence: Evidence | None) -> AskAgain:
         """Show what changed since the form opened, and count it as seen; the form takes no key before."""
         diff = self._diff(question, evidence)
-        self._question, self._wish, self._evidence = question, wish, evidence
+        self._question, self._request, self._evidence = question, request, evidence
         before, lines = (evidence.before, evidence.lines) if evidence is not None else ((), iter(()))
         self._seen = seen_of(question, before=before, evidence=lines)
         return AskAgain(diff)
@@ -476,9 +476,9 @@ def with_remarks(remarks: tuple[Remark, ...]) -> str:
     return f"with {counted(len(remarks), 'remark')} on line{'s' * (len(remarks) > 1)} {where}" if remarks else ""
 
 
-def remark(screen: MainScreen, subject: Subject) -> None:
+def remark(screen: MainScreen, context: ActionContext) -> None:
     """Point at a line of what is asked; on the line that is pointed at write a remark, or tick one that was sent."""
-    row, detail = subject.selection.request, screen.pane.detail
+    row, detail = context.selection.request, screen.pane.detail
     if row is None:
         return
     at = detail.pointed
@@ -530,12 +530,12 @@ def _tick(screen: MainScreen, row: RequestRow, number: int) -> None:
     screen.pane.draw_now()
 
 
-def ask_back(screen: MainScreen, subject: Subject) -> None:
+def ask_back(screen: MainScreen, context: ActionContext) -> None:
     """Ask the asker something about the request under the cursor, which goes on waiting."""
-    row = subject.selection.request
+    row = context.selection.request
     if row is None:
         return
-    shown = SeenRequest(screen, row, subject.selection.seen or subject.selection.token)
+    shown = SeenRequest(screen, row, context.selection.seen or context.selection.token)
     remarks, asker = remarks_to_send(screen, row), safe_line(row.asker, 64)
     purpose = f"askback:{row.request_id}"
 
@@ -561,9 +561,9 @@ def ask_back(screen: MainScreen, subject: Subject) -> None:
 # Grants: a decision that answers the very same again, until an end.
 
 
-def grant(screen: MainScreen, subject: Subject) -> None:
+def grant(screen: MainScreen, context: ActionContext) -> None:
     """Make a grant of what was approved: of the request under the cursor, and of the same that was approved before."""
-    row, view = subject.selection.request, screen.view
+    row, view = context.selection.request, screen.view
     if row is None or view is None:
         return
     approved = [each for each in (row, *decided_before(row, view.requests)) if each.is_approved]
@@ -590,7 +590,7 @@ def grant(screen: MainScreen, subject: Subject) -> None:
     screen.background.run(lambda: grants.trial_of(screen.caller, ids), offer)
 
 
-def list_grants(screen: MainScreen, subject: Subject) -> None:
+def list_grants(screen: MainScreen, context: ActionContext) -> None:
     """List the grants that are in force, and recall one."""
     screen.background.run(lambda: grants.in_force(screen.caller.team.snapshot()), partial(_choose, screen))
 

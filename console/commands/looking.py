@@ -16,7 +16,7 @@ from team_console.console.main import MainScreen
 from team_console.console.modes.history import HistoryPane
 from team_console.console.modes.needs import NeedsPane
 from team_console.console.screens import ConfigScreen, ReadingScreen, TeamsScreen, ThemeList
-from team_console.console.selection import Mode, Subject
+from team_console.console.selection import ActionContext, Mode
 from team_console.store.backends.open import find_teams
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -41,39 +41,39 @@ def list_of_marks(screen: MainScreen) -> RowList[Any]:
     return screen.focused if isinstance(screen.focused, RowList) else screen.pane.query_one(RowList)
 
 
-def mark(screen: MainScreen, subject: Subject) -> None:
+def mark(screen: MainScreen, context: ActionContext) -> None:
     """Mark the row that has the focus."""
     if isinstance(screen.focused, RowList):
         screen.focused.action_mark()
 
 
-def snooze(screen: MainScreen, subject: Subject) -> None:
+def snooze(screen: MainScreen, context: ActionContext) -> None:
     """Put the chosen items aside for a while."""
     if isinstance(screen.pane, NeedsPane) and (number := screen.pane.snooze()):
         screen.toast(f"{number} snoozed for a quarter of an hour; Z shows them again")
 
 
-def wake(screen: MainScreen, subject: Subject) -> None:
+def wake(screen: MainScreen, context: ActionContext) -> None:
     """Show what is snoozed."""
     if isinstance(screen.pane, NeedsPane):
         screen.pane.wake()
 
 
-def raw(screen: MainScreen, subject: Subject) -> None:
+def raw(screen: MainScreen, context: ActionContext) -> None:
     """Change between read and plain texts."""
     plain = screen.pane.detail.toggle_raw()
     screen.toast("texts as they were written" if plain else "texts as they are meant")
 
 
-def sort(screen: MainScreen, subject: Subject) -> None:
+def sort(screen: MainScreen, context: ActionContext) -> None:
     """Sort by the next column."""
     if (name := screen.pane.sort_next()) is not None:
         screen.toast(f"sorted by {name}" if name else "in their own order")
 
 
-def copy_id(screen: MainScreen, subject: Subject) -> None:
+def copy_id(screen: MainScreen, context: ActionContext) -> None:
     """Copy the id of the request, else of the message, else the key of the row."""
-    selection = subject.selection
+    selection = context.selection
     if selection.request is not None:
         _copy(screen, selection.request.request_id, "id")
     elif selection.message is not None:
@@ -84,7 +84,7 @@ def copy_id(screen: MainScreen, subject: Subject) -> None:
         _copy(screen, selection.key, "name")
 
 
-def copy_text(screen: MainScreen, subject: Subject) -> None:
+def copy_text(screen: MainScreen, context: ActionContext) -> None:
     """Copy the text of what the cursor is on; a cursor that moves fast is ahead of the detail."""
     screen.pane.draw_now()
     document = screen.pane.detail.document
@@ -110,31 +110,31 @@ def _copy(screen: MainScreen, text: str, what: str) -> None:
 # Help, themes, settings, teams.
 
 
-def _actions(screen: MainScreen, subject: Subject) -> tuple[HelpRow, ...]:
+def _actions(screen: MainScreen, context: ActionContext) -> tuple[HelpRow, ...]:
     """What can be done in this place, the human's own commands first, then what decides, writes and delivers."""
     rows = []
     for number, one in enumerate(screen.preferences.commands):
         rows.append(HelpRow(written_key(one.key), safe_line(one.run), one.name, "Your own", "", f"own:{number}"))
-    found = grouped(actions_in(subject.mode, read_only=screen.cannot_write))
+    found = grouped(actions_in(context.mode, read_only=screen.cannot_write))
     for group in sorted(found, key=lambda group: group not in (Group.DECIDE, Group.WRITE, Group.DELIVER)):
         for action in found[group]:
-            why = (action.disabled(subject) or "") if group is not Group.CONSOLE else ""
+            why = (action.disabled(context) or "") if group is not Group.CONSOLE else ""
             label = action.label.rstrip("…")
             rows.append(HelpRow(shown_key(action), action.help, label, str(group), why, action.id))
     return tuple(rows)
 
 
-def show_help(screen: MainScreen, subject: Subject) -> None:
+def show_help(screen: MainScreen, context: ActionContext) -> None:
     """All keys of this place; the one that is chosen is run."""
     intro = getattr(screen.focused, "HELP", "") or ""
-    rows = (*_actions(screen, subject), *movement())
-    panel = HelpPanel(f"Keys · {subject.mode.label}", rows, intro=intro)
+    rows = (*_actions(screen, context), *movement())
+    panel = HelpPanel(f"Keys · {context.mode.label}", rows, intro=intro)
     screen.app.push_screen(panel, lambda action: screen.action_perform(action) if action else None)
 
 
-def palette(screen: MainScreen, subject: Subject) -> None:
+def palette(screen: MainScreen, context: ActionContext) -> None:
     """Everything that can be done or gone to now, by its name: actions, agents, open requests, teams."""
-    rows = [row for row in _actions(screen, subject) if not row.why_not and row.action not in ("palette", "mark")]
+    rows = [row for row in _actions(screen, context) if not row.why_not and row.action not in ("palette", "mark")]
     view, root = screen.view, screen.caller.team.root
     for agent in view.roster if view is not None else ():
         rows.append(HelpRow("", f"agent {safe_line(agent.name, 64)}", "go to", "Agents", "", f"agent:{agent.name}"))
@@ -183,12 +183,12 @@ def movement() -> tuple[HelpRow, ...]:
     return tuple(HelpRow(" ".join(map(written_key, keys)), f"{words}.", group="Move") for words, keys in rows.items())
 
 
-def theme(screen: MainScreen, subject: Subject) -> None:
+def theme(screen: MainScreen, context: ActionContext) -> None:
     """Choose a theme, for the next time too."""
     screen.app.push_screen(ThemeList(remembers=not screen.read_only))
 
 
-def settings(screen: MainScreen, subject: Subject) -> None:
+def settings(screen: MainScreen, context: ActionContext) -> None:
     """Change settings, which hold at once."""
     if screen.read_only:
         screen.toast("A read-only console changes no file. Change settings in another one.", severity="warning")
@@ -196,7 +196,7 @@ def settings(screen: MainScreen, subject: Subject) -> None:
     screen.app.push_screen(ConfigScreen(screen.preferences, screen.take_preferences))
 
 
-def teams(screen: MainScreen, subject: Subject) -> None:
+def teams(screen: MainScreen, context: ActionContext) -> None:
     """Show all teams, and go to the one that is chosen."""
 
     def go(location: str | None) -> None:
@@ -209,38 +209,38 @@ def teams(screen: MainScreen, subject: Subject) -> None:
 # One thing on the whole screen, one after the other, searched, in an editor, piped to a command.
 
 
-def read(screen: MainScreen, subject: Subject) -> None:
+def read(screen: MainScreen, context: ActionContext) -> None:
     """Give what is under the cursor the whole screen, or the list its place again."""
     screen.pane.draw_now()
-    screen.pane.read(not subject.is_reading)
+    screen.pane.read(not context.is_reading)
 
 
-def next_hit(direction: int, screen: MainScreen, subject: Subject) -> None:
+def next_hit(direction: int, screen: MainScreen, context: ActionContext) -> None:
     """Go to the next place with the words looked for; while reading without any, to the next thing."""
     pane = screen.pane
     if not ((direction > 0 and pane.go_on()) or pane.next_hit(direction)):
-        last = "That was the last one." if subject.is_reading else "No more matches. / searches for other words."
+        last = "That was the last one." if context.is_reading else "No more matches. / searches for other words."
         screen.toast(last, severity="warning")
 
 
-def previous_thing(screen: MainScreen, subject: Subject) -> None:
+def previous_thing(screen: MainScreen, context: ActionContext) -> None:
     """Go to the thing before the one that is read."""
     if not screen.pane.step(-1):
         screen.toast("That was the first one.", severity="warning")
 
 
-def next_heading(direction: int, screen: MainScreen, subject: Subject) -> None:
+def next_heading(direction: int, screen: MainScreen, context: ActionContext) -> None:
     """Go to the next heading, or the one before."""
     screen.pane.draw_now()
     screen.pane.detail.next_heading(direction)
 
 
-def editor(screen: MainScreen, subject: Subject) -> None:
+def editor(screen: MainScreen, context: ActionContext) -> None:
     """Show the text in the human's own editor."""
     _hand_over(screen, partial(view_text, screen.app), screen.text_read())
 
 
-def pipe(screen: MainScreen, subject: Subject) -> None:
+def pipe(screen: MainScreen, context: ActionContext) -> None:
     """Ask for a command, and hand it the text."""
     text = screen.text_read()
     form = Confirm[str](
@@ -276,7 +276,7 @@ _CLOCK = 5.0
 """Seconds between two looks at the clock while somebody is asked and has not answered."""
 
 
-def since(screen: MainScreen, subject: Subject) -> None:
+def since(screen: MainScreen, context: ActionContext) -> None:
     """What happened since the human was last here: in a few lines, then all of it."""
     moment = screen.left_at or screen.caller.team.clock() - _RECENT
     if screen.query_one(Card).dismiss():
@@ -299,7 +299,7 @@ def _digest(screen: MainScreen, since: datetime, view: View) -> Document:
     return Document(key="digest", title="Since you left", headline=head, blocks=tuple(blocks))
 
 
-def said(screen: MainScreen, subject: Subject) -> None:
+def said(screen: MainScreen, context: ActionContext) -> None:
     """Read again what the console said last."""
 
     def document(view: View) -> Document:
@@ -315,9 +315,9 @@ def said(screen: MainScreen, subject: Subject) -> None:
     screen.app.push_screen(ReadingScreen("Said last", screen.view, document))
 
 
-def conversation(screen: MainScreen, subject: Subject) -> None:
+def conversation(screen: MainScreen, context: ActionContext) -> None:
     """Open what belongs to the message or request under the cursor, live and archived, the oldest first."""
-    request, message = subject.selection.request, subject.selection.message
+    request, message = context.selection.request, context.selection.message
     word = request.request_id if request is not None else message.message_id if message is not None else ""
     team = screen.caller.team
 
@@ -333,7 +333,7 @@ def conversation(screen: MainScreen, subject: Subject) -> None:
         screen.app.push_screen(ReadingScreen("Conversation", screen.view, document))
 
 
-def stops(screen: MainScreen, subject: Subject) -> None:
+def stops(screen: MainScreen, context: ActionContext) -> None:
     """Watch the shutdown of the team: who was asked, has it, agreed or refused, ended, and who is left."""
 
     def document(view: View) -> Document:
@@ -347,7 +347,7 @@ def stops(screen: MainScreen, subject: Subject) -> None:
 # Writes the rows of the history to a new file, in the format its name asks for.
 
 
-def export(screen: MainScreen, subject: Subject) -> None:
+def export(screen: MainScreen, context: ActionContext) -> None:
     """Ask for a file name and write what the list shows."""
     if not isinstance(screen.pane, HistoryPane):
         return

@@ -12,7 +12,7 @@ from pathlib import Path
 from team_console.console.editor import run_in_terminal, view_text
 from team_console.console.main import MainScreen
 from team_console.console.preferences import PLACEHOLDERS, OwnCommand
-from team_console.console.selection import Subject
+from team_console.console.selection import ActionContext
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line, safe_text
 
@@ -24,13 +24,13 @@ _LINES = 6
 """Lines of the output that stand in a toast."""
 
 
-def run_own(screen: MainScreen, subject: Subject, command: OwnCommand) -> None:
+def run_own(screen: MainScreen, context: ActionContext, command: OwnCommand) -> None:
     """Run a command on what is read."""
     if os.environ.get("TEXTUAL_DRIVER"):
         screen.toast("Commands of your own run in a terminal, not in a browser.", severity="warning")
         return
     try:
-        values = _values(screen, subject, command)
+        values = _values(screen, context, command)
     except TeamError as error:
         screen.toast(f"✗ {error.message}. {error.hint}", severity="warning")
         return
@@ -48,13 +48,13 @@ def run_own(screen: MainScreen, subject: Subject, command: OwnCommand) -> None:
     screen.background.run(partial(_run, command, values), then, opens_form=is_paged)
 
 
-def _values(screen: MainScreen, subject: Subject, command: OwnCommand) -> dict[str, str]:
+def _values(screen: MainScreen, context: ActionContext, command: OwnCommand) -> dict[str, str]:
     """What the placeholders stand for.
 
     Raises:
         TeamError: `INVALID_FIELD` for one that stands for nothing here, or for what a program would take for an option.
     """
-    text, selection = screen.text_read(), subject.selection
+    text, selection = screen.text_read(), context.selection
     request, message = selection.request, selection.message
     known = {
         "id": safe_line(

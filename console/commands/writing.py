@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from team_console.console.commands.looking import stops
 from team_console.console.decisions import PendingDecision, PendingWrite
 from team_console.console.main import MainScreen
-from team_console.console.selection import MESSAGE, Mode, Subject
+from team_console.console.selection import MESSAGE, ActionContext, Mode
 from team_console.console.words import listed, written
 from team_console.console.words import quoted as quoted_words
 from team_console.store.model.errors import Code, TeamError
@@ -32,13 +32,13 @@ from team_console.widgets.fields import OptionLine
 from team_console.widgets.forms import Compose, Confirm, Handoff, Prompt, Way, Written
 
 
-def message(screen: MainScreen, subject: Subject) -> None:
+def message(screen: MainScreen, context: ActionContext) -> None:
     """Write to the agents chosen, quoting the message under the cursor when it is theirs."""
-    quoted, view = _quoted(subject), screen.view
+    quoted, view = _quoted(context), screen.view
     config = view.snapshot.config if view is not None else TeamConfig()
-    purpose = f"message:{quoted.message_id if quoted else ','.join(subject.selection.agents)}"
+    purpose = f"message:{quoted.message_id if quoted else ','.join(context.selection.agents)}"
     kept = screen.drafts.of_form(purpose)
-    kept["draft"] = kept["draft"] or _first_draft(subject, quoted, config.language)
+    kept["draft"] = kept["draft"] or _first_draft(context, quoted, config.language)
 
     def foresee(names: tuple[str, ...]) -> str:
         try:
@@ -48,13 +48,13 @@ def message(screen: MainScreen, subject: Subject) -> None:
         return _foreseen(sending.preview(screen.caller, to=meant))
 
     def send(letter: Written) -> PendingDecision:
-        meant = replace(letter, to=named(screen.view, subject.me, letter.to))
-        return screen.pending_decisions.prepare(_sending(subject, quoted, meant, purpose))
+        meant = replace(letter, to=named(screen.view, context.me, letter.to))
+        return screen.pending_decisions.prepare(_sending(context, quoted, meant, purpose))
 
     form = Compose[PendingDecision](
         f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message",
         send,
-        names=partial(_known_names, screen, subject),
+        names=partial(_known_names, screen, context),
         kinds=_kinds(config),
         handoffs=_handoffs(screen, config),
         foresee=foresee,
@@ -62,14 +62,14 @@ def message(screen: MainScreen, subject: Subject) -> None:
         quote=f"answers {quoted_words(quoted.content or said_in(quoted))}" if quoted is not None else "",
         **kept,
     )
-    about = subject.selection.request if subject.wants_words and quoted is not None else None
+    about = context.selection.request if context.wants_words and quoted is not None else None
     screen.ask_to_decide(form, about=about)
 
 
-def _known_names(screen: MainScreen, subject: Subject) -> tuple[str, ...]:
+def _known_names(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
     """Names a message may go to."""
     rows = screen.view.roster if screen.view else ()
-    names = [row.name for row in rows if row.name != subject.me and row.is_addressable]
+    names = [row.name for row in rows if row.name != context.me and row.is_addressable]
     states = dict.fromkeys(f"@{row.state.partition(' ')[0]}" for row in rows if row.name in names)
     return (*names, *states, ALL)
 
@@ -95,16 +95,16 @@ def named(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose: str) -> PendingDecision:
+def _sending(context: ActionContext, quoted: Message | None, letter: Written, purpose: str) -> PendingDecision:
     """The decision to send a letter; what it answers shows that an answer is under way."""
     kind = letter.kind or "message"
     if kind == "message" and ALL in letter.to:
         raise TeamError(
             Code.INVALID_FIELD, "a message goes to some, not to everyone", "Use broadcast (b) to write to everyone."
         )
-    request = subject.selection.request if quoted is not None else None
-    is_done = request is None or not request.is_open or subject.wants_words
-    reader = subject.reader_of(quoted) if quoted is not None and is_done else None
+    request = context.selection.request if quoted is not None else None
+    is_done = request is None or not request.is_open or context.wants_words
+    reader = context.reader_of(quoted) if quoted is not None and is_done else None
 
     def do(caller: Caller) -> Receipt:
         receipt = sending.send(
@@ -147,16 +147,16 @@ def _value(kind: str, name: str, text: str) -> str | list[str]:
     return text
 
 
-def _quoted(subject: Subject) -> Message | None:
+def _quoted(context: ActionContext) -> Message | None:
     """The message a reply answers: the one under the cursor, when it alone is meant and another wrote it."""
-    item = subject.selection.message
-    if item is None or subject.selection.marked or item.sender == subject.me or subject.mode is Mode.DELIVERIES:
+    item = context.selection.message
+    if item is None or context.selection.marked or item.sender == context.me or context.mode is Mode.DELIVERIES:
         return None
     return item
 
 
-def _first_draft(subject: Subject, quoted: Message | None, language: str) -> Mapping[str, str]:
-    names = (quoted.sender,) if quoted else subject.selection.agents
+def _first_draft(context: ActionContext, quoted: Message | None, language: str) -> Mapping[str, str]:
+    names = (quoted.sender,) if quoted else context.selection.agents
     summary = ""
     if quoted:
         former = safe_line(said_in(quoted), 120)
@@ -180,7 +180,7 @@ def _words(language: str, summary: str) -> tuple[int, list[str]]:
 # A broadcast.
 
 
-def broadcast(screen: MainScreen, subject: Subject) -> None:
+def broadcast(screen: MainScreen, context: ActionContext) -> None:
     """Write to everybody; how many that is and who is not listening comes before it is written."""
     _preview_all(screen, partial(_write_broadcast, screen))
 
@@ -238,10 +238,10 @@ def _not_reached(silent: Sequence[str], left_out: Sequence[str] = ()) -> list[st
 # Asking agents to stop.
 
 
-def shutdown(screen: MainScreen, subject: Subject) -> None:
+def shutdown(screen: MainScreen, context: ActionContext) -> None:
     """Ask the chosen agents to stop."""
-    names = subject.stoppable
-    rows = subject.view.roster if subject.view else ()
+    names = context.stoppable
+    rows = context.view.roster if context.view else ()
     quiet = [row.name for row in rows if row.state in (AgentState.STOPPED, AgentState.STOPPING)]
     lines = [f"{listed(names, 12)} will be asked to stop: {counted(len(names), 'request')}."]
     lines += _not_reached([name for name in names if name in quiet])
@@ -283,13 +283,13 @@ def _ask_for_stop(
     screen.ask_to_decide(form)
 
 
-def shutdown_all(screen: MainScreen, subject: Subject) -> None:
+def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
     """Ask every listening member to stop, one after the other, each answer awaited before the next is asked."""
-    _preview_all(screen, partial(_confirm_shutdown_all, screen, subject))
+    _preview_all(screen, partial(_confirm_shutdown_all, screen, context))
 
 
-def _confirm_shutdown_all(screen: MainScreen, subject: Subject, seen: sending.Preview) -> None:
-    names = _in_turn(subject.view.roster if subject.view else (), seen)
+def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: sending.Preview) -> None:
+    names = _in_turn(context.view.roster if context.view else (), seen)
     if not names:
         screen.toast("Nobody is left to ask.", severity="warning")
         return
@@ -300,7 +300,7 @@ def _confirm_shutdown_all(screen: MainScreen, subject: Subject, seen: sending.Pr
     def stopping(reason: str) -> PendingDecision:
         def begin() -> None:
             screen.background.stop_in_turn(names, reason or None)
-            stops(screen, subject)
+            stops(screen, context)
 
         words = f"ask {counted(len(names), 'agent')} to stop, one after the other"
         write = PendingWrite("shutdown_all", words, lambda caller: None)
@@ -320,7 +320,7 @@ def _in_turn(roster: Sequence[RosterRow], seen: sending.Preview) -> tuple[str, .
 # The sprint.
 
 
-def correct_course(screen: MainScreen, subject: Subject) -> None:
+def correct_course(screen: MainScreen, context: ActionContext) -> None:
     """Ask the scrum master to plan again (requirement 185)."""
     prompt = Prompt[Receipt](
         "Correct the course",
@@ -334,7 +334,7 @@ def correct_course(screen: MainScreen, subject: Subject) -> None:
     screen.ask(prompt, lambda receipt: screen.tell_done(written("asked for a correction of the course", receipt)))
 
 
-def send_roster(screen: MainScreen, subject: Subject) -> None:
+def send_roster(screen: MainScreen, context: ActionContext) -> None:
     """Send the residents the complete roster (requirement 178)."""
     view = screen.view
     residents = [row.name for row in view.roster if row.role == "resident"] if view is not None else []
@@ -376,14 +376,14 @@ _TREATMENTS = {
 }
 
 
-def treat(remedy: Remedy, screen: MainScreen, subject: Subject) -> None:
+def treat(remedy: Remedy, screen: MainScreen, context: ActionContext) -> None:
     """Look what the remedy would do to the chosen messages, and ask before it does."""
-    ids = list(dict.fromkeys(message.message_id for message in subject.selection.messages))
+    ids = list(dict.fromkeys(message.message_id for message in context.selection.messages))
     look = partial(deliveries.forecast, screen.caller, remedy, ids)
-    screen.background.run(look, partial(_confirm_remedy, screen, subject))
+    screen.background.run(look, partial(_confirm_remedy, screen, context))
 
 
-def _confirm_remedy(screen: MainScreen, subject: Subject, seen: Forecast) -> None:
+def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: Forecast) -> None:
 
     how = _TREATMENTS[seen.remedy]
     fit = [message.message_id for message in seen.possible]
@@ -414,7 +414,7 @@ def _confirm_remedy(screen: MainScreen, subject: Subject, seen: Forecast) -> Non
         field=how.field,
         wanted=how.wanted,
         required=bool(how.field),
-        names=partial(_known_names, screen, subject) if how.field == "to" else None,
+        names=partial(_known_names, screen, context) if how.field == "to" else None,
         **screen.drafts.of_form(f"{seen.remedy}:{','.join(fit)}"),
     )
     screen.ask(form, told)

@@ -158,7 +158,7 @@ class AgentsPane(Pane[Message]):
         """In the roster the page of the agent, in its messages the one under the cursor."""
         if not self._is_in_roster or self._page is None or self.situation.view is None:
             return super().shown_document()
-        around = self.situation.sight.around if self.situation.sight is not None else LocalFacts()
+        around = self.situation.reading.around if self.situation.reading is not None else LocalFacts()
         sign = self._sign_of(self._page.row)
         return agent_document(self._page, self.situation.view, self.now, sign, around)
 
@@ -166,7 +166,7 @@ class AgentsPane(Pane[Message]):
         """The message; beside a request what stands beside it in the other lists, since it is answered here, too."""
         request = self.request_of(row)
         # guard: evidence-in-inboxes
-        return self.letter(row, self.beside(request) if request is not None else None)
+        return self.letter(row, self.decision_context(request) if request is not None else None)
 
     def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
         """The messages, and who wrote them."""
@@ -180,9 +180,9 @@ class AgentsPane(Pane[Message]):
             incomplete=self.is_incomplete(row),
         )
 
-    def subject(self) -> Selection:
+    def selection(self) -> Selection:
         """In the roster its agents, in the messages those."""
-        selection = super().subject()
+        selection = super().selection()
         key = self.roster.cursor_key
         chosen = (key,) if key is not None else ()
         if not self._is_in_roster:

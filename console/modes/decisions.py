@@ -44,8 +44,8 @@ class DecisionsPane(Pane[Decision]):
 
     MODE: ClassVar[Mode] = Mode.DECISIONS
 
-    def __init__(self, shelf: AttachmentCache) -> None:
-        super().__init__(shelf)
+    def __init__(self, cache: AttachmentCache) -> None:
+        super().__init__(cache)
         self._ledger: DecisionLedger | None = None
         self._reading: Worker[DecisionLedger] | None = None
         self._read_for: object = None
@@ -183,7 +183,7 @@ class DecisionsPane(Pane[Decision]):
 
     @work(thread=True, exit_on_error=False, group="decisions")
     def _read(self, snapshot: Snapshot) -> DecisionLedger:
-        return ledger_of_team(self.shelf.team, snapshot, archived=_ARCHIVED, audited=_AUDITED)
+        return ledger_of_team(self.cache.team, snapshot, archived=_ARCHIVED, audited=_AUDITED)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A reading ended: show it, or say why there is none; look again for what was decided meanwhile."""

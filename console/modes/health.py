@@ -84,8 +84,8 @@ class HealthPane(Pane[Row]):
 
     MODE: ClassVar[Mode] = Mode.HEALTH
 
-    def __init__(self, shelf: AttachmentCache) -> None:
-        super().__init__(shelf)
+    def __init__(self, cache: AttachmentCache) -> None:
+        super().__init__(cache)
         self._audit: Vital | None = None
         self._audited = ""
         self._is_audit_unread = False
@@ -278,7 +278,7 @@ class HealthPane(Pane[Row]):
 
     @work(thread=True, exit_on_error=False, group="audit", exclusive=True)
     def _check_audit(self) -> Vital:
-        lines = self.shelf.team.audit(limit=_AUDITED)
+        lines = self.cache.team.audit(limit=_AUDITED)
         if not lines:
             return self._unrecorded()
         problem = next(trail_findings(lines), None)
@@ -318,7 +318,7 @@ class HealthPane(Pane[Row]):
         self.show(self.situation, self.now)
 
     def _queue(self) -> Vital:
-        snapshot, place = self.situation.snapshot, safe_line(self.shelf.team.location, 300)
+        snapshot, place = self.situation.snapshot, safe_line(self.cache.team.location, 300)
         if snapshot is None:
             return Vital("queue", "◔", "open", "is being read", place)
         reason = truth_of(self.situation, self.now).reason(State.UNREADABLE, State.VANISHED, State.DOUBT)
@@ -329,7 +329,7 @@ class HealthPane(Pane[Row]):
             return Vital("queue", glyph, tone, text, f"{safe_line(reason.hint, 300)}\n\n{place}".strip())
         changed = f" · changed {ago(snapshot.changed_at, self.now)}" if self._was(snapshot.changed_at) else ""
         number = counted(len(snapshot.messages), "message")
-        return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\nKept as {self.shelf.team.kind}.")
+        return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\nKept as {self.cache.team.kind}.")
 
     def _was(self, moment: datetime | None) -> bool:
         """Whether the moment is known and not in the future, as it is for a clock that was set back."""

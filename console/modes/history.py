@@ -67,8 +67,8 @@ class HistoryPane(Pane[Message]):
         at_end: bool
         problems: tuple[Problem, ...] = ()
 
-    def __init__(self, shelf: AttachmentCache) -> None:
-        super().__init__(shelf)
+    def __init__(self, cache: AttachmentCache) -> None:
+        super().__init__(cache)
         self._walk = 0
         self._steps: Iterator[Stretch] | None = None
         self._scanned = 0
@@ -206,7 +206,7 @@ class HistoryPane(Pane[Message]):
         snapshot = self.situation.snapshot
         query = self.wanted
         live = snapshot.messages if snapshot is not None else ()
-        self._steps = search(self.shelf.team, live, lambda message: query.fits(message_found(message)))
+        self._steps = search(self.cache.team, live, lambda message: query.fits(message_found(message)))
         self._go_on(first=True, least=shown)
 
     def _forget(self) -> None:

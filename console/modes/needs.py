@@ -45,8 +45,8 @@ class NeedsPane(Pane[ActionItem]):
     MODE: ClassVar[Mode] = Mode.NEEDS
     MARKABLE: ClassVar[bool] = True
 
-    def __init__(self, shelf: AttachmentCache) -> None:
-        super().__init__(shelf)
+    def __init__(self, cache: AttachmentCache) -> None:
+        super().__init__(cache)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
         self._alike: dict[str, tuple[ActionItem, ...]] = {}
         self._opened_up: set[str] = set()
@@ -107,7 +107,7 @@ class NeedsPane(Pane[ActionItem]):
 
     def is_new(self, row: ActionItem) -> bool:
         """Whether it came since the human was here last, and was not on the screen yet."""
-        return self.shelf.is_new(row.since, digest_of(row.message) if row.message is not None else "")
+        return self.cache.is_new(row.since, digest_of(row.message) if row.message is not None else "")
 
     def matter_of(self, row: ActionItem) -> object:
         """The message and where its request stands, of all that are alike; ages and ranks are no disturbance."""
@@ -239,9 +239,9 @@ class NeedsPane(Pane[ActionItem]):
         """The request that waits, if it is one."""
         return None if row.key in self._alike and self._asks(row) else row.request
 
-    def subject(self) -> Selection:
-        """See `Pane.subject`; a row that stands for several requests is as good as marks on them."""
-        selection, row = super().subject(), self.rows.cursor_row
+    def selection(self) -> Selection:
+        """See `Pane.selection`; a row that stands for several requests is as good as marks on them."""
+        selection, row = super().selection(), self.rows.cursor_row
         if row is None or selection.marked or row.key not in self._alike or not self._asks(row):
             return selection
         return replace(selection, marked=len(self._alike[row.key]))
@@ -439,7 +439,7 @@ def _document_of(pane: Pane[Any], row: RequestRow, item: ActionItem | None = Non
         item=item,
         content=pane.content_of(row.question),
         seal=pane.seal_of(row.question),
-        around=pane.beside(row),
+        around=pane.decision_context(row),
     )
 
 

@@ -23,14 +23,14 @@ from team_console.console.words import (
     NO_LONGER,
     ScreenState,
     empty_words,
-    fate_of,
     first_step,
     has_command,
     next_sort,
+    request_outcome,
     row_now,
     set_title,
     sorted_rows,
-    with_fate,
+    with_banner,
     with_pending,
 )
 from team_console.store.attachments import attachment_of
@@ -219,13 +219,13 @@ class Pane(Container, Generic[RowT]):
         mode: Mode
         key: str
 
-    def __init__(self, shelf: AttachmentCache) -> None:
+    def __init__(self, cache: AttachmentCache) -> None:
         super().__init__(id=f"pane-{self.MODE}")
-        self.shelf = shelf
+        self.cache = cache
         self.situation = ScreenState()
         self.now = datetime.now(UTC)
         self.query_text = ""
-        self.sort = shelf.preferences.sort.get(str(self.MODE), "")
+        self.sort = cache.preferences.sort.get(str(self.MODE), "")
         self._drawn: object = None
         self._all: tuple[RowT, ...] = ()
         self._gone: RowT | None = None
@@ -242,7 +242,7 @@ class Pane(Container, Generic[RowT]):
 
     def take_preferences(self) -> None:
         """Columns and lines of rows as the user wants them now."""
-        chosen = self.shelf.preferences
+        chosen = self.cache.preferences
         self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
 
     @cached_property
@@ -285,7 +285,7 @@ class Pane(Container, Generic[RowT]):
         names = [agent.name for agent in view.roster] if view is not None else []
         kinds = [str(kind) for kind in RequestKind]
         states = [*map(str, Status), *map(str, RequestState)]
-        return {"from": names, "kind": kinds, "status": states, "@": sorted(self.shelf.preferences.filters)}
+        return {"from": names, "kind": kinds, "status": states, "@": sorted(self.cache.preferences.filters)}
 
     @property
     def me(self) -> str:
@@ -352,7 +352,7 @@ class Pane(Container, Generic[RowT]):
         place = attachment_of(message)
         if place is None:
             return None
-        text = self.shelf.contents.get(place)
+        text = self.cache.contents.get(place)
         if text is None:
             self.post_message(self.Wanted(message))
         return text
@@ -360,7 +360,7 @@ class Pane(Container, Generic[RowT]):
     def is_incomplete(self, message: Message | None) -> bool:
         """Whether a part of the message's content has not been read yet."""
         place = attachment_of(message) if message is not None else None
-        return place is not None and place not in self.shelf.contents
+        return place is not None and place not in self.cache.contents
 
     def seal_of(self, message: Message) -> Seal | None:
         """What the message's signature tells; None when the team has no key to check it with."""
@@ -486,15 +486,15 @@ class Pane(Container, Generic[RowT]):
         request = self.request_of(row) if row is not None else None
         self.detail.takes_remarks = request is not None and request.is_open
         if document is not None and request is not None and document.token == digest_of(request.question):
-            drafts, of, content = self.shelf.drafts, digest_of(request.question), self.content_of(request.question)
+            drafts, of, content = self.cache.drafts, digest_of(request.question), self.content_of(request.question)
             typed = drafts.remarks(request.request_id, of) if drafts is not None else {}
             ticked = drafts.get(f"ticked:{request.request_id}") if drafts is not None else {}
             remarks = remarks_on(request, self.earlier(request), content, typed=typed, ticked=ticked)
             document = replace(document, remarks=remarks)
         if document is not None and row is not None and (decided := self.pending_of(row)):
             document = with_pending(document, decided)
-        if document is not None and (fate := self.fate):
-            document = with_fate(document, f"{fate}{' · enter shows it' * bool(self._newer)} · n next")
+        if document is not None and (outcome := self.outcome):
+            document = with_banner(document, f"{outcome}{' · enter shows it' * bool(self._newer)} · n next")
         self.detail.show(document)
         if self._around is not None:
             self._around.stop()
@@ -526,7 +526,7 @@ class Pane(Container, Generic[RowT]):
         if request is None or self.is_ready(request):
             self._show_detail()
         else:
-            self.beside(request)
+            self.decision_context(request)
             self._resting = self.set_timer(_REST, self.draw_now)
 
     def _stop_resting(self) -> None:
@@ -539,15 +539,15 @@ class Pane(Container, Generic[RowT]):
         for row in (*self.rows.rows[max(0, place - 2) : max(0, place - 1)], *self.rows.rows[place : place + 1]):
             request = self.request_of(row)
             if request is not None and not self.is_ready(request):
-                self.beside(request)
+                self.decision_context(request)
 
     # What is read stays where it stood, until the cursor leaves it.
 
     @property
-    def fate(self) -> str:
+    def outcome(self) -> str:
         """What became of the thing that is read, as safe text; empty while it waits as it did."""
         if self._asked is not None:
-            return fate_of(self._asked, self.situation.view, self.now)
+            return request_outcome(self._asked, self.situation.view, self.now)
         return NO_LONGER if self._gone is not None else ""
 
     def _with_what_is_read(self, rows: tuple[RowT, ...]) -> tuple[RowT, ...]:
@@ -573,7 +573,7 @@ class Pane(Container, Generic[RowT]):
 
     def go_on(self) -> bool:
         """Go on from a thing that waits no more to the next one; False where the cursor is on no such thing."""
-        if not self.fate:
+        if not self.outcome:
             return False
         place, number = self.rows.position
         if not self.leave_gone():
@@ -600,7 +600,7 @@ class Pane(Container, Generic[RowT]):
 
     def action_go_on(self) -> None:
         """Send what was decided, go to the version that took the place of this one, else give it the whole screen."""
-        if self.shelf.is_pending:
+        if self.cache.is_pending:
             self.call_later(self.run_action, "screen.perform('write_now')")
         elif newer := self._newer:
             self.seek_subject(newer)
@@ -609,19 +609,19 @@ class Pane(Container, Generic[RowT]):
 
     # What keys act on.
 
-    def subject(self) -> Selection:
+    def selection(self) -> Selection:
         """The row under the cursor and the marked ones."""
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
-        self.shelf.painted |= self.detail.painted_before
-        self.shelf.looked_at |= self.detail.drawn_before  # what was on the screen, here and in the other lists
+        self.cache.painted |= self.detail.painted_before
+        self.cache.looked_at |= self.detail.drawn_before  # what was on the screen, here and in the other lists
         return replace(
             self.subject_of(row, marked or (row,)) if row is not None else NOTHING,
             key=self.rows.cursor_key,
             marked=len(marked),
             token=self.detail.drawn,
             seen=self.detail.seen,
-            looked_at=dict(self.shelf.looked_at),
-            gone=self.fate,
+            looked_at=dict(self.cache.looked_at),
+            gone=self.outcome,
         )
 
     def subjects_of(self, row: RowT) -> tuple[str, ...]:
@@ -632,7 +632,7 @@ class Pane(Container, Generic[RowT]):
 
     def pending_of(self, row: RowT) -> str:
         """What was decided about what a row is about and is not written yet; empty when nothing was."""
-        decided = self.shelf.pending
+        decided = self.cache.pending
         return next((decided[key] for key in self.subjects_of(row) if key in decided), "") if decided else ""
 
     def step_on(self, decided: Collection[str]) -> None:
@@ -673,7 +673,7 @@ class Pane(Container, Generic[RowT]):
     def open(self) -> None:
         """Go into the thing under the cursor, or to the version that took its place."""
         self.draw_now()
-        if self.shelf.is_pending or self._newer:
+        if self.cache.is_pending or self._newer:
             self.action_go_on()
         elif self.rows.cursor_key is not None:
             self._go_inside(True)
@@ -725,13 +725,13 @@ class Pane(Container, Generic[RowT]):
 
     def move_divider(self, shares: int) -> None:
         """Give the list more of the room, or less."""
-        self.shelf.divider = max(-_MOST, min(_MOST, self.shelf.divider + shares))
+        self.cache.divider = max(-_MOST, min(_MOST, self.cache.divider + shares))
         self.lay_out()
 
     def lay_out(self) -> None:
         """Put the divider where the human wants it."""
         rows, is_wide = self.query_one(".pane--rows"), self.screen.has_class("-wide")
-        moved = 0 if self.is_reading else self.shelf.divider
+        moved = 0 if self.is_reading else self.cache.divider
         is_inside = self.has_class("-inside") or self.has_class("-asking")
         for widget, place, sign in ((rows, 0, 1), (self.detail, 1, -1)):
             share = f"{max(1, (_WIDE if is_wide else _HIGH)[place] + sign * moved)}fr"
@@ -780,7 +780,7 @@ class Pane(Container, Generic[RowT]):
 
     def _mark_hits(self, text: str) -> None:
         """Understand the query, mark its words in rows and detail, and remember it for `next_hit`."""
-        self.wanted = parse_query(text, now=self.now, saved=self.shelf.preferences.filters, is_typing=True)
+        self.wanted = parse_query(text, now=self.now, saved=self.cache.preferences.filters, is_typing=True)
         self._last_query = self.wanted if self.wanted.terms else self._last_query
         shown = tuple(word.casefold() for word in self.wanted.words)
         self.rows.set_hits(shown)
@@ -843,17 +843,17 @@ class Pane(Container, Generic[RowT]):
 
     # Evidence beside what is read, looked for in a thread, and the digest of all that is shown.
 
-    def beside(self, row: RequestRow) -> Gathered:
+    def decision_context(self, row: RequestRow) -> Gathered:
         """What stands beside a request; asks for evidence that is not known or not fresh."""
-        wish = wish_of(self, row)
-        if wish is None:
+        request = evidence_request(self, row)
+        if request is None:
             return Gathered(seen_of(row.question))
-        return self._known(wish) or Gathered(seen_of(row.question, evidence=(NOT_YET,)), below=_LOOKING)
+        return self._known(request) or Gathered(seen_of(row.question, evidence=(NOT_YET,)), below=_LOOKING)
 
     def is_ready(self, row: RequestRow) -> bool:
         """Whether the evidence of a request is gathered, so that it need not be drawn twice."""
-        wish = wish_of(self, row)
-        return self._found(wish) is not None if wish is not None else not self.is_incomplete(row.question)
+        request = evidence_request(self, row)
+        return self._found(request) is not None if request is not None else not self.is_incomplete(row.question)
 
     def below_report(self, message: Message, content: str | None) -> tuple[Block, ...]:
         """What stands below a report of an agent that claims to have checked something."""
@@ -864,14 +864,14 @@ class Pane(Container, Generic[RowT]):
         known = self._known(EvidenceRequest(f"report:{message.message_id}", message, None, text))
         return known.below if known is not None else _LOOKING
 
-    def _found(self, wish: EvidenceRequest) -> Gathered | None:
-        known = self.shelf.evidence.get(wish.key)
-        return known if known is not None and known.is_for(wish) else None
+    def _found(self, request: EvidenceRequest) -> Gathered | None:
+        known = self.cache.evidence.get(request.key)
+        return known if known is not None and known.is_for(request) else None
 
-    def _known(self, wish: EvidenceRequest) -> Gathered | None:
-        known = self._found(wish)
+    def _known(self, request: EvidenceRequest) -> Gathered | None:
+        known = self._found(request)
         if known is None or monotonic() - known.at > FRESH:
-            self.post_message(EvidenceWanted(wish))
+            self.post_message(EvidenceWanted(request))
         return known
 
 
@@ -888,45 +888,47 @@ class Gathered(Struct, frozen=True):
     Attributes:
         seen: All that is shown, for the record of whoever decides.
         above, below: How it is shown, above and below the text of the request.
-        evidence: What was found for `wish`; None where there is none to be had, or it is still looked for.
+        evidence: What was found for `request`; None where there is none to be had, or it is still looked for.
         at: When, in seconds of `time.monotonic`.
     """
 
     seen: Seen
     above: tuple[Block, ...] = ()
     below: tuple[Block, ...] = ()
-    wish: EvidenceRequest | None = None
+    request: EvidenceRequest | None = None
     evidence: Evidence | None = None
     at: float = 0.0
 
-    def is_for(self, wish: EvidenceRequest) -> bool:
+    def is_for(self, request: EvidenceRequest) -> bool:
         """Whether this evidence was gathered for an equal request."""
-        return self.wish is not None and self.wish.is_for_the_same(wish)
+        return self.request is not None and self.request.is_for_the_same(request)
 
 
 @dataclass
 class EvidenceWanted(TextualMessage):
-    """The evidence for `wish` is not known, or it was looked for some time ago."""
+    """The evidence for `request` is not known, or it was looked for some time ago."""
 
-    wish: EvidenceRequest
+    request: EvidenceRequest
 
 
-def gathered(wish: EvidenceRequest, evidence: Evidence, known: Gathered | None = None) -> Gathered:
+def gathered(request: EvidenceRequest, evidence: Evidence, known: Gathered | None = None) -> Gathered:
     """Evidence made ready to be shown; where it is `known` already, only the moment is another."""
-    if known is not None and known.is_for(wish) and known.evidence == evidence:
+    if known is not None and known.is_for(request) and known.evidence == evidence:
         return replace(known, at=monotonic())
-    if wish.row is not None and wish.row.kind is RequestKind.PERMISSION:
-        asked_blocks(wish.message)  # remembered: a change of thousands of lines is compared here, not while keys wait
-    seen = seen_of(wish.message, before=evidence.before, evidence=evidence.lines)
-    return Gathered(seen, _compared(evidence), _pieces(evidence), wish, evidence, monotonic())
+    if request.row is not None and request.row.kind is RequestKind.PERMISSION:
+        asked_blocks(
+            request.message
+        )  # remembered: a change of thousands of lines is compared here, not while keys wait
+    seen = seen_of(request.message, before=evidence.before, evidence=evidence.lines)
+    return Gathered(seen, _compared(evidence), _pieces(evidence), request, evidence, monotonic())
 
 
-def wish_of(pane: Pane[Any], row: RequestRow) -> EvidenceRequest | None:
+def evidence_request(pane: Pane[Any], row: RequestRow) -> EvidenceRequest | None:
     """What evidence of a request is looked for with; None where there is none, or its text is still read."""
     view = pane.situation.view
     if row.kind not in KINDS or not row.is_open or view is None:
         return None
-    former = version_before(row, pane.earlier(row), pane.shelf.looked_at)
+    former = version_before(row, pane.earlier(row), pane.cache.looked_at)
     # Both are asked for at once: the second would otherwise be read only when the first was shown.
     former_text = pane.content_of(former.question) if former is not None else None
     whole = pane.content_of(row.question)

@@ -239,7 +239,7 @@ async def opened(
     app = ConsoleApp(team, me=me, read_only=read_only)
     async with app.run_test(size=size, notifications=True) as pilot:
         desk = Desk(app, pilot)
-        await desk.until(lambda: app.situation.sight is not None, "a first reading")
+        await desk.until(lambda: app.situation.reading is not None, "a first reading")
         await desk.until(lambda: app.main.view is None or app.main.shown_in_front is app.situation, "rows")
         await pilot.pause()
         yield desk

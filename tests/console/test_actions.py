@@ -6,7 +6,7 @@ import pytest
 from team_console.console.actions import ACTIONS, BY_ID, actions_in
 from team_console.console.commands import HANDLERS
 from team_console.console.main import MainScreen
-from team_console.console.selection import Mode, Subject
+from team_console.console.selection import ActionContext, Mode
 
 from tests.readme import keys
 
@@ -37,7 +37,7 @@ def test_a_read_only_console_has_no_writing_keys(mode: Mode) -> None:
 def test_nothing_writes_while_nothing_can_be_written(action: object) -> None:
     action = BY_ID[action.id]  # type: ignore[attr-defined]
     mode = next(iter(action.modes), Mode.NEEDS)
-    subject = Subject(mode=mode, me="ceo", lead="ceo", no_writing="the queue cannot be read")
+    subject = ActionContext(mode=mode, me="ceo", lead="ceo", no_writing="the queue cannot be read")
     assert action.disabled(subject) == "the queue cannot be read"
 
 

@@ -19,8 +19,8 @@ BESIDE, QUEUE = (Changed(WatchHint(WatchState.LIVE, beside=beside)) for beside i
 
 
 def _number(desk: Desk) -> int:
-    sight = desk.app.situation.sight
-    return sight.number if sight is not None else 0
+    reading = desk.app.situation.reading
+    return reading.number if reading is not None else 0
 
 
 async def _read_after(desk: Desk, *changes: Changed) -> None:
@@ -44,8 +44,8 @@ async def test_the_end_of_a_lock_that_is_shown_is_news(team: MemoryTeam, monkeyp
     monkeypatch.setattr(console_app, "BESIDE", 600.0)
     async with opened(team) as desk:
         situation = desk.app.situation
-        assert situation.sight is not None
+        assert situation.reading is not None
         holder = LockHolder(1, "", to_text(team.clock().replace(year=2020)), "send", True)
-        locked = replace(situation.sight.snapshot, holder=holder)
-        desk.app.main.situation = replace(situation, sight=replace(situation.sight, snapshot=locked))
+        locked = replace(situation.reading.snapshot, holder=holder)
+        desk.app.main.situation = replace(situation, reading=replace(situation.reading, snapshot=locked))
         await _read_after(desk, BESIDE)

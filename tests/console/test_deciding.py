@@ -125,8 +125,8 @@ async def test_a_key_that_decides_waits_until_the_verdict_before_it_has_left_the
 ) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        read, may_read = desk.app.feed.read, Event()
-        monkeypatch.setattr(desk.app.feed, "read", lambda: may_read.wait(20) and read())
+        read, may_read = desk.app.reader.read, Event()
+        monkeypatch.setattr(desk.app.reader, "read", lambda: may_read.wait(20) and read())
         await desk.asks("a")
         desk.app.post_message(Key("enter", None))
         desk.app.post_message(Key("a", "a"))

@@ -28,10 +28,10 @@ async def test_equal_messages_read_twice_are_no_change(team: MemoryTeam, monkeyp
     hand_in_plan(team)
     async with opened(team) as desk:
         monkeypatch.setattr(main, "GUARD", 3600.0)
-        shown = desk.app.situation.sight
+        shown = desk.app.situation.reading
         read_again(team)
         desk.app.look()
-        await desk.until(lambda: desk.app.situation.sight is not shown, "a second reading")
+        await desk.until(lambda: desk.app.situation.reading is not shown, "a second reading")
         await desk.asks("a")
         assert desk.said == ""
         await desk.press("enter")

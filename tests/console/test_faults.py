@@ -81,7 +81,7 @@ async def test_any_other_defect_ends_the_console_and_the_log_names_the_place_but
     app = ConsoleApp(team, me=LEAD)
     async with app.run_test() as pilot:
         desk = Desk(app, pilot)
-        await desk.until(lambda: app.situation.sight is not None, "a first reading")
+        await desk.until(lambda: app.situation.reading is not None, "a first reading")
         if place == "a widget that is drawn":
             monkeypatch.setattr(StatusLine, "render_line", fail)
             app.main.query_one(StatusLine).refresh()
@@ -133,7 +133,7 @@ async def test_the_reading_that_fails_unexpectedly_is_tried_again(
     hand_in_plan(team)
     async with opened(team, faults=("ZeroDivisionError",)) as desk:
         with monkeypatch.context() as patched:
-            patched.setattr(desk.app.feed, "read", fail)
+            patched.setattr(desk.app.reader, "read", fail)
             desk.app.look()
             await desk.shows("◌ STALE")
         await desk.until(lambda: "◌ STALE" not in desk.text, "a reading that went well")

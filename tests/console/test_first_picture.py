@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from team_console.console.app import ConsoleApp
-from team_console.console.reader import Feed
+from team_console.console.reader import StoreReader
 from team_console.store.contract.team import Snapshot
 
 from tests.console.conftest import LEAD, WAIT, Desk, hand_in_plan
@@ -32,19 +32,19 @@ class LargeTeam(MemoryTeam):
         return super().snapshot()
 
 
-def early(team: MemoryTeam) -> Feed:
-    """A feed whose first reading has begun."""
-    feed = Feed(team, LEAD)
-    feed.begin()
-    return feed
+def early(team: MemoryTeam) -> StoreReader:
+    """A reader whose first reading has begun."""
+    reader = StoreReader(team, LEAD)
+    reader.begin()
+    return reader
 
 
-@pytest.mark.parametrize("make", [lambda team: Feed(team, LEAD), early], ids=["late", "early"])
+@pytest.mark.parametrize("make", [lambda team: StoreReader(team, LEAD), early], ids=["late", "early"])
 async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(
-    team: MemoryTeam, make: Callable[[MemoryTeam], Feed]
+    team: MemoryTeam, make: Callable[[MemoryTeam], StoreReader]
 ) -> None:
     large = LargeTeam(config=team.config(), clock=team.clock)
-    app = ConsoleApp(large, me=LEAD, feed=make(large))
+    app = ConsoleApp(large, me=LEAD, reader=make(large))
     async with app.run_test(size=(120, 40)) as pilot:
         desk = Desk(app, pilot)
         await desk.shows("1 of 3")
@@ -55,9 +55,9 @@ async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(
 
 async def test_what_was_read_before_the_screen_was_there_is_in_the_first_picture(team: MemoryTeam) -> None:
     hand_in_plan(team, "Split the loader from the renderer")
-    feed = early(team)
-    assert feed._first is not None
-    feed._first.result(WAIT)
-    app = ConsoleApp(team, me=LEAD, feed=feed)
+    reader = early(team)
+    assert reader._first is not None
+    reader._first.result(WAIT)
+    app = ConsoleApp(team, me=LEAD, reader=reader)
     async with app.run_test(size=(120, 40)) as pilot:
         await Desk(app, pilot).until(lambda: "Split the loader" in Desk(app, pilot).text, "the plan")

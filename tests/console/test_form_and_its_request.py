@@ -21,9 +21,9 @@ def of_another(team: MemoryTeam) -> None:
     requests.submit_plan(Caller(team, OTHER), content="1. Lay the dates", summary="The dates of the next release")
 
 
-def fate(desk: Desk) -> str:
+def outcome(desk: Desk) -> str:
     """What the form says of its request."""
-    return " ".join(str(desk.app.screen.query_one("#fate", Static).content).split())
+    return " ".join(str(desk.app.screen.query_one("#outcome", Static).content).split())
 
 
 async def form_on_the_plan(desk: Desk, key: str = "a") -> None:
@@ -45,8 +45,8 @@ async def test_a_superseded_plan_stays_beside_its_form_which_says_so_at_once(tea
         await desk.reads("1. Split")
         await desk.asks("a")
         hand_in_plan(team, "A quite different plan of today", "rm everything")
-        await desk.until(lambda: "superseded" in fate(desk), "what became of the plan")
-        assert "a newer plan took its place" in fate(desk)
+        await desk.until(lambda: "superseded" in outcome(desk), "what became of the plan")
+        assert "a newer plan took its place" in outcome(desk)
         assert "1. Split" in desk.detail
         assert "superseded: a newer plan took its place" in desk.detail
         assert "rm everything" not in desk.detail
@@ -66,7 +66,7 @@ async def test_after_the_form_its_request_stays_until_the_cursor_leaves_it_and_n
     async with opened(team) as desk:
         await form_on_the_plan(desk)
         hand_in_plan(team, "A quite different plan of today", "rm everything")
-        await desk.until(lambda: "superseded" in fate(desk), "what became of the plan")
+        await desk.until(lambda: "superseded" in outcome(desk), "what became of the plan")
         await desk.press("escape", "a")
         await desk.until(lambda: "approve: ↷ superseded" in "".join(desk.toasts), "why it cannot be approved")
         assert desk.app.screen is desk.app.main
@@ -84,7 +84,7 @@ async def test_a_verdict_of_another_console_is_said_with_who_gave_it(team: Memor
     async with opened(team) as desk:
         await form_on_the_plan(desk, key)
         requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
-        await desk.until(lambda: f"rejected by {LEAD}" in fate(desk), "who decided it")
+        await desk.until(lambda: f"rejected by {LEAD}" in outcome(desk), "who decided it")
         assert f"rejected by {LEAD}" in desk.detail
         assert "another console was faster" in desk.detail
 
@@ -98,8 +98,8 @@ async def test_a_request_that_is_taken_back_says_why(team: MemoryTeam) -> None:
         await desk.press(*("j" if "Which one?" not in desk.detail else ""))
         await desk.asks("a")
         asking.withdraw(Caller(team, AUTHOR), request_id=str(request_id), reason="the session ended")
-        await desk.until(lambda: ": the session ended" in fate(desk), "why it waits no more")
-        assert "withdrawn" in fate(desk)
+        await desk.until(lambda: ": the session ended" in outcome(desk), "why it waits no more")
+        assert "withdrawn" in outcome(desk)
         assert "Which one?" in desk.detail
 
 
@@ -110,8 +110,8 @@ async def test_a_request_that_ends_by_itself_says_so(team: MemoryTeam, clock: Cl
         await form_on_the_plan(desk)
         clock.advance(61)
         desk.app.look()
-        await desk.until(lambda: ": timed out" in fate(desk), "that it ended")
-        assert "withdrawn" in fate(desk)
+        await desk.until(lambda: ": timed out" in outcome(desk), "that it ended")
+        assert "withdrawn" in outcome(desk)
         assert "1. Split" in desk.detail
 
 
@@ -121,5 +121,5 @@ async def test_a_form_says_nothing_of_a_request_that_waits(team: MemoryTeam) -> 
         await form_on_the_plan(desk)
         of_another(team)
         await desk.until(lambda: len(desk.app.main.pane.rows.rows) == 2, "another row")
-        assert fate(desk) == ""
+        assert outcome(desk) == ""
         assert "1. Split" in desk.detail

@@ -30,9 +30,9 @@ def _hand_in(team: MemoryTeam) -> None:
 
 def _is_known(desk: Desk) -> bool:
     """Whether the evidence beside the request under the cursor was found."""
-    request = desk.app.main.pane.subject().request
-    wishes = [evidence.wish for evidence in desk.app.main.shelf.evidence.values()]
-    return request is not None and any(wish is not None and wish.message is request.question for wish in wishes)
+    request = desk.app.main.pane.selection().request
+    requests = [evidence.request for evidence in desk.app.main.cache.evidence.values()]
+    return request is not None and any(wanted is not None and wanted.message is request.question for wanted in requests)
 
 
 @pytest.mark.parametrize("mode", ["1", "right"])
@@ -44,7 +44,7 @@ async def test_what_stands_beside_a_row_is_looked_for_before_the_cursor_has_rest
         await desk.press(mode)
         await desk.until(lambda: _is_known(desk), "the evidence beside the first row")
         monkeypatch.setattr(pane, "_REST", 3_600.0)
-        desk.app.main.shelf.evidence.clear()
+        desk.app.main.cache.evidence.clear()
         drawn: list[Document] = []
         listing = desk.app.main.listing
         first = listing.detail.document if listing is not None else None

@@ -40,7 +40,7 @@ async def test_what_is_read_stays_though_there_is_more_to_decide_and_information
     async with opened(team) as desk:
         plans(team)
         await desk.until(lambda: len(desk.rows) == 6, "plans above the news")
-        assert desk.app.main.subject().selection.request is None
+        assert desk.app.main.context().selection.request is None
         assert "Needs you 3" in desk.text
         await desk.press("D")
         await desk.until(lambda: len(desk.rows) == 3, "a list without the news")
@@ -80,7 +80,7 @@ async def test_what_wants_words_is_left_alone_and_what_was_never_shown_is_left_o
     asking.ask_question(Caller(team, "file-manager"), questions=question)
     async with opened(team) as desk:
         await desk.press("g")
-        while (shown := desk.app.main.subject().selection.request) is None or shown.kind != "plan":
+        while (shown := desk.app.main.context().selection.request) is None or shown.kind != "plan":
             await desk.press("j")
         await desk.press("asterisk", "a")
         form = await many(desk)

@@ -64,7 +64,7 @@ async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(te
         assert [message.type for message in unread(team)] == ["plan_approval_request"]
         await desk.press("escape", "enter")
         await focus_inbox(desk)
-        while desk.app.main.subject().selection.request is None:
+        while desk.app.main.context().selection.request is None:
             await desk.press("k")
         await desk.press("d")
         await desk.tells("still wants an answer")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import RenderableType
 from team_console.console.app import ConsoleApp
-from team_console.console.reader import Feed
+from team_console.console.reader import StoreReader
 from textual.screen import Screen
 
 from tests.conftest import COMMAND, clean_environment
@@ -19,13 +19,13 @@ from tests.proofs.benchmarks.data import LEAD, letters, write_team
 from tests.pty import Terminal
 
 
-def ready(team: MemoryTeam) -> Feed:
-    """A feed that has read already."""
-    feed = Feed(team, LEAD)
-    feed.begin()
-    assert feed._first is not None
-    feed._first.result(WAIT)
-    return feed
+def ready(team: MemoryTeam) -> StoreReader:
+    """A reader that has read already."""
+    reader = StoreReader(team, LEAD)
+    reader.begin()
+    assert reader._first is not None
+    reader._first.result(WAIT)
+    return reader
 
 
 @pytest.mark.anyio
@@ -42,14 +42,14 @@ async def test_what_is_at_hand_is_in_the_first_picture_and_followed_from_there(
         display(app, screen, renderable)
 
     monkeypatch.setattr(ConsoleApp, "_display", seen)
-    app = ConsoleApp(team, me=LEAD, feed=ready(team))
+    app = ConsoleApp(team, me=LEAD, reader=ready(team))
     async with app.run_test(size=(100, 30)) as pilot:
         desk = Desk(app, pilot)
         await desk.shows("Split the loader")
         assert pictures[0] == 1
         hand_in_plan(team, "Rename the loader of the reports")
         await desk.shows("Rename the loader")
-        await desk.until(lambda: app.feed.is_deep, "a reading that knows the archives")
+        await desk.until(lambda: app.reader.is_deep, "a reading that knows the archives")
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ async def stays_when_it_is_decided_elsewhere(desk: Desk, team: MemoryTeam, first
     listing = main.listing
     assert listing is not None
     listing.rows.select(first)
-    request = main.subject().selection.request
+    request = main.context().selection.request
     assert request is not None
     requests.reject(Caller(team, LEAD), request_id=request.request_id, reason="another console was faster")
     await desk.reads(f"rejected by {LEAD}")

@@ -28,7 +28,7 @@ def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -
     made = View("1", NOW, "ceo", SNAPSHOT) if view else None
     fresh = snapshot.condition in (Condition.OK, Condition.EMPTY)
     known = {"looked_at": NOW, "good_at": NOW if view else None, **known}
-    return ScreenState(sight=ReadResult(1, snapshot, made, fresh), **known)  # type: ignore[arg-type]
+    return ScreenState(reading=ReadResult(1, snapshot, made, fresh), **known)  # type: ignore[arg-type]
 
 
 DAMAGE = Problem("UNREADABLE", "error", "message-queue.yaml:47", "the frame is broken", "Repair it.")

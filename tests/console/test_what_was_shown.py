@@ -31,7 +31,7 @@ async def test_of_several_each_keeps_whether_its_text_or_only_its_title_was_show
     for name in names:
         requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
     async with opened(team) as desk:
-        shown = desk.app.main.subject().selection.request
+        shown = desk.app.main.context().selection.request
         assert shown is not None
         form = await desk.asks("asterisk", "a")
         assert isinstance(form, Many)

@@ -31,7 +31,7 @@ class SlowShelf(MemoryTeam):
 
 
 @pytest.fixture
-def shelf(clock: Clock) -> SlowShelf:
+def cache(clock: Clock) -> SlowShelf:
     agents = {name: Agent(name, plan_mode_required=name == AUTHOR) for name in (LEAD, AUTHOR)}
     config = TeamConfig(lead=LEAD, agents=MappingProxyType(agents), declared=True)
     team = SlowShelf(config=config, clock=clock)
@@ -39,14 +39,14 @@ def shelf(clock: Clock) -> SlowShelf:
     return team
 
 
-async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(shelf: SlowShelf) -> None:
-    hand_in_plan(shelf, content=LONG)
-    async with opened(shelf) as desk:
+async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(cache: SlowShelf) -> None:
+    hand_in_plan(cache, content=LONG)
+    async with opened(cache) as desk:
         await desk.reads("Only the beginning is shown")
         await desk.press("a")
         await desk.tells("full text is still loading")
         assert desk.app.screen is desk.app.main
-        shelf.gate.set()
+        cache.gate.set()
         await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
         await desk.press("v")
         ends = ("more characters are not shown here", LAST)
@@ -55,30 +55,30 @@ async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(shelf: Sl
         await desk.asks("a")
 
 
-async def test_a_text_that_could_not_be_read_is_read_again(shelf: SlowShelf, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_text_that_could_not_be_read_is_read_again(cache: SlowShelf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_FETCH_AGAIN", 0.0)
-    shelf.gate.set()
-    hand_in_plan(shelf, content=LONG)
-    kept = dict(shelf._state.attachments)
-    shelf._state.attachments.clear()
-    async with opened(shelf) as desk:
+    cache.gate.set()
+    hand_in_plan(cache, content=LONG)
+    kept = dict(cache._state.attachments)
+    cache._state.attachments.clear()
+    async with opened(cache) as desk:
         await desk.tells("no attachment")
-        shelf._state.attachments.update(kept)
+        cache._state.attachments.update(kept)
         desk.app._tick()
-        await desk.until(lambda: not desk.app.main.subject().selection.incomplete, "all of it")
+        await desk.until(lambda: not desk.app.main.context().selection.incomplete, "all of it")
         assert sum("no attachment" in toast for toast in desk.toasts) == 1
 
 
-async def test_of_long_texts_the_last_ones_are_kept(shelf: SlowShelf, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_of_long_texts_the_last_ones_are_kept(cache: SlowShelf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_MOST_CONTENTS", 3 * len(LONG))
     monkeypatch.setattr(background, "_FEWEST_CONTENTS", 1)
-    shelf.gate.set()
+    cache.gate.set()
     for number in range(6):
         summary = f"The report number {number} is ready"
-        sending.send(Caller(shelf, AUTHOR), to=LEAD, summary=summary, content=f"{number}{LONG}")
-    async with opened(shelf) as desk:
-        contents = desk.app.main.shelf.contents
-        first = desk.app.main.pane.subject().message
+        sending.send(Caller(cache, AUTHOR), to=LEAD, summary=summary, content=f"{number}{LONG}")
+    async with opened(cache) as desk:
+        contents = desk.app.main.cache.contents
+        first = desk.app.main.pane.selection().message
         assert first is not None
         for _ in range(6):
             await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
@@ -89,11 +89,11 @@ async def test_of_long_texts_the_last_ones_are_kept(shelf: SlowShelf, monkeypatc
         await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
 
 
-async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(shelf: SlowShelf) -> None:
-    shelf.swapped = b"Something else entirely"
-    shelf.gate.set()
-    sending.send(Caller(shelf, AUTHOR), to=LEAD, summary="The report is ready for reading", content=LONG)
-    async with opened(shelf) as desk:
+async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(cache: SlowShelf) -> None:
+    cache.swapped = b"Something else entirely"
+    cache.gate.set()
+    sending.send(Caller(cache, AUTHOR), to=LEAD, summary="The report is ready for reading", content=LONG)
+    async with opened(cache) as desk:
         await desk.tells("is not what the message says")
         await desk.reads("Only the beginning is shown")
         assert "Something else entirely" not in desk.detail

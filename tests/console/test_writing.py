@@ -138,7 +138,7 @@ async def test_a_reply_quotes_the_message_it_answers_and_a_plan_stays_where_it_i
         for number, (receipt, words) in enumerate(((with_summary, "CSV?"), (without, subject)), 5):
             asked = receipt.messages[0]
             await desk.is_back()
-            while desk.app.main.subject().selection.message != asked:
+            while desk.app.main.context().selection.message != asked:
                 await desk.press("j")
             form = await desk.asks("m")
             assert form.query_one("#to", Field).value == asked.sender

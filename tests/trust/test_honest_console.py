@@ -128,10 +128,10 @@ from pathlib import Path
 import team_console.console.app
 import team_console.store.views.status
 from team_console.console.app import run_console
-from team_console.console.reader import Feed
+from team_console.console.reader import StoreReader
 from team_console.store.backends.open import open_team
 
-class Hanging(Feed):
+class Hanging(StoreReader):
     def read(self):
         if Path(sys.argv[2]).exists():
             open(sys.argv[2]).read()
@@ -140,7 +140,7 @@ class Hanging(Feed):
 application = team_console.console.app
 team_console.store.views.status.SILENT, application.TICK = 1.0, 0.5
 team = open_team(sys.argv[1])
-sys.exit(run_console(team, me="ceo", feed=Hanging(team, "ceo")))
+sys.exit(run_console(team, me="ceo", reader=Hanging(team, "ceo")))
 """
 
 

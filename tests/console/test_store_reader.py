@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.reader import Feed
+from team_console.console.reader import StoreReader
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.views.rows import View
@@ -12,8 +12,8 @@ from tests.console.conftest import LEAD
 from tests.memory_team import MemoryTeam
 
 
-def _view(feed: Feed) -> View:
-    view = feed.read().view
+def _view(reader: StoreReader) -> View:
+    view = reader.read().view
     assert view is not None
     return view
 
@@ -21,20 +21,20 @@ def _view(feed: Feed) -> View:
 def test_archives_behind_a_server_that_was_away_are_read_when_it_is_back(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    feed = Feed(team, LEAD)
-    feed.read()
+    reader = StoreReader(team, LEAD)
+    reader.read()
 
     def away(**options: object) -> Page:
         raise TeamError(Code.STORE_UNREADABLE, "connection refused")
 
     with monkeypatch.context() as patched:
         patched.setattr(team, "history", away)
-        shown = _view(feed)
+        shown = _view(reader)
         assert [finding.code for finding in shown.findings if finding.code == "UNREADABLE_ARCHIVE"] == [
             "UNREADABLE_ARCHIVE"
         ]
         assert len(shown.attention) == 1
-        assert feed.is_deep
-    again = _view(feed)
+        assert reader.is_deep
+    again = _view(reader)
     assert [finding.code for finding in again.findings if finding.code == "UNREADABLE_ARCHIVE"] == []
     assert again.attention == ()
