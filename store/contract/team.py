@@ -320,9 +320,6 @@ class Addressed(Struct, frozen=True):
     is_complete: bool = False
 
 
-"""What keeps the queue small, in a transaction that nothing else runs beside."""
-
-
 class Team(ABC):
     """A team that can be read without a lock and written in exclusive, atomic transactions."""
 

@@ -109,14 +109,9 @@ def _visible(match: re.Match[str]) -> str:
 # Plural words: `1 message`, `2 messages`, `no messages`; one way to say a number of things everywhere.
 
 
-def counted(number: int, name: str, many: str | None = None) -> str:
-    """`1 delivery`, `2 deliveries`, `5,000 messages`.
-
-    Args:
-        name: The word for a single thing.
-        many: The word for several; made from `name` when it is regular.
-    """
-    return f"{number:,} {name if number == 1 else many or plural(name)}"
+def counted(number: int, name: str) -> str:
+    """Write a number of things, whose `name` is a regular noun: `1 delivery`, `2 deliveries`, `5,000 messages`."""
+    return f"{number:,} {name if number == 1 else plural(name)}"
 
 
 def first_of(items: Sequence[str], most: int) -> str:

@@ -68,14 +68,10 @@ def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     return kind in IN_WORDS or seen.approve is not None
 
 
-def already_answered(
-    request_id: str,
-    answer: Message,
-    word: str = "answered",
-    hint: str = "The first answer stands; send a message if you want to say more.",
-) -> TeamError:
-    """The refusal of a second answer, with who gave the first one and when."""
+def already_answered(request_id: str, answer: Message, word: str = "answered") -> TeamError:
+    """Make the refusal of a second answer, with who gave the first one and when."""
     text = f"{request_id} was already {word} by {answer.sender} at {answer.created}"
+    hint = "The first answer stands; send a message if you want to say more."
     by, at = answer.sender, answer.created
     return TeamError(Code.ALREADY_ANSWERED, text, hint, request_id=request_id, answered_by=by, answered_at=at)
 

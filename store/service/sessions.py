@@ -82,15 +82,14 @@ def refuse_orphaned(caller: Caller, snapshot: Snapshot, request_id: str) -> None
     )
 
 
-def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[str, Message]:
-    """Request id -> question of every request of a client, or of one session, that nothing has ended yet.
+def open_requests(snapshot: Snapshot) -> Mapping[str, Message]:
+    """Find the requests of clients that nothing has ended yet: request id -> question.
 
-    A look at the live messages alone: an answer that left the queue took its question along.
+    Looks at the live messages alone: an answer that left the queue took its question along.
     """
     questions: dict[str, Message] = {}
     for message in snapshot.messages:
-        origin = origin_of(message.payload)
-        if kind_of(message.type).opens is not None and origin.client and session in (None, origin.session):
+        if kind_of(message.type).opens is not None and origin_of(message.payload).client:
             read = parse_message(message)
             if read.opens is not None and read.request_id is not None:
                 questions[read.request_id] = message

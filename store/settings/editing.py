@@ -28,7 +28,7 @@ def fields_of(agent: Agent) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key == "role" or value != plain[key]}
 
 
-def write_new(path: Path, *, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> None:
+def write_new(path: Path, *, team: str, lead: str, agents: Iterable[Agent]) -> None:
     """Create the settings file of a new team; never replaces one.
 
     Raises:
@@ -37,7 +37,7 @@ def write_new(path: Path, *, team: str, lead: str, agents: Iterable[Agent], lang
     # Created for its owner to write alone, whatever the umask: settings that others can write run no command.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(new_text(team=team, lead=lead, agents=agents, language=language))
+        file.write(new_text(team=team, lead=lead, agents=agents))
 
 
 def new_text(*, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> str:
