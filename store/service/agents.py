@@ -30,7 +30,7 @@ from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.protocol.permissions import SM, classes_of
 from team_console.store.protocol.relations import REQUEST, has_stopped
 from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
-from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.questions import close_question, open_question
 from team_console.store.service.writing import Draft, advise, check_known, new_request_id, write
 from team_console.store.settings.team_config import TeamConfig
@@ -184,7 +184,7 @@ def send_roster(caller: Caller) -> Receipt:
             raise TeamError(Code.AGENT_NOT_FOUND, text, "A resident is a member with the role resident.")
         to = [message.recipients[0] for message in messages]
         tx.record("roster", ids=[message.message_id for message in messages], to=to)
-    return Receipt("roster", tuple(messages), notices=tuple(tx.notices))
+    return receipt(tx, "roster", messages)
 
 
 def conclude(
@@ -372,7 +372,7 @@ def trigger_course_correction(
         tx.record(
             "course_correction", ids=[message.message_id for message in messages], to=list(draft.to), reason=reason
         )
-    return Receipt("course_correction", tuple(messages), tuple(warnings), notices=tuple(tx.notices))
+    return receipt(tx, "course_correction", messages, warnings)
 
 
 # Endings: an agent whose end was approved is asked to stop, and whoever must know hears of it once it has stopped.

@@ -23,7 +23,7 @@ from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.verdicts import ORDER
 from team_console.store.protocol.why import WHY
-from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import confirm_ends, tidy
 from team_console.store.service.grants import answer_by_grant
 from team_console.store.service.questions import find_question, no_request, refuse_decided
@@ -83,10 +83,10 @@ def ask_permission(
         body["before_private"] = True
     check_asked("permission_request", body)
     line = summary or headline_of(permission_of(body), directory or "")
-    receipt = _ask(caller, "ask_permission", "permission_request", "permission", body, line)
+    asked_for = _ask(caller, "ask_permission", "permission_request", "permission", body, line)
     with suppress(TeamError):  # what was asked stands, and waits for the human
-        answer_by_grant(caller.team, receipt.messages[0], wait=caller.wait)
-    return receipt
+        answer_by_grant(caller.team, asked_for.messages[0], wait=caller.wait)
+    return asked_for
 
 
 def ask_question(
@@ -152,7 +152,7 @@ def withdraw(caller: Caller, *, request_id: str, reason: str, asker: str | None 
             raise TeamError(Code.NOT_PERMITTED, text, "Only its asker can.", request_id=request_id)
         refuse_decided(case)
         if case.taken_back is not None:
-            return Receipt("withdraw", (case.taken_back,), (), request_id, repeated=True)
+            return receipt(tx, "withdraw", [case.taken_back], (), request_id, repeated=True)
         notice = _take_back(tx, question, request_id, reason)
         tx.record(
             "withdraw",
@@ -164,7 +164,7 @@ def withdraw(caller: Caller, *, request_id: str, reason: str, asker: str | None 
             **by,
         )
         tidy(tx)
-    return Receipt("withdraw", (notice,), (), request_id, notices=tuple(tx.notices))
+    return receipt(tx, "withdraw", [notice], (), request_id)
 
 
 def put_request(
@@ -213,8 +213,8 @@ def put_request(
         warnings += [*advise(tx, [message]), *(quiet if older is None else ())]
         tx.record(action, ids=[message.message_id], to=[to], request_id=request_id)
         confirm_ends(tx)
-    notes = (f"it supersedes {older.request_id}, which {to} has not answered",) if older is not None else ()
-    return Receipt(action, (message,), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)
+    notes = [f"it supersedes {older.request_id}, which {to} has not answered"] if older is not None else ()
+    return receipt(tx, action, [message], warnings, request_id, notes=notes)
 
 
 def refuse_lead(caller: Caller, config: TeamConfig, what: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -29,9 +29,9 @@ class Caller(Struct, frozen=True):
     on_terminal: bool = False
     tell: Callable[[str, Callable[[], None]], None] = lambda words, give_up: None
 
-    def transaction(self, action: str) -> AbstractContextManager[Transaction]:
-        """Open a transaction of the team in the actor's name; errors as for `Team.transaction`."""
-        return self.team.transaction(actor=self.actor, action=action, wait=self.wait)
+    def transaction(self, action: str, actor: str | None = None) -> AbstractContextManager[Transaction]:
+        """Open a transaction of the team, in the own name unless another actor is given; errors as for a `Team`."""
+        return self.team.transaction(actor=actor or self.actor, action=action, wait=self.wait)
 
 
 class Receipt(Struct, frozen=True):
@@ -69,6 +69,20 @@ class Receipt(Struct, frozen=True):
             result["notes"] = list(self.notes)
         result["warnings"] = [*self.warnings, *(notice.message for notice in self.notices)]
         return result
+
+
+def receipt(
+    tx: Transaction,
+    action: str,
+    messages: Iterable[Message],
+    warnings: Iterable[str] = (),
+    request_id: str | None = None,
+    *,
+    repeated: bool = False,
+    notes: Iterable[str] = (),
+) -> Receipt:
+    """Make the receipt of a transaction that is over; arguments as for `Receipt`."""
+    return Receipt(action, tuple(messages), tuple(warnings), request_id, repeated, tuple(tx.notices), tuple(notes))
 
 
 class Received(Struct, frozen=True):

@@ -30,7 +30,7 @@ from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import Seal, seal_of
-from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.inbox import Trust, readable
 from team_console.store.service.writing import addressees, check_known, sealed
 from team_console.store.settings.team_config import TeamConfig
@@ -375,8 +375,7 @@ def treat(caller: Caller, remedy: Remedy, ids: Sequence[str], *, to: str = "", r
             tx.record(str(remedy), ids=[message.message_id for message in changed], before=before, **facts)
     if refusals and not changed:
         raise next(iter(refusals.values()))
-    warnings = tuple(error.message for error in refusals.values())
-    return Receipt(str(remedy), tuple(changed), warnings, notices=tuple(tx.notices))
+    return receipt(tx, str(remedy), changed, (error.message for error in refusals.values()))
 
 
 def _treated(tx: Transaction, message: Message, remedy: Remedy, to: str) -> Message:

@@ -28,7 +28,7 @@ from team_console.store.protocol.judgement import RequestRow, RequestState, judg
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN_BY, digest_of, objection
-from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.questions import close_question, find_question
 from team_console.store.service.signing import Made, put_signed, signed_record
@@ -156,7 +156,7 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
         tx.archive(caller.actor, message)
         tx.record("grant", ids=[message.message_id], request_id=payload["request_id"], **trial.scope.as_recorded)
         tidy(tx)
-    return Receipt("grant", (message,), (), message.message_id, notices=tuple(tx.notices), notes=(trial.words,))
+    return receipt(tx, "grant", [message], (), message.message_id, notes=[trial.words])
 
 
 def refuse_contradiction(trial: Trial) -> None:
@@ -184,7 +184,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
         tx.archive(caller.actor, message)
         tx.record("recall_grant", ids=[message.message_id], grant=grant_id)
         tidy(tx)
-    return Receipt("recall_grant", (message,), (), grant_id, notices=tuple(tx.notices))
+    return receipt(tx, "recall_grant", [message], (), grant_id)
 
 
 def in_force(state: TeamState) -> list[RunningGrant]:

@@ -24,7 +24,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
-from team_console.store.service.caller import Caller, Receipt, Received
+from team_console.store.service.caller import Caller, Receipt, Received, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.writing import check_known, mark_as_read
 from team_console.store.settings.team_config import TeamConfig
@@ -219,7 +219,7 @@ class UnresolvedTakeError(TeamError):
             TeamError: The store's own, `STORE_LOCKED` among it.
         """
         agent, taken = self._received.agent, self._received.messages
-        with caller.team.transaction(actor=agent, action="receive", wait=caller.wait) as tx:
+        with caller.transaction("receive", agent) as tx:
             if not any(_is_on_record(tx, agent, message) for message in taken):
                 return None
         return replace(self._received, messages=tuple(marked_as_taken(caller.team, taken, self._config)))
@@ -330,7 +330,7 @@ def _receive(
     rest: Sequence[Message] = ()
 
     try:
-        with caller.team.transaction(actor=agent, action=action, wait=caller.wait) as tx:
+        with caller.transaction(action, agent) as tx:
             check_known(tx, [agent], has_written=True)
             waiting = waiting_in(tx, wanted)[:limit]
             rest = seen if waiting and seen is not None else tx.everything()
@@ -356,13 +356,13 @@ def read_message(caller: Caller, *, agent: str, message_id: str) -> Receipt:
     Raises:
         TeamError: `INVALID_FIELD` when there is no such message for this agent.
     """
-    with caller.team.transaction(actor=agent, action="read", wait=caller.wait) as tx:
+    with caller.transaction("read", agent) as tx:
         message = _addressed(tx, message_id, agent)
         if message.is_unread_by(agent):
             message = mark_as_read(tx, message, agent)
             tidy(tx, keep=[message_id])
             tx.record("read", agent=agent, ids=[message_id])
-    return Receipt("read", (message,), notices=tuple(tx.notices))
+    return receipt(tx, "read", [message])
 
 
 def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None) -> Receipt:
@@ -373,7 +373,7 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
     """
     done: list[Message] = []
     changed: list[str] = []
-    with caller.team.transaction(actor=caller.actor, action="ack", wait=caller.wait) as tx:
+    with caller.transaction("ack") as tx:
         for message_id in dict.fromkeys(ids):
             message = _addressed(tx, message_id, caller.actor)
             if _needs_acknowledgement(message, caller.actor, token):
@@ -384,7 +384,7 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
             tx.record("ack", agent=caller.actor, ids=changed)
             if tx.is_tidying_due:
                 tidy(tx, keep=changed)
-    return Receipt("ack", tuple(done), repeated=not changed, notices=tuple(tx.notices))
+    return receipt(tx, "ack", done, repeated=not changed)
 
 
 def readable(snapshot: Snapshot) -> Snapshot:

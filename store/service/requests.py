@@ -49,7 +49,7 @@ from team_console.store.service.agents import (
     start,
 )
 from team_console.store.service.asking import expiry, origin, put_request, refuse_lead
-from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.questions import (
     close_question,
@@ -164,8 +164,7 @@ def _decide(caller: Caller, verdict: Answer) -> Receipt:
             error.hint = f"{error.hint} The spawn command has already started {started}.".strip()
             error.facts["agent_started"] = started
             raise
-    messages, warnings, notes = tuple(answered.messages), tuple(answered.warnings), tuple(answered.notes)
-    return Receipt(action, messages, warnings, verdict.request_id, notices=tuple(tx.notices), notes=notes)
+    return receipt(tx, action, answered.messages, answered.warnings, verdict.request_id, notes=answered.notes)
 
 
 def _asked(tx: Transaction, caller: Caller, verdict: Answer) -> RequestRow:
@@ -615,8 +614,8 @@ def answer(
     if not answers and not (content and content.strip()):
         hint = "Choose with --option LABEL, or say it with --content TEXT."
         raise TeamError(Code.MISSING_CONTENT, "the answer is empty", hint, request_id=request_id)
-    if content and (receipt := _answer_back(caller, request_id=request_id, content=content)) is not None:
-        return receipt
+    if content and (answered := _answer_back(caller, request_id=request_id, content=content)) is not None:
+        return answered
     return _decide(caller, Answer(request_id, True if answers else None, content, answers=answers or None, seen=seen))
 
 
@@ -660,7 +659,7 @@ def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | 
         close_question(tx, asked, actor=caller.actor)
         tx.record("answer_back", request_id=request_id, ids=[message.message_id for message in messages])
         tidy(tx)
-    return Receipt("answer", tuple(messages), tuple(warnings), request_id, notices=tuple(tx.notices))
+    return receipt(tx, "answer", messages, warnings, request_id)
 
 
 def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = None) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from team_console.store.protocol.verdicts import (
     is_verdict,
     may_be_verdict,
 )
-from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import confirm_ends
 from team_console.store.service.writing import (
     Draft,
@@ -128,7 +128,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
                 warnings.append(f"sent to all: {counted(len(messages), 'delivery')}, one for each member")
             tx.record(action, ids=[message.message_id for message in messages], to=recipients, type=draft.type)
         confirm_ends(tx)
-    return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
+    return receipt(tx, action, messages, warnings, repeated=repeated)
 
 
 def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Sequence[str]) -> Iterator[str]:

@@ -144,7 +144,7 @@ def hand_over(
         return ()
     handed: list[Message] = []
     try:
-        with caller.team.transaction(actor=caller.actor, action="hand_over", wait=caller.wait) as tx:
+        with caller.transaction("hand_over") as tx:
             taken = waiting_in(tx, InboxQuery(caller.actor, delivered=True))
             # guard: mail-once-each
             fresh = [message for message in taken if caller.actor not in message.handed_to]
