@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from functools import wraps
@@ -230,6 +230,11 @@ class Message(Struct, frozen=True, eq=False, gc=False):
             else:
                 record[key] = value
         return from_record(record)
+
+
+def ids_of(messages: Iterable[Message]) -> list[str]:
+    """List the ids of these messages, in their order."""
+    return [message.message_id for message in messages]
 
 
 def per_message(function: Callable[[Message], ResultT]) -> Callable[[Message], ResultT]:

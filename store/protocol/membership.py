@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.store.model.message import Message, per_message
+from team_console.store.model.message import Message, ids_of, per_message
 from team_console.store.model.names import ALL, USER, as_name, is_name
 from team_console.store.protocol.kinds import CARRIERS, carried_name
 from team_console.store.protocol.parsing import Order, PlacedMessage, text_in
@@ -142,7 +142,7 @@ def lasting_notes(messages: Iterable[Message]) -> Iterable[str]:
         if note.teammate is None:
             (ended.add if note.doing is Doing.ENDED else ended.discard)((note.member, note.session))
     going_on = {message.message_id for key, message in newest.items() if key[:2] not in ended}
-    return going_on | {message.message_id for message in last.values()}
+    return going_on | set(ids_of(last.values()))
 
 
 def is_end(entry: PlacedMessage) -> bool:

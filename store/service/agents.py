@@ -19,7 +19,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.checks import compose, ending_problem
@@ -183,7 +183,7 @@ def send_roster(caller: Caller) -> Receipt:
             text = f"team {tx.config.name} has no residents to tell the roster"
             raise TeamError(Code.AGENT_NOT_FOUND, text, "A resident is a member with the role resident.")
         to = [message.recipients[0] for message in messages]
-        tx.record("roster", ids=[message.message_id for message in messages], to=to)
+        tx.record("roster", ids=ids_of(messages), to=to)
     return receipt(tx, "roster", messages)
 
 
@@ -369,9 +369,7 @@ def trigger_course_correction(
         warnings = draft.check(tx.config)
         messages = write(tx, draft)
         warnings += advise(tx, messages)
-        tx.record(
-            "course_correction", ids=[message.message_id for message in messages], to=list(draft.to), reason=reason
-        )
+        tx.record("course_correction", ids=ids_of(messages), to=list(draft.to), reason=reason)
     return receipt(tx, "course_correction", messages, warnings)
 
 
@@ -423,7 +421,7 @@ def finish_endings(tx: Transaction) -> list[Message]:
         if due <= tx.now:
             question, agent = case.question, agent_to_end(tx.config, case.question)
             messages = confirm(tx, order.sender, question, agent, None, order=order)
-            ids = [message.message_id for message in messages]
+            ids = ids_of(messages)
             tx.record("confirm_end", request_id=question.message_id, agent=agent, by=order.sender, ids=ids)
             written += messages
     return written

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from team_console.store.contract.team import TeamState
 from team_console.store.contract.transaction import Transaction
+from team_console.store.model.message import ids_of
 from team_console.store.protocol.grants import USE, grant_of, grants_among
 from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.relations import DONE, REQUEST, newest_words, threads_of
@@ -45,13 +46,12 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     leaving = [message for number, message, created in ages if number < too_many or created < limit]
     if not leaving:
         return 0
-    ids = [message.message_id for message in leaving]
-    stay = bound(tx, leaving=ids)
+    stay = bound(tx, leaving=ids_of(leaving))
     gone = [message for message in leaving if message.message_id not in stay and tx.is_archived(message)]
     for missing in gone:
         tx.remove(missing)
     if gone:
-        tx.record("compact", ids=[message.message_id for message in gone])
+        tx.record("compact", ids=ids_of(gone))
     return len(gone)
 
 

@@ -13,7 +13,7 @@ from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name
 from team_console.store.model.schedule import (
     ON_ITS_WAY,
@@ -372,7 +372,7 @@ def treat(caller: Caller, remedy: Remedy, ids: Sequence[str], *, to: str = "", r
             except TeamError as error:
                 refusals[message_id] = error
         if changed:
-            tx.record(str(remedy), ids=[message.message_id for message in changed], before=before, **facts)
+            tx.record(str(remedy), ids=ids_of(changed), before=before, **facts)
     if refusals and not changed:
         raise next(iter(refusals.values()))
     return receipt(tx, str(remedy), changed, (error.message for error in refusals.values()))

@@ -14,7 +14,7 @@ from team_console.store.contract.team import OUTCOME_UNKNOWN, Addressed, Snapsho
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import TRUST, Message, Status
+from team_console.store.model.message import TRUST, Message, Status, ids_of
 from team_console.store.model.names import canonical, check_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import first_of
@@ -203,7 +203,7 @@ class UnresolvedTakeError(TeamError):
     """
 
     def __init__(self, cause: TeamError, received: Received, config: TeamConfig) -> None:
-        ids = [message.message_id for message in received.messages]
+        ids = ids_of(received.messages)
         hint = f"Look whether {received.agent} has read it before you go on: team-console show {ids[0]}"
         super().__init__(
             cause.code, f"{cause.message}; it was to take {first_of(ids, _NAMED)}", hint, **cause.facts | {"ids": ids}
@@ -336,7 +336,7 @@ def _receive(
             rest = seen if waiting and seen is not None else tx.everything()
             taken += (_claim(tx, item, agent, lease) if lease else mark_as_read(tx, item, agent) for item in waiting)
             if taken:
-                ids = [message.message_id for message in taken]
+                ids = ids_of(taken)
                 tx.record(action, agent=agent, ids=ids)
                 if tx.is_tidying_due:
                     tidy(tx, keep=ids)
@@ -470,6 +470,6 @@ def _received(
         status = f"Messages for {agent}: {len(taken)}"
     else:
         status = "No messages in queue" if is_empty else f"No pending messages for {agent}"
-    ids = {message.message_id for message in taken}
+    ids = set(ids_of(taken))
     left = tuple(message for message in wanted.pushed(live) if message.message_id not in ids)
     return Received(agent, tuple(taken), status, notices, left, damaged)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import bound
 from team_console.store.service.deliveries import archive_and_remove
@@ -83,7 +83,7 @@ def clear(
                 for message in gone
                 if message.status == Status.FAILED
             ]
-            ids = [message.message_id for message in gone]
+            ids = ids_of(gone)
             tx.record("clear", ids=ids, older_than_days=older_than_days, statuses=done.statuses, failed=lost)
         for missing in gone:
             archive_and_remove(tx, missing)
@@ -110,7 +110,7 @@ def _over(state: TeamState, days: float, recipient: str | None = None) -> tuple[
         if message.status in _FINISHED and (end := _ended(message)) is not None and end < limit
         if recipient is None or message.is_addressed_to(recipient)
     ]
-    stay = bound(state, leaving=[message.message_id for message in old]) if old else ()
+    stay = bound(state, leaving=ids_of(old)) if old else ()
     gone = [message for message in old if message.message_id not in stay]
     return gone, Cleared(dict(Counter(message.status for message in gone)), len(old) - len(gone))
 

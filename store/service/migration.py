@@ -18,7 +18,7 @@ from team_console.store.contract.team import AuditLine, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import CARRIED, RecordedFacts
 from team_console.store.model.safe import counted
@@ -139,7 +139,7 @@ class _Migration:
         for name, messages in archives.items():
             self._copy_archive(name, messages)
         if self._untouched:
-            self._drop_gone({message.message_id for message in live})
+            self._drop_gone(set(ids_of(live)))
         known = max((_last_line(line, self._source.location) for line in self._trail), default=0)
         lines = [line for line in reversed(self._source.audit(limit=_EVERYTHING)) if line.seq > known]
         for start in range(0, len(lines), _CHUNK):

@@ -13,7 +13,7 @@ from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Message, Priority
+from team_console.store.model.message import Message, Priority, ids_of
 from team_console.store.model.names import canonical, guess, is_name
 from team_console.store.protocol.checks import secret_warnings
 from team_console.store.protocol.client_requests import (
@@ -237,7 +237,7 @@ def _write_answer(
         kind=str(row.kind),
         asker=question.sender,
         question=question.message_id,
-        ids=[message.message_id for message in answered.messages],
+        ids=ids_of(answered.messages),
         **{REQUEST_DIGEST: digest_of(question)},
         **verdict.shown,
         **answered.facts,
@@ -657,7 +657,7 @@ def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | 
         warnings = draft.check(tx.config)
         messages = write(tx, draft)
         close_question(tx, asked, actor=caller.actor)
-        tx.record("answer_back", request_id=request_id, ids=[message.message_id for message in messages])
+        tx.record("answer_back", request_id=request_id, ids=ids_of(messages))
         tidy(tx)
     return receipt(tx, "answer", messages, warnings, request_id)
 

@@ -13,7 +13,7 @@ from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
 from team_console.store.service.agents import finish_due, next_ending, run_command
 from team_console.store.service.caller import Caller
@@ -241,7 +241,7 @@ def _expire(caller: Caller, snapshot: Snapshot, choice: PassScope, done: Deliver
                 done.expired.append(message.with_changes(**ended))
                 tx.replace(message, done.expired[-1])
         if done.expired:
-            tx.record("expire", ids=[message.message_id for message in done.expired])
+            tx.record("expire", ids=ids_of(done.expired))
 
 
 def _is_stale(config: TeamConfig, message: Message, choice: PassScope, now: datetime) -> bool:

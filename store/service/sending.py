@@ -10,7 +10,7 @@ from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, ids_of
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean
 from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.checks import (
@@ -126,7 +126,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
                 warnings += _broadcast_advice(tx, messages, () if ALL in draft.to else current_members(tx))
             elif ALL in draft.to:
                 warnings.append(f"sent to all: {counted(len(messages), 'delivery')}, one for each member")
-            tx.record(action, ids=[message.message_id for message in messages], to=recipients, type=draft.type)
+            tx.record(action, ids=ids_of(messages), to=recipients, type=draft.type)
         confirm_ends(tx)
     return receipt(tx, action, messages, warnings, repeated=repeated)
 
@@ -139,7 +139,7 @@ def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Seq
     if left_out and ALL not in reached:
         some = counted(len(reached), "agent")
         yield f"a broadcast goes to every member, this one reaches {some}; use type message for some"
-    ours = {message.message_id for message in messages}
+    ours = set(ids_of(messages))
     earlier = {
         message.broadcast_id or message.message_id: message
         for message in tx.select(types=("broadcast",))

@@ -9,7 +9,7 @@ from team_console.store.contract.team import OUTCOME_UNKNOWN, Presence, Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, Priority, Status
+from team_console.store.model.message import Message, Priority, Status, ids_of
 from team_console.store.protocol.client_requests import asker_of, origin_of
 from team_console.store.protocol.judgement import RequestState, judge
 from team_console.store.protocol.kinds import kind_of
@@ -151,7 +151,7 @@ def hand_over(
             chosen = _chosen(fresh, tx.config, room, size, urgent)
             handed = [_delivered(tx, message, caller.actor, session) for message in chosen]
             if handed:
-                ids = [message.message_id for message in handed]
+                ids = ids_of(handed)
                 tx.record("hand_over", agent=caller.actor, session=session, ids=ids)
     except TeamError as error:
         # What is on record as handed over never comes again. Where nobody can tell, twice is better than never.

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
 from team_console.store.protocol.parsing import parse_message, when_created
@@ -145,7 +145,7 @@ def _delivery(message: Message, name: str) -> Delivery:
 def _unique(first: Iterable[Message], more: Iterable[Message]) -> list[Message]:
     """All of `first`, and of `more` what has another id than those; equal archive copies count once."""
     messages = list(first)
-    known = {message.message_id for message in messages}
+    known = set(ids_of(messages))
     for message in more:
         if message.message_id not in known:
             known.add(message.message_id)
@@ -224,7 +224,7 @@ def conversation_of(
                 waiting.append(other)
     if not messages:
         return None
-    known = {message.message_id for message in live}
+    known = set(ids_of(live))
     return Conversation(word, tuple(_turns(messages, siblings, known, rows)), is_whole=not waiting)
 
 

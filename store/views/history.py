@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Problem, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, ids_of
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import EARLIEST, parse_message, when_created
 from team_console.store.protocol.titles import said_in
@@ -93,7 +93,7 @@ def search(
     A message that is live and archived is found once, as it is live.
     """
     ahead = sorted(live, key=when_created)
-    ids = {message.message_id for message in live}
+    ids = set(ids_of(live))
     cursor: str | None = None
     scanned = 0
     while True:

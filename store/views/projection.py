@@ -12,7 +12,7 @@ from itertools import chain
 from operator import attrgetter
 
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import Message, from_record, ids_of
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import TeamFacts, report_targets
@@ -87,7 +87,7 @@ class Projection:
         """
         self._complete = complete
         if snapshot.is_known and snapshot.messages is not self._live:
-            live, missing = {message.message_id for message in snapshot.messages}, snapshot.missing - snapshot.damaged
+            live, missing = set(ids_of(snapshot.messages)), snapshot.missing - snapshot.damaged
             for message in self._live:
                 if message.message_id not in live and message.message_id not in missing:
                     self._left.add(message.message_id)
@@ -97,7 +97,7 @@ class Projection:
         if snapshot.is_known:
             self._recorded = snapshot.recorded
             self._drop(self._left & (snapshot.missing - snapshot.damaged))
-        live = {message.message_id for message in self._live} if history else set()
+        live = set(ids_of(self._live)) if history else set()
         older: list[Message] = []
         for message in history:
             if message.message_id not in live:
@@ -112,7 +112,7 @@ class Projection:
         letters = [message for message in self._past.values() if not PlacedMessage.of(message, 0).is_fact]
         if len(letters) > 2 * _MOST_LETTERS:
             letters.sort(key=when_created)
-            self._drop([message.message_id for message in letters[:-_MOST_LETTERS]])
+            self._drop(ids_of(letters[:-_MOST_LETTERS]))
 
     def _drop(self, ids: Iterable[str]) -> None:
         """Forget messages that are in the queue again, or turn out to be lost."""

@@ -55,7 +55,7 @@ from team_console.store.contract.team import (
 )
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings.in_force import digest
 from team_console.store.settings.team_config import TeamConfig
@@ -323,7 +323,7 @@ class SqlTeam(Team):
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
         with self.transaction(actor=actor, action="delete_archived", wait=wait) as tx:
-            live = {message.message_id for message in tx.everything()}
+            live = set(ids_of(tx.everything()))
             old = f"SELECT message_id FROM {ARCHIVE} WHERE created <> '' AND created < :before"
             ids = sorted({gone for (gone,) in tx.connection.rows(old, {"before": to_text(before)})} - live)
             if ids:

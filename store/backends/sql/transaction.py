@@ -46,7 +46,7 @@ from team_console.store.backends.sql.schema import (
 from team_console.store.backends.sql.settings import TABLE, SqlSettings, write_pointer, write_settings
 from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import ENVELOPE_KEYS, Message
+from team_console.store.model.message import ENVELOPE_KEYS, Message, ids_of
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, reworded
 from team_console.store.protocol.parsing import carries
@@ -300,7 +300,7 @@ class SqlTransaction(Transaction):
         """Archives hold messages; what else other programs had in the rows that go is kept on the audit trail."""
         if not self.shape.others:
             return
-        ids = [message.message_id for message in changes.removed]
+        ids = ids_of(changes.removed)
         for message_id, *others in self.connection.rows_among(self.shape.other_columns(), ids):
             pairs = zip(self.shape.others, others, strict=True)
             held = {name: other for name, other in pairs if other is not None}

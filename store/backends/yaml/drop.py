@@ -17,7 +17,7 @@ from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.team import DROP_UNREADABLE
 from team_console.store.model.clock import from_file, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, from_record, is_copy
+from team_console.store.model.message import Message, from_record, ids_of, is_copy
 from team_console.store.model.names import is_name
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
@@ -103,7 +103,7 @@ class DropFolder:
     def _write_all(self, fresh: dict[Path, list[Message]]) -> list[Path]:
         """Write all at once; where one file cannot be written at all, each by itself, that one rejected."""
         messages = [message for found in fresh.values() for message in found]
-        ids = [message.message_id for message in messages]
+        ids = ids_of(messages)
         try:
             if messages:
                 records = tuple(dict(message.record) for message in messages)

@@ -35,6 +35,7 @@ from team_console.store.model.message import (
     Message,
     digest,
     from_record,
+    ids_of,
     is_ahead,
     rank,
 )
@@ -158,7 +159,7 @@ class Healing(Struct):
         if not (self.adds or self.changes or self.removed or self.noted or self.torn):
             return None
         ids = {
-            "restored": [message.message_id for message in self.adds],
+            "restored": ids_of(self.adds),
             "changed": [patch.handle[0] for patch in self.changes],
             "removed": self.removed,
         }

@@ -37,7 +37,7 @@ from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.contract.transaction import ChangedError, Transaction
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, ids_of
 from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import parse_message
@@ -111,7 +111,7 @@ class YamlTransaction(Transaction):
         """A search for each of many messages in all of an archive would take the square of the time."""
         self._looks += 1
         if self._looks == _FEW:
-            self._archives.expect([message.message_id for message in self.stored()])
+            self._archives.expect(ids_of(self.stored()))
 
     def stored_settings(self) -> str:
         return read_settings(self._team.layout.config)

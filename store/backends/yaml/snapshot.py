@@ -44,7 +44,7 @@ from team_console.store.contract.team import (
 )
 from team_console.store.model.clock import Clock, from_file, to_text
 from team_console.store.model.errors import Problem, TeamError
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.recorded import RecordedFacts
 
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
@@ -120,7 +120,7 @@ class SnapshotReader:
             loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
             problems += (loss.problem, *loss.changed) if loss is not None else ()
             offers = self._offered.look()
-            live = {message.message_id for message in messages} if offers.messages else frozenset()
+            live = set(ids_of(messages)) if offers.messages else frozenset()
             archives = self._foreign_appends.look()
             return Snapshot(
                 revision=_revision(mark, settings, condition, offers, archives),
@@ -514,7 +514,7 @@ def _loss(expected: Held, now: QueueFile, layout: Layout, archives: Archives) ->
         return len(asked) <= _ASKED and archives.keeps(message)
 
     healing = reconcile(expected, now.text, archived=is_done, taken_out=lambda _: False)
-    missing = frozenset(add.message_id for add in healing.adds)
+    missing = frozenset(ids_of(healing.adds))
     counts = Counter(problem.code for problem in healing.problems)
     words = [text.format(_count(counts[code])) for code, text in _WORDS.items() if counts[code]]
     changed = tuple(problem for problem in healing.problems if problem.code == CHANGED)

@@ -37,7 +37,7 @@ from team_console.store.contract.team import (
 )
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, ids_of
 from team_console.store.settings.in_force import digest
 from team_console.store.settings.team_config import TeamConfig
 
@@ -204,7 +204,7 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.commit import plan_shortening, shorten
 
         with self._session("delete_archived", wait) as session:
-            live = {message.message_id for message in session.team.queue.text.messages()}
+            live = set(ids_of(session.team.queue.text.messages()))
             found = plan_shortening(session.team, before=before, keep=live)
             ids = frozenset[str]().union(*(item.ids for item in found))
             if ids:
