@@ -130,6 +130,9 @@ class InForce(Struct, frozen=True):
         text: What is there now, None when nothing is.
         in_force: The text that `config` was made from, None where that is not known.
         error: Why there is nothing to go by, None when there is.
+        mark: Which versions of the file and of the key it names were read, and who may write them.
+        place: Where a database keeps them, or kept them when they were last in force.
+        recorded: Digest of the text that is on record already, empty where that is looked for elsewhere.
     """
 
     config: TeamConfig
@@ -137,11 +140,16 @@ class InForce(Struct, frozen=True):
     text: bytes | None = None
     in_force: bytes | None = None
     error: TeamError | None = None
+    mark: tuple[int, ...] = ()
+    place: str = ""
+    recorded: str = ""
 
     @property
     def to_record(self) -> bytes | None:
-        """The text to put on record with a change; None while there is none or those in force are lost."""
-        return None if self.error is not None or self.config.lost or self.config.is_misread else self.text
+        """The text to put on record with a change; None where it is there, or is not in force."""
+        if self.text is None or self.error is not None or self.config.lost or self.config.is_misread:
+            return None
+        return None if self.recorded == digest(self.text) else self.text
 
     def checked(self) -> TeamConfig:
         """The settings. Raises `TeamError`: why there are none to go by."""

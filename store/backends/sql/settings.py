@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec.structs import asdict
+from msgspec.structs import replace
 from team_console.store.backends.locked_files import sync_folder
 from team_console.store.backends.sql.connection import Connection, containing, insert
 from team_console.store.backends.sql.rows import object_of
@@ -23,24 +23,6 @@ KEY = "settings"
 IN_FORCE = "settings_in_force"
 """Key of the words `LINE SHA256 PLACE`: the audit line with the text, its digest, and where the text was."""
 TABLE, FILE = "table", "file"
-
-
-class SqlSettings(InForce, frozen=True):
-    """One look at the settings.
-
-    Attributes:
-        place: Where they are, or were when they were last in force: `table` or `file`.
-        recorded: Digest of the text that the audit trail has, empty for none.
-    """
-
-    place: str = TABLE
-    recorded: str = ""
-
-    @property
-    def to_record(self) -> bytes | None:
-        """The text that the next write puts on the audit trail, None when it is there or not in force."""
-        text = super().to_record
-        return None if text is None or digest(text) == self.recorded else text
 
 
 class Settings:
@@ -57,7 +39,7 @@ class Settings:
         self._location = location
         self._place = (Path() if root is None else root.parent) / SETTINGS
         self._source: object = None
-        self.known = SqlSettings(TeamConfig())
+        self.known = InForce(TeamConfig())
         self._seen: bytes | None = None
         self.number = 0
 
@@ -66,7 +48,7 @@ class Settings:
         files = (self.file, self.known.config.key_path)
         return *(path and stamp(path) for path in files), self._root and whose(self._root)
 
-    def look(self, connection: Connection, shape: Shape) -> SqlSettings:
+    def look(self, connection: Connection, shape: Shape) -> InForce:
         """The settings now, with what is wrong with them; while they cannot be understood, the last good ones.
 
         Raises:
@@ -80,7 +62,7 @@ class Settings:
             self.known, self._source = known, source
         return self.known
 
-    def _understand(self, connection: Connection, shape: Shape, stored: Mapping[str, str]) -> SqlSettings:
+    def _understand(self, connection: Connection, shape: Shape, stored: Mapping[str, str]) -> InForce:
         line, recorded, was_in = _pointer(stored.get(IN_FORCE, ""))
         file = None if KEY in stored else self.file
         place = TABLE if KEY in stored else FILE if file is not None and file.exists() else was_in or TABLE
@@ -106,7 +88,7 @@ class Settings:
             names=Names(str(path), str(path), self._location) if path is file else names,
         )
         self._seen = found.seen(self._seen)
-        return SqlSettings(**asdict(found), place=(was_in or place) if found.config.lost else place, recorded=recorded)
+        return replace(found, place=(was_in or place) if found.config.lost else place, recorded=recorded)
 
     def _trusted(self, config: TeamConfig, place: str) -> TeamConfig:
         """With whether its commands may be run: not when others can write the file, or the database it stands in."""

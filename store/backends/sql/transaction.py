@@ -43,7 +43,7 @@ from team_console.store.backends.sql.schema import (
     find_inbox,
     numbers,
 )
-from team_console.store.backends.sql.settings import TABLE, SqlSettings, write_pointer, write_settings
+from team_console.store.backends.sql.settings import TABLE, write_pointer, write_settings
 from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, Message, ids_of
@@ -51,7 +51,7 @@ from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, reworded
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import is_answer
-from team_console.store.settings.in_force import on_record
+from team_console.store.settings.in_force import InForce, on_record
 
 
 def may_address(condition: str) -> str:
@@ -89,7 +89,7 @@ class SqlTransaction(Transaction):
         shape: Shape,
         reader: RowReader,
         inbox_folder: Path,
-        settings: SqlSettings,
+        settings: InForce,
         *,
         now: datetime,
         recorded: Callable[[], RecordedFacts],

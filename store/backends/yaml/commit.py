@@ -37,12 +37,11 @@ from team_console.store.backends.yaml.layout import Layout, archive_part, refuse
 from team_console.store.backends.yaml.lock import Released, not_writable
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, apply, archive_entry
-from team_console.store.backends.yaml.settings import ReadSettings
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.names import word_for
 from team_console.store.model.recorded import TRAIL_LOST, RecordedFacts
-from team_console.store.settings.in_force import digest, on_record
+from team_console.store.settings.in_force import InForce, digest, on_record
 from team_console.store.settings.settings_file import read_settings
 
 KEPT = ".old"
@@ -85,7 +84,7 @@ class LockedTeam(Struct):
     clock: Clock
     ledger: AuditLog
     archives: Archives
-    settings: ReadSettings
+    settings: InForce
     recorded: Callable[[], RecordedFacts | None]
     queue: QueueFile
     known: QueueFile

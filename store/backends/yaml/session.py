@@ -32,7 +32,6 @@ from team_console.store.backends.yaml.lock import (
 )
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, line_of
 from team_console.store.backends.yaml.recovery import recover
-from team_console.store.backends.yaml.settings import ReadSettings
 from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.contract.transaction import ChangedError, Transaction
 from team_console.store.model.clock import Clock, to_text
@@ -42,6 +41,7 @@ from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import digest_of
+from team_console.store.settings.in_force import InForce
 from team_console.store.settings.settings_file import read_settings
 
 _FEW = 4
@@ -250,7 +250,7 @@ def open_session(
     wait: float,
     known: QueueFile | None,
     archives: Archives,
-    settings: Callable[[], ReadSettings],
+    settings: Callable[[], InForce],
     recorded: Callable[[], RecordedFacts | None],
 ) -> Iterator[LockedSession]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from msgspec.structs import asdict
+from msgspec.structs import replace
 from team_console.store.backends.yaml.audit_log import AuditLog
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout
@@ -12,16 +12,6 @@ from team_console.store.model.errors import TeamError
 from team_console.store.settings.in_force import InForce, Names, judge
 from team_console.store.settings.settings_file import parse, read_text, stamp, with_trust
 from team_console.store.settings.team_config import TeamConfig
-
-
-class ReadSettings(InForce, frozen=True):
-    """One look at the settings file.
-
-    Attributes:
-        mark: Which versions of the file and of the key it names were read, and who may write them.
-    """
-
-    mark: tuple[int, ...] = ()
 
 
 class SettingsFile:
@@ -32,10 +22,10 @@ class SettingsFile:
         self._disk = disk
         self._layout = layout
         self._ledger = AuditLog(disk, layout.audit)
-        self._known: ReadSettings | None = None
+        self._known: InForce | None = None
         self._seen: bytes | None = None
 
-    def look(self) -> ReadSettings:
+    def look(self) -> InForce:
         """The settings as they are now, with what is wrong with them; those in force before while they are lost."""
         with self._guard:
             return self._look()
@@ -44,7 +34,7 @@ class SettingsFile:
         """See `Team.config`."""
         return self.look().checked()
 
-    def _look(self) -> ReadSettings:
+    def _look(self) -> InForce:
         known = self._known
         mark = self._mark(known)
         # Of lost ones another process may have decided meanwhile.
@@ -55,7 +45,7 @@ class SettingsFile:
             self._known = known
         return known
 
-    def _read(self, mark: tuple[int, ...]) -> ReadSettings:
+    def _read(self, mark: tuple[int, ...]) -> InForce:
         path, text = self._layout.config, None
         try:
             text = read_text(path)
@@ -67,7 +57,7 @@ class SettingsFile:
         before = self._in_force(text)
         found = judge(text, said, before=before, last=last, understand=self._understood, names=names)
         self._seen = found.seen(self._seen)
-        return ReadSettings(**asdict(found), mark=mark)
+        return replace(found, mark=mark)
 
     def _understood(self, before: bytes) -> TeamConfig:
         """Its commands come out of the ledger now: who can write that would have them run."""
@@ -84,7 +74,7 @@ class SettingsFile:
             return recorded
         return self._seen if self._seen is not None else recorded
 
-    def _mark(self, known: ReadSettings | None) -> tuple[int, ...]:
+    def _mark(self, known: InForce | None) -> tuple[int, ...]:
         try:
             found = self._disk.stat(self._layout.config)
         except OSError:

@@ -32,7 +32,7 @@ from team_console.store.backends.yaml.lock import Released, find_holder, parse_r
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import Progress, QueueFile, QueueText, load
 from team_console.store.backends.yaml.recovery import is_cut_short
-from team_console.store.backends.yaml.settings import ReadSettings, SettingsFile
+from team_console.store.backends.yaml.settings import SettingsFile
 from team_console.store.contract.team import (
     DROP_UNREADABLE,
     FOREIGN_WRITE,
@@ -46,6 +46,7 @@ from team_console.store.model.clock import Clock, from_file, to_text
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.recorded import RecordedFacts
+from team_console.store.settings.in_force import InForce
 
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 ASK_KERNEL_SECONDS = 4.0
@@ -286,9 +287,7 @@ def _shared(text: QueueText) -> Iterator[Problem]:
         yield Problem("DUPLICATE_ID", "error", old, what, hint)
 
 
-def _revision(
-    mark: FileVersion | None, settings: ReadSettings, condition: Condition, offers: Dropped, archives: int
-) -> str:
+def _revision(mark: FileVersion | None, settings: InForce, condition: Condition, offers: Dropped, archives: int) -> str:
     """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, archives."""
     lost = "!" if settings.config.lost else ""
     appended = f"/{archives}" if archives else ""
