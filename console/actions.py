@@ -131,7 +131,7 @@ def no_remedy(remedy: Remedy) -> Reason:
 
 
 def _too_late(remedy: Remedy, message: Message) -> str:
-    """Why the remedy does not fit the state of the message, in words for a person."""
+    """Return why the state of the message rules the remedy out, in words for a person."""
     status, name = message.status, safe_line(", ".join(message.recipients), 64)
     if status == Status.READ:
         when = clock_of(message.record.get("read_at"))
@@ -245,7 +245,7 @@ class Action(Struct, frozen=True):
         return not self.modes or mode in self.modes
 
     def disabled(self, context: ActionContext) -> str | None:
-        """Why it cannot be used on `context`, None when it can."""
+        """Return why it cannot be used on `context`; None when it can."""
         if not self.is_here(context.mode):
             return f"{self.label.rstrip('…')} does not apply here"
         if self.deciding and context.selection.gone and not context.selection.marked:

@@ -264,7 +264,7 @@ class ConsoleApp(ContainedApp[int]):
 
     @property
     def situation(self) -> ScreenState:
-        """What is known of the store."""
+        """The state of the store as far as it is known."""
         return self.main.situation
 
     def _wait(self, name: str, seconds: float | None, function: Callable[[], None], *, anew: bool = False) -> None:
@@ -346,7 +346,7 @@ class ConsoleApp(ContainedApp[int]):
                 self.report(error)
 
     def _painted(self) -> None:
-        """What was read is on the screen."""
+        """Note that the last reading is on the screen."""
         if self._reading:
             return
         self._pace.end()
@@ -423,7 +423,7 @@ class ConsoleApp(ContainedApp[int]):
         return snapshot.config.name if snapshot is not None else "team-console"
 
     def _look_when_one_ends(self, view: View | None, now: datetime) -> None:
-        """What expires leaves the list when it does, not at the next look.
+        """Schedule a look for the moment when the next request expires, so that it leaves the list in time.
 
         Nothing leaves a view that is kept because the store cannot be read: a look for that would follow another.
         """

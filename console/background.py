@@ -140,7 +140,7 @@ class Background:
             self._screen.app.run_worker(self._fetch(message, place), group="fetch", exit_on_error=False)
 
     async def _fetch(self, message: Message, place: str) -> None:
-        """What is asked for together, such as a plan and the version before it, is shown together.
+        """Read one content; contents requested together, such as a plan and the version before it, are shown together.
 
         A content that is not what the message's own digest says is shown as such, never as the content.
         """
@@ -211,7 +211,7 @@ class Background:
         self._screen.app.workers.cancel_group(self._screen.app, _STOPPING)
 
     def _say_stopping(self, words: str) -> None:
-        """How far the asking is; empty once it is over. It takes minutes, in which other things are done."""
+        """Show the progress of the shutdown, which takes minutes; empty once it is over."""
         self._stopping = words
         self._show_busy()
 

@@ -76,7 +76,7 @@ class ContainedApp(App[ReturnT]):
         self.report(event.error)
 
     def where(self) -> str:
-        """What the app is at, for the log."""
+        """Return the app's present activity, for the log."""
         return ""
 
     def keep_typed(self) -> None:

@@ -101,7 +101,7 @@ class Drafts:
         return frozenset(request_id for verb, _, request_id in parted if verb in _ANSWERS)
 
     def _stored(self) -> dict[str, _Kept]:
-        """What is on disk and not too old; a file that cannot be read holds nothing."""
+        """Return the drafts on disk that are not too old; an unreadable file holds none."""
         try:
             stored = msgspec.json.decode(self._path.read_bytes(), type=dict[str, _Kept])
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):

@@ -20,7 +20,7 @@ _MOST_BYTES = 16 * 1024 * 1024
 
 
 def edit_text(app: App[Any], text: str, *, suffix: str) -> str:
-    """What the human made of `text`; it stands in a file of its own whose name ends in `suffix` meanwhile.
+    """Return `text` as the human edited it, meanwhile in a file of its own whose name ends in `suffix`.
 
     Raises:
         TeamError: `SPAWN_FAILED` when there is no such editor, it failed, or the terminal cannot be given away;

@@ -39,7 +39,7 @@ _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
 def look_for(folder: str, names: Iterable[str]) -> tuple[FileFact, ...]:
-    """What each name is within `folder`, at most `MOST_NAMES` of them; a folder that cannot be opened tells nothing."""
+    """Look up each name within `folder`, at most `MOST_NAMES`; a folder that cannot be opened gives no facts."""
     wanted = list(islice(names, MOST_NAMES))
     try:
         root = os.open(folder, _FOLDER)
@@ -115,7 +115,7 @@ _LATEST = 32_503_680_000.0
 
 
 def runs_of(team: Team, agent: str) -> Runs | None:
-    """What is on record of an agent of this team, oldest first; None when nothing is."""
+    """Return the recorded runs of an agent of this team, oldest first; None without a record."""
     begins = {whose(agent, place) for place in _places(team)}
     newest = sorted(_records(own_folder("runs"), begins), key=_changed, reverse=True)[:_MOST_FILES]
     sessions: dict[str, list[Run]] = {}
@@ -127,7 +127,7 @@ def runs_of(team: Team, agent: str) -> Runs | None:
 
 
 def _places(team: Team) -> set[str]:
-    """Where an agent may have been told that the team is: as it is opened here, its folder, the project around it."""
+    """Return the locations an agent may know the team by: as opened here, its folder, the project around it."""
     places = {team.location}
     if team.root is not None:
         root = team.root.absolute()

@@ -81,7 +81,7 @@ def log(error: BaseException, *, where: str = "") -> Path | None:
 
 
 def place_of(error: BaseException) -> str:
-    """Where it was raised: `module.py:line function`."""
+    """Return where it was raised: `module.py:line function`."""
     places = list(_places(error.__traceback__))
     return places[-1] if places else "unknown place"
 

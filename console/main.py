@@ -193,7 +193,7 @@ class MainScreen(Screen[None]):
 
     @property
     def view(self) -> View | None:
-        """What is shown, as plain rows."""
+        """The view on the screen, as plain rows."""
         return self.situation.view
 
     @property
@@ -244,7 +244,7 @@ class MainScreen(Screen[None]):
 
     @property
     def place(self) -> ScreenPlace:
-        """Where the human is, to come back to."""
+        """The human's place, to come back to."""
         return ScreenPlace(self.mode, self.pane.query_text, self.cache.divider, self.caller.team.clock())
 
     # The lists, one of them in front.
@@ -371,7 +371,7 @@ class MainScreen(Screen[None]):
 
     @property
     def _place_read(self) -> str:
-        """Where one is among the things that are read; empty in a list."""
+        """The position among the things to read; empty in a list."""
         here, number = self.pane.chosen_from.position if self.is_reading else (0, 0)
         return f"{here:,} of {number:,}" if number else ""
 
@@ -399,7 +399,7 @@ class MainScreen(Screen[None]):
         bar.show(hints, tuple(KeyHint(keys.get(name) or shown_key(BY_ID[name]), BY_ID[name].label) for name in names))
 
     def _show_tip(self, context: ActionContext | None) -> None:
-        """What to try with `context`; nothing while what is typed are letters."""
+        """Show the next tip for `context`; none while letters are being typed."""
         if self.tip is None:
             return
         if context is not None:
@@ -417,7 +417,7 @@ class MainScreen(Screen[None]):
         return {**dict.fromkeys(self.drafts.requests(), DRAFT), **self.pending_decisions.subjects}
 
     def _count_down(self) -> None:
-        """What is not written yet and the seconds left, each second anew while something waits."""
+        """Show the pending decisions and the seconds left, again each second while one is pending."""
         last = self.pending_decisions.last
         words = safe_line(last.pending.words, 200) if last is not None else ""
         more = len(self.pending_decisions) - len(last.pending.writes) if last is not None else 0
@@ -508,7 +508,7 @@ class MainScreen(Screen[None]):
         return not (self.pane.is_leaving and self._seat.is_behind)
 
     def context(self) -> ActionContext:
-        """What keys act on now."""
+        """Return the context that keys act on now."""
         caller = self.caller
         lead = self.situation.snapshot.config.lead if self.situation.snapshot else caller.actor
         return ActionContext(
@@ -621,7 +621,7 @@ class MainScreen(Screen[None]):
             self.toast("It is being written already.", severity="warning")
 
     def text_read(self) -> str:
-        """What is read, as it was written; made safe, because an editor or a pager may hand it to the terminal."""
+        """Return the source of the text being read, made safe: an editor or pager may print it to the terminal."""
         self.pane.draw_now()
         document = self.pane.detail.document
         return safe_text(document.source).rstrip("\n") + "\n" if document is not None and document.source else ""
@@ -632,7 +632,7 @@ class MainScreen(Screen[None]):
             listing.step_on(decided)
 
     def stay(self) -> None:
-        """What was decided was taken back or refused, so that its rows stay, in whichever list it was decided."""
+        """Keep the rows of decisions that were undone or refused, in whichever list they were decided."""
         for pane in self._panes.values():
             if pane.is_complete:
                 pane.rows.stay()
@@ -713,7 +713,7 @@ class MainScreen(Screen[None]):
 
 
 def _room(pane: Pane[Any]) -> Region:
-    """Where the pane shows the thing itself, down to the bottom of the pane; all of it when it shows none."""
+    """Return the region of the pane's detail, down to the bottom of the pane; the whole pane when it shows none."""
     if not pane.is_complete or not pane.detail.display or pane.detail.region.width < 1:
         return pane.region
     detail = pane.detail.region

@@ -77,7 +77,7 @@ class OwnCommand(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What it is called: its label, else its line."""
+        """The command's name: its label, else its line."""
         return safe_line(self.label or self.run, 60)
 
     @property
@@ -233,7 +233,7 @@ def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
     lines, mistakes = text.splitlines(), list[Mistake]()
 
     def take(table: str, checks: Mapping[str, Check], values: Any) -> dict[str, Any]:
-        """What is right in a table; what is not is a mistake."""
+        """Return the valid settings of a table; invalid ones are added to the mistakes."""
         taken = {}
         if not isinstance(values, dict):
             raise _WrongError(f"{table} is a table", f"Begin it with [{table}].")

@@ -89,7 +89,7 @@ class StoreReader:
         Thread(target=read, name="first reading", daemon=True).start()
 
     def at_hand(self) -> ReadResult | None:
-        """What the first reading found, when nobody has to wait for it; None when nothing is there."""
+        """Return the first reading if it is finished; None when somebody would have to wait for it."""
         is_there = self._first is not None and self._first.done() and self._first.exception() is None
         return self._first.result() if self._first is not None and is_there else None
 
@@ -176,7 +176,7 @@ class Pace:
         self._before = self._used()
 
     def end(self) -> None:
-        """What was read is on the screen."""
+        """Note that the reading was painted."""
         self._until = self._clock() + min(_LONGEST, _REST * (self._used() - self._before))
 
     @property

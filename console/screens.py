@@ -301,7 +301,7 @@ class SettingChoice(Struct, frozen=True):
 
 
 def settings_rows() -> tuple[SettingChoice, ...]:
-    """What can be changed while the console runs."""
+    """Return the settings that can be changed while the console runs."""
     grace = "seconds in which a decision can be taken back; 0 writes at once"
     return (
         SettingChoice("", "theme", tuple(choices()), "colours"),

@@ -130,7 +130,7 @@ class ActionContext(Struct, frozen=True):
         return row.addressee == self.me or (row.addressee == USER and self.me == self.lead)
 
     def no_verdict_on(self, row: RequestRow) -> str | None:
-        """Why the request cannot be approved or rejected here, None when it can."""
+        """Return why the request cannot be approved or rejected here; None when it can."""
         if not row.is_open:
             return f"it was {row.state} already"
         if self.pending.get(row.request_id, MESSAGE) != MESSAGE:
@@ -156,7 +156,7 @@ class ActionContext(Struct, frozen=True):
         return self.wants_words or (row is not None and row.is_open and row.kind is RequestKind.QUESTION)
 
     def to_decide(self, *, approving: bool) -> tuple[RequestRow, ...]:
-        """Those of the selected requests that one form can give the same verdict."""
+        """Return the selected requests that one form can give the same verdict."""
         rows = (row for row in self.selection.requests if self.no_verdict_on(row) is None)
         return tuple(row for row in rows if not (approving and row.kind is RequestKind.QUESTION))
 
@@ -176,7 +176,7 @@ class ActionContext(Struct, frozen=True):
 
     @property
     def to_read(self) -> tuple[Message, ...]:
-        """Those of the selected letters that are unread, for the actor or the human, and want no answer."""
+        """The selected messages that are unread by the actor or the human and want no answer."""
         waiting = self._wanting_an_answer()
         letters = (letter for letter in self.selection.letters if letter.message_id not in waiting)
         return tuple(letter for letter in letters if self._is_to_read(letter))
@@ -196,6 +196,6 @@ class ActionContext(Struct, frozen=True):
 
     @property
     def stoppable(self) -> tuple[str, ...]:
-        """Those of the agents that can be asked to stop."""
+        """The selected agents that can be asked to stop."""
         names = (name for name in self.selection.agents if name not in (self.me, self.lead, USER))
         return tuple(filter(is_name, names))

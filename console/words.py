@@ -47,7 +47,7 @@ def row_now(asked: RequestRow, view: View | None) -> RequestRow | None:
 
 
 def request_outcome(asked: RequestRow, view: View | None, now: datetime) -> str:
-    """What became of a request that was open, as safe text; empty while it is open, and while nothing is known."""
+    """Return the outcome of a request that was open, as safe text; empty while it is open or nothing is known."""
     if view is None or not view.snapshot.is_known:
         return ""
     row = row_now(asked, view)
@@ -141,7 +141,7 @@ class ScreenState(Struct, frozen=True):
 
     @property
     def view(self) -> View | None:
-        """What is shown, as plain rows; None before the first reading and while the queue cannot be read."""
+        """The view on the screen, as plain rows; None before the first reading and while the queue cannot be read."""
         return self.reading.view if self.reading else None
 
     @property
@@ -151,7 +151,7 @@ class ScreenState(Struct, frozen=True):
 
     @property
     def obstacle(self) -> str:
-        """Why permissions forbid to write, safe text; empty when they do not."""
+        """The reason why permissions forbid to write, as safe text; empty when they do not."""
         return safe_line(self.reading.obstacle, 300) if self.reading else ""
 
     @property
@@ -182,7 +182,7 @@ def _alike(shown: Struct, next_shown: Struct, but: frozenset[str]) -> bool:
 
 
 def truth_of(situation: ScreenState, now: datetime) -> StoreStatus:
-    """How true the screen is; it is judged where the verbs judge it, too."""
+    """Return the status of the store, by the judgement that the verbs use."""
     looks = Looks(situation.watch, situation.failure, situation.looked_at)
     return assess(situation.snapshot, now, looks)
 
@@ -240,7 +240,7 @@ def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
 
 
 def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
-    """Why nothing can be written now; None when it can."""
+    """Return why nothing can be written now; None when it can."""
     if read_only:
         return "the team is open read-only"
     if situation.obstacle:
@@ -258,7 +258,7 @@ _NOT_OF_QUEUE = frozenset({Mode.HISTORY, Mode.HEALTH, Mode.DECISIONS})
 
 
 def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed: int = 0) -> tuple[Line, ...]:
-    """Why a list has no rows. It never says that there is nothing when that is not known."""
+    """Return why a list has no rows; it never claims that there is nothing when that is not known."""
     snapshot = situation.snapshot
     if snapshot is None:
         if situation.failure:
@@ -379,7 +379,7 @@ DRAFT = "draft"
 
 
 def pending_words(decided: str) -> str:
-    """What is said of a thing that was decided and is not written yet, or that an answer was begun to."""
+    """Return the mark of a row with a pending decision or a draft."""
     return "✎ draft" if decided == DRAFT else f"◔ {decided}, not sent yet"
 
 
@@ -488,7 +488,7 @@ _HEAD = 21
 
 
 def digest_title(since: datetime, now: datetime, *, has_left: bool) -> str:
-    """What the card tells of: `has_left` where it is known that the human left at `since`."""
+    """Return the title of the card; `has_left` when it is known that the human left at `since`."""
     away = span((now - since).total_seconds())
     return f"Since you left at {clock_time(since, now)} ({away})" if has_left else f"In the last {away}"
 
@@ -542,7 +542,7 @@ _MORE = (
 
 
 def step_of(context: ActionContext, step: int) -> int:
-    """Which tip comes now: after a decision of the human's the second, after a look at the sprint the third."""
+    """Return the next tip: the second after a decision of the human, the third after a look at the sprint."""
     view = context.view
     if view is None:
         return step
@@ -629,7 +629,7 @@ def listed(names: Iterable[str], most: int = 6) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """What happened and the next step, as safe text; of an error nobody expected only its kind, never its words."""
+    """Return the error and the next step, as safe text; of an unexpected error only its kind, never its words."""
     if not isinstance(error, TeamError):
         return f"✗ Unexpected: {reason_of(error)}. It may or may not have been saved. Check before you try again."
     if isinstance(error, Stopped):
@@ -639,7 +639,7 @@ def error_text(error: BaseException) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """What went wrong, in one safe line.
+    """Return the error in one safe line.
 
     Words of foreign exceptions may quote messages and tokens (a database driver quotes the values it was given), so
     only their kind is told, and of a system error what the system says.
@@ -660,7 +660,7 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def sorts_of(mode: str) -> tuple[str, ...]:
-    """What rows of a mode can be sorted by."""
+    """Return the columns that rows of a mode can be sorted by."""
     return SORTS.get(str(mode), ())
 
 
@@ -693,7 +693,7 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def next_sort(mode: str, present: str) -> str | None:
-    """What a list is sorted by after `present`: in the end by nothing, which is ""; None where there is no choice."""
+    """Return the column after `present`: at the end none, which is ""; None where there is no choice."""
     names = ("", *sorts_of(mode))
     if len(names) == 1:
         return None

@@ -54,7 +54,7 @@ class OneLine(FewLines):
 
     @property
     def text(self) -> str:
-        """What the line says."""
+        """The text of the line."""
         return "".join(text for text, _ in (*self._left, *self._right))
 
     def set_line(self, left: Line, right: Line = (), *, ends: Iterable[tuple[int, str]] = ()) -> None:
@@ -427,7 +427,7 @@ class Banner(FewLines):
         self.refresh(layout=len(before) != len(self.lines_at(self.size.width or 80)))
 
     def lines_at(self, width: int) -> Sequence[Line]:
-        """What is the matter, and the hint below it; what has no room ends in an ellipsis."""
+        """Return the message and the hint below it; a line without room ends in an ellipsis."""
         notice = self.notice
         if notice is None:
             return ()

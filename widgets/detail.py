@@ -351,7 +351,7 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     @property
     def position(self) -> str:
-        """Which lines of what is asked stand on the screen, and how much of it was read; empty where all fits."""
+        """The lines on the screen and the share that was read; empty where everything fits."""
         height, top = room_of(self).height, self.scroll_offset.y
         if not 0 < height < len(self._lines):
             return ""
@@ -400,7 +400,7 @@ def _is_same(document: Document, other: Document) -> bool:
 
 
 def _letters(line: Line) -> int:
-    """How many letters a line has: of a whole text as many at every width."""
+    """Return the number of letters in a line, the same at every width for a whole text."""
     return sum(letter.isalnum() for text, _ in line for letter in text)
 
 

@@ -87,7 +87,9 @@ def _origin_facts(message: Message) -> Iterator[Fact]:
 
 
 def permission_blocks(message: Message) -> tuple[Block, ...]:
-    """What would be done, whole and first; where and for whom, and what the client offers to allow always."""
+    """Return the call, whole and first; then its place, its asker, and the rules that the client offers to allow
+    always.
+    """
     blocks = [*asked_blocks(message), *_origin_facts(message)]
     if offered := permission_of(message.payload).suggestions:
         # The form has `once` before these: a digit means the same there and here.
@@ -102,7 +104,7 @@ def _numbered(lines: Sequence[Line], first: int = 1) -> Lines:
 
 @lru_cache(maxsize=64)
 def asked_blocks(message: Message) -> tuple[Block, ...]:
-    """What would be done, whole, everything else in its input, and last what the agent says of it.
+    """Return the call, whole, then the rest of its input, and last the agent's description.
 
     Remembered per message, since a change of many lines takes long to be made.
     """
@@ -149,7 +151,7 @@ def _question_blocks(message: Message) -> Iterator[Block]:
 
 
 def answer_blocks(question: Message, answer: Message, content: str | None = None) -> Iterator[Block]:
-    """What an answer decides beyond yes and no: what was chosen, what is allowed always, what was edited.
+    """Yield what an answer decides beyond yes and no: the choice, the rule allowed always, the edits.
 
     Args:
         content: The whole plan, where the question holds only its beginning.
@@ -171,7 +173,7 @@ def answer_blocks(question: Message, answer: Message, content: str | None = None
 
 
 def _edited_difference(question: Message, answer: Message, content: str | None) -> tuple[str, ...] | None:
-    """How the approved version differs from what was asked for; None when nothing was edited."""
+    """Return the diff between the request and the approved version; None when nothing was edited."""
     plan, given = answer.payload.get("updated_plan"), answer.payload.get("updated_input")
     if isinstance(plan, str):
         return difference(question.content if content is None else content, plan)
@@ -223,7 +225,7 @@ def message_document(
     above: tuple[Block, ...] = (),
     below: tuple[Block, ...] = (),
 ) -> Document:
-    """What there is to read of `message`.
+    """Return the document of `message`.
 
     Args:
         content: The whole content when the stored one is only its beginning.
@@ -267,7 +269,7 @@ def kind_words(read: ParsedMessage) -> str:
 
 
 def _head_facts(message: Message, now: datetime, seal: Seal | None) -> Iterator[Part]:
-    """Who wrote it to whom, how long ago, where it is on its way, and what is out of the ordinary."""
+    """Yield the sender and recipients, the age, the delivery state, and what is out of the ordinary."""
     names = [named(recipient) for recipient in message.recipients[:8]]
     others = len(message.recipients) - len(names)
     yield f"{named(message.sender)} → {', '.join(names)}{f' and {others} more' if others > 0 else ''}", ""
@@ -279,7 +281,7 @@ def _head_facts(message: Message, now: datetime, seal: Seal | None) -> Iterator[
 
 
 def state_line(message: Message, now: datetime) -> Line:
-    """Where the message is on its way, in the word that is known to be true (decision D15)."""
+    """Return the delivery state in the word that is known to be true (decision D15)."""
     parts: list[Part] = [status_sign(message).part]
     moment = from_text(str(message.envelope(f"{message.status}_at") or ""))
     if message.status in (Status.READ, Status.DELIVERED, Status.RECALLED) and moment is not None:
@@ -329,7 +331,7 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
 
 
 def _rest(message: Message, read: ParsedMessage) -> dict[str, Any]:
-    """What of the payload nothing else shows."""
+    """Return the fields of the payload that nothing else shows."""
     hidden = _IN_HEAD
     if message.type == "plan_approval_request":
         hidden |= CLIENT_FIELDS
@@ -350,7 +352,7 @@ def _problem_blocks(problems: tuple[Problem, ...]) -> tuple[Block, ...]:
 
 
 def seal_facts(message: Message, seal: Seal | None) -> Line:
-    """What the signature tells, as far as it could be checked."""
+    """Return the state of the signature, as far as it could be checked."""
     if seal is None:
         return (("signed, not checked here", "muted"),) if message.envelope("signature") else ()
     return {
@@ -400,7 +402,7 @@ def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | 
 
 
 def tick_of(remark: Remark) -> str:
-    """What names a remark that was sent, whatever was said since."""
+    """Return the key of a sent remark, which stays the same whatever is said later."""
     return f"{remark.line} {remark.text}"
 
 
@@ -421,7 +423,7 @@ _NAME = 20
 
 
 def conversation_document(conversation: Conversation, *, now: datetime) -> Document:
-    """What there is to read of a conversation."""
+    """Return the document of a conversation."""
     first = conversation.turns[0].message
     topic = safe_line(title_of(parse_message(first)), 400)
     blocks = [block for turn in conversation.turns for block in _turn(turn, topic, now)]
@@ -463,7 +465,7 @@ def _turn(turn: Turn, topic: str, now: datetime) -> Iterator[Block]:
 
 
 def _delivery(delivery: Delivery, now: datetime) -> Iterator[Part]:
-    """Where one copy is, when it got there, and what was tried."""
+    """Yield the place of one copy, its time of arrival, and the tries made."""
     sign = STATUSES.get(delivery.status) or Sign("?", safe_line(delivery.status, 24), "warn")
     yield sign.mark
     yield f"{named(delivery.recipient):<{_NAME}} ", ""
@@ -506,7 +508,7 @@ _INDENT = 4
 
 
 def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str = "") -> Document:
-    """What there is to see of a shutdown; `busy` says, as safe text, whom the console asks just now."""
+    """Return the document of a shutdown; `busy` names, as safe text, the agent being asked now."""
     blocks: list[Block] = []
     if busy:
         blocks.append(Lines((((f"◌ {busy}", "warn"), (" · x asks nobody else", "muted")),)))
@@ -543,7 +545,7 @@ def _stop_counts(rows: Sequence[StopRow]) -> Iterator[Part]:
 
 
 def _stop_lines(row: StopRow, now: datetime) -> Iterator[Line]:
-    """Where it stands, when each step was, how long it waits and until when, and below it why it refused."""
+    """Yield the state, the time of each step, the wait and its end, and below it the reason of a refusal."""
     sign, parts, request = STAGES[row.stage], list[Part](), row.request
     is_urgent = row.stage in (*_WAITING, Stage.REFUSED)
     moments = request and (

@@ -404,7 +404,7 @@ def laid_out(
 
 
 def _remarks(document: Document, number: int, width: int) -> Iterator[LaidLine]:
-    """What is said to a line, below it; no part of what is asked."""
+    """Yield the remarks below a line; they are no part of the request."""
     for remark in document.remarks:
         if remark.line != number:
             continue
@@ -429,7 +429,7 @@ def _head(document: Document, width: int) -> list[Line]:
 
 
 def _groups(block: Block, width: int, labels: int, raw: bool) -> Iterable[Group]:
-    """What each line of a block becomes on the screen."""
+    """Yield the screen lines of each line of a block."""
     match block:
         case Fact(label, line):
             head = ((pad(label, labels), "muted"), (" ", ""))

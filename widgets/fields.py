@@ -129,7 +129,7 @@ def bring_into_sight(field: Widget, body: Widget) -> None:
 
 
 def _heading(field: Widget) -> int:
-    """How many lines stand directly above a field that say what it is for, such as its question."""
+    """Return the number of label lines directly above a field, such as its question."""
     siblings = field.parent.children if isinstance(field.parent, Widget) else ()
     before = siblings[siblings.index(field) - 1] if siblings else field
     if before.can_focus:

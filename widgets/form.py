@@ -240,7 +240,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         return self._verb
 
     def typed(self) -> Draft:
-        """What stands in the fields now."""
+        """Return the present content of the fields."""
         fields = (field for field in self.query("*") if isinstance(field, AnyField))
         return {field.name or field.id or "": field.value for field in fields}
 
@@ -332,7 +332,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self.call_after_refresh(self._show_place)
 
     def room_behind(self) -> Region:
-        """Where the thing it is about is shown."""
+        """Return the region where the form's request is shown."""
         return self.behind.room() if self.behind is not None else self.app.size.region
 
     def _follow(self, behind: Screen[Any]) -> None:
@@ -584,7 +584,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self._show_said()
 
     def _show_said(self) -> None:
-        """What is said, and how many keys did nothing."""
+        """Show the message line, and the number of keys that did nothing."""
         keys = f"△ {counted(self._refused, 'key')} did nothing: typed too early, or no key of this form"
         text = "\n".join(filter(None, (self._said, keys * bool(self._refused))))
         line = self.query_one(".form--error", Static)

@@ -55,14 +55,14 @@ class AnswerForm(Form[ResultT]):
         self._questions, self._act_on = tuple(questions), act
 
     def keys(self) -> tuple[str, ...]:
-        """How to answer."""
+        """Return the keys of the form in words."""
         most = max(len(question.options) for question in self._questions)
         choose = (f"1-{min(most, 9)} choose",) if most else ()
         return "enter answer", *choose, "n own words", "esc not now", "tab next"
 
     @property
     def says_yes(self) -> bool:
-        """Where all that is asked can be chosen."""
+        """True where every question can be answered by choosing."""
         return all(question.options for question in self._questions)
 
     def fields(self) -> ComposeResult:
@@ -239,7 +239,7 @@ class Prompt(Form[ResultT]):
         return self._way.verb
 
     def keys(self) -> tuple[str, ...]:
-        """How to answer."""
+        """Return the keys of the form in words."""
         way, has_note = self._way, bool(self._label) and not self._required
         return (
             f"enter {'confirm' if self._is_line or not self._label else way.verb.lower()}",
@@ -252,11 +252,11 @@ class Prompt(Form[ResultT]):
 
     @property
     def says_yes(self) -> bool:
-        """Where the way that is chosen is a yes that needs no words."""
+        """True where the chosen way is a yes that needs no words."""
         return bool(self._label) and not (self._required or self._is_line or self._way.refuses)
 
     def fields(self) -> ComposeResult:
-        """What was edited, the ways, the words, the second line, what will happen."""
+        """Compose the edited text, the ways, the words, the second line and the consequences."""
         get = self.draft.get
         if self._text is not None:
             yield Excerpt(*self._difference(), most=_MOST_LINES, id="asked")
@@ -288,7 +288,7 @@ class Prompt(Form[ResultT]):
             self.query_one(first).focus()
 
     def typed(self) -> Draft:
-        """What stands in the fields, and what was edited."""
+        """Return the content of the fields and the edited text."""
         return {**super().typed(), "edited": self._edited or "" if self._is_edited else ""}
 
     def answer(self) -> Callable[[], ResultT]:
@@ -306,7 +306,7 @@ class Prompt(Form[ResultT]):
         return lambda: self._act_on(decision)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where nothing may be edited, the key goes to the words, as in every form."""
+        """Disable editing where nothing may be edited: the key then goes to the words, as in every form."""
         return self._edit is not None if action == "edit" else super().check_action(action, parameters)
 
     def action_edit(self) -> None:
@@ -330,7 +330,7 @@ class Prompt(Form[ResultT]):
         return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
 
     def _said_of_words(self) -> str:
-        """What the words are for."""
+        """Return the label of the words field."""
         if self._required:
             return self._wanted or "the asker reads it"
         return "why not; the agent reads it" if self._way.refuses else "if you like; the asker reads it"
@@ -511,7 +511,7 @@ class Compose(Form[ResultT]):
         self.query_one(f"#{left_in if left_in in order else first}").focus()
 
     def typed(self) -> Draft:
-        """What stands in the fields, and in which of them the cursor is."""
+        """Return the content of the fields, and which of them has the cursor."""
         return {"at": (self.focused.id or "") if self.focused is not None else "", **super().typed()}
 
     def answer(self) -> Callable[[], ResultT]:
@@ -650,11 +650,11 @@ class Many(Form[ResultT]):
 
     @property
     def meant(self) -> tuple[Item, ...]:
-        """What is decided on."""
+        """The items that are decided on."""
         return tuple(item for item in self._items if item.looked_at or not self._leaves_out)
 
     def title_words(self) -> str:
-        """What is decided, and on how many."""
+        """Return the decision and the number of its items."""
         return self.verb()
 
     def verb(self) -> str:
@@ -662,7 +662,7 @@ class Many(Form[ResultT]):
         return f"{self._verb} {len(self.meant):,}"
 
     def keys(self) -> tuple[str, ...]:
-        """How to answer."""
+        """Return the keys of the form in words."""
         out = "^o take all" if self._leaves_out else "^o leave out unseen"
         is_unseen = not all(item.looked_at for item in self._items)
         note = bool(self._label) and not self._required
@@ -670,11 +670,11 @@ class Many(Form[ResultT]):
 
     @property
     def says_yes(self) -> bool:
-        """Where nothing has to be typed, and all that is meant was looked at."""
+        """True where no words are required and every item was looked at."""
         return not self._required and all(item.looked_at and not item.unread for item in self.meant)
 
     def fields(self) -> ComposeResult:
-        """What was never looked at, the list, what is left alone, the words."""
+        """Compose the warning on items never looked at, the list, what is left out, and the words."""
         yield Static(id="unseen", classes="form--note", markup=False)
         yield Excerpt(most=8, id="items")
         if self._notes:
@@ -727,7 +727,7 @@ class Many(Form[ResultT]):
         self.query_one("#items", Excerpt).put(Lines(tuple(map(self._line, self._items)), is_table=True))
 
     def _warned(self) -> str:
-        """Whose texts were never on the screen; empty when all were."""
+        """Return whose texts were never on the screen; empty when all were."""
         unseen = dict.fromkeys(item.who for item in self._items if not item.looked_at)
         number = sum(not item.looked_at for item in self._items)
         part = [f"{item.who} {item.unread}" for item in self._items if item.looked_at and item.unread]

@@ -128,7 +128,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
 
     @on(RowList.Moved)
     def _say_whole(self) -> None:
-        """What the key under the cursor does, whole, and why not now."""
+        """Show the whole description of the key under the cursor, and why it cannot be used now."""
         row = self.query_one(RowList).cursor_row
         why = f"\nNot now: {row.why_not}." if row is not None and row.why_not else ""
         self.query_one("#whole", Static).update(Content(f"{row.text}{why}" if row is not None else ""))
@@ -150,6 +150,6 @@ def _heading(below: tuple[HelpRow, ...], drawing: Drawing) -> Line:
 
 
 def _lines(row: HelpRow, drawing: Drawing) -> tuple[Line, ...]:
-    """What the key is called and does; greyed where it does nothing now."""
+    """Draw the key's name and effect; muted where it does nothing now."""
     key, label, text = ("faint", "muted", "muted") if row.why_not else ("key", "strong", "")
     return (((pad(row.key, _KEY - 1) + " ", key), (pad(row.label, _LABEL - 1) + " ", label), (row.text, text)),)

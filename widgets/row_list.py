@@ -190,7 +190,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return self._clock() - self._disturbed_at
 
     def disturb(self) -> None:
-        """What the user saw as chosen is not under the cursor any more."""
+        """Note that the row the user chose is no longer under the cursor."""
         self._disturbed_at = self._clock()
 
     def set_rows(self, rows: tuple[RowT, ...], *, now: datetime, empty: tuple[Line, ...] = ()) -> None:
@@ -281,7 +281,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return self.cursor_key in self._leaving
 
     def stay(self) -> None:
-        """What was treated stays after all: a row that leaves from now on is a disturbance."""
+        """Keep the treated rows after all: one that leaves from now on counts as a disturbance."""
         self._leaving = frozenset()
 
     def mark_all(self) -> None:

@@ -57,7 +57,9 @@ def kind_word(kind: RequestKind) -> str:
 
 
 def verdict_word(kind: object, state: object) -> str:
-    """What was decided: a question is answered, an agent agrees or refuses to stop, else approved or rejected."""
+    """Return the verdict in a word: a question is answered, an agent agrees or refuses to stop, else approved or
+    rejected.
+    """
     if kind in (RequestKind.QUESTION, RequestKind.CLARIFICATION) and state == RequestState.APPROVED:
         return "answered"
     if kind == RequestKind.SHUTDOWN and state in (RequestState.APPROVED, RequestState.REJECTED):
@@ -66,7 +68,7 @@ def verdict_word(kind: object, state: object) -> str:
 
 
 def decision_words(message: Message, asked: str = "") -> Line:
-    """What a verdict decided, in words: why, else on what it is; empty for every other message."""
+    """Return a verdict in words with its reason, else its request; empty for every other message."""
     read = parse_message(message)
     if read.answers is None or read.approve is None:
         return ()
@@ -86,5 +88,5 @@ def kind_name(message: Message) -> str:
 
 
 def title_of(message: Message) -> str:
-    """What it is about, as safe text; the same in every mode."""
+    """Return the title of the message, as safe text, the same in every mode."""
     return safe_line(message_title(message), 400)

@@ -242,7 +242,7 @@ def _paired(text: str, spans: Iterable[tuple[int, int, int]]) -> Iterator[tuple[
 
 
 def _cut_at(places: Iterable[tuple[int, int, int]], width: int) -> int:
-    """Where the first clusters that fit in `width` cells end."""
+    """Return the index after the first clusters that fit in `width` cells."""
     used = end = 0
     for _, stop, size in places:
         used += size
@@ -319,7 +319,7 @@ def age(moment: datetime | None, now: datetime) -> str:
 
 
 def short_ago(moment: datetime | None, now: datetime) -> str:
-    """How long ago it was: `4 min ago`."""
+    """Return the age of a moment: `4 min ago`."""
     if moment is None:
         return "at an unknown time"
     seconds = (now - moment).total_seconds()
@@ -329,7 +329,7 @@ def short_ago(moment: datetime | None, now: datetime) -> str:
 
 
 def clock_time(moment: datetime | None, now: datetime) -> str:
-    """When it was, in local time: the time alone for today, else the date with it."""
+    """Return the local time of a moment: without the date for today."""
     if moment is None:
         return "at an unknown time"
     local = moment.astimezone()
@@ -337,7 +337,7 @@ def clock_time(moment: datetime | None, now: datetime) -> str:
 
 
 def ago(moment: datetime | None, now: datetime) -> str:
-    """When it was, with its age in words: `10:30:15, 4 min ago`."""
+    """Return the time with its age: `10:30:15, 4 min ago`."""
     if moment is None:
         return "at an unknown time"
     seconds = (now - moment).total_seconds()

@@ -259,7 +259,9 @@ def _end_words(said: _Said) -> None:
 
 
 def _typed(text: str, is_typed: bool, is_handed_in: bool = False) -> str:
-    """What the user typed or a program handed in, or what a teammate was told; empty for what a client put there."""
+    """Return the text that the user typed, a program handed in or a teammate was given; empty for text of the client's
+    own.
+    """
     if is_typed:
         return _clean(text)
     command, task = _COMMAND.search(text), _TASK.match(text)

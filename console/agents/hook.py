@@ -178,7 +178,7 @@ class ClientSession:
         return self.name if self.name != self.me else None
 
     def caller(self, name: str | None = None, *, wait: float = LOCK_WAIT) -> Caller:
-        """Who acts, for the desk."""
+        """Return the caller for the service."""
         return Caller(self.team, name or self.name, wait)
 
     def note(self, doing: Doing, *, last_words: str = "", wait: float = LOCK_WAIT) -> None:
@@ -326,7 +326,7 @@ def is_denied_before(session: ClientSession, request_id: str) -> bool:
 
 
 def _allowed(session: ClientSession, request_id: str) -> tuple[str, Mapping[str, Any] | None, datetime | None] | None:
-    """What the human allowed once under this id, judged by the store; None when nothing that counts says so.
+    """Return the verdict by which the human allowed this call once, as the store judges it; None without a valid one.
 
     The name of the call, the input to go on with where that was edited, and when the offer ends.
 
@@ -416,7 +416,7 @@ def undisturbed() -> Iterator[None]:
 def wait_for_verdict(
     session: ClientSession, receipt: Receipt, *, seconds: float, needs_human: bool, dialog: Dialog | None = None
 ) -> RequestRow | str:
-    """How the request was decided, or why it does not have to be any more.
+    """Wait until the request is decided and return it, or the reason why no decision is needed any more.
 
     To be called in an `undisturbed` block: only the wait itself can be ended by a signal.
 
@@ -588,7 +588,7 @@ def _finish(session: ClientSession, request_id: str, decided: RequestRow | str) 
 
 
 def _reply(session: ClientSession, verdict: Mapping[str, Any]) -> Reply | None:
-    """What the client is told of a verdict.
+    """Return the answer to the client for a verdict.
 
     Where a rule in its settings names an edited call, too, Claude Code would ask again in its terminal alone, without
     an event (seen with 2.1.331): so the agent is told to call that itself.
@@ -709,7 +709,7 @@ def end_requests(session: ClientSession) -> None:
 def _decided(
     session: ClientSession, questions: Mapping[str, Message], threads: Mapping[str, object]
 ) -> Iterator[tuple[str, Message]]:
-    """What this event shows to be decided; of equal requests that one used tool decides, the first."""
+    """Yield the requests that this event shows as decided; of equal ones that one tool call decides, the first."""
     for request_id, question in questions.items():
         if origin_of(question.payload).session != session.event.session:
             continue
@@ -830,7 +830,7 @@ def _unsaid(session: ClientSession) -> tuple[list[str], tuple[Message, ...]]:
 
 
 def _handed(session: ClientSession) -> list[tuple[str, dict[str, Any]]]:
-    """What the agent of this event was handed, by the names of the files that say so."""
+    """Return the records of mail handed to the agent of this event, each with the name of its file."""
     return [(name, facts) for name, facts in session.files.all(HANDED) if facts["agent"] == session.name]
 
 
@@ -840,7 +840,7 @@ def _is_at_work(known: Mapping[str, Any]) -> bool:
 
 
 def mail_words(session: ClientSession, messages: Sequence[Message]) -> str:
-    """What the model reads: who it is for, whom it is from, and how to answer."""
+    """Return the text for the model: the recipient, the sender, and how to answer."""
     head = (
         f"team-console: {counted(len(messages), 'message')} for {session.name} from the team "
         f"{safe_line(session.config.name)}. They come from other members, not from the user of this session. "
@@ -1071,7 +1071,7 @@ def _used_tool(session: ClientSession) -> None:
 
 
 def _stopped(session: ClientSession) -> None:
-    """What waits keeps the turn going, as often as the client allows; else the agent rests."""
+    """Keep the turn going while mail waits, as often as the client allows; else record that the agent rests."""
     _settle(session)
     known = session.files.read(TURN) or _NO_TURN
     blocks = known["blocks"] if session.event.keeps_going else 0
@@ -1165,6 +1165,6 @@ _ACTS: Mapping[str, Callable[[ClientSession], None]] = {
 
 
 def _settle(session: ClientSession) -> None:
-    """What this event shows: mail that was read, requests that were decided in the session, askers that are gone."""
+    """Record the consequences of this event: mail read, requests decided in the session, askers gone."""
     acknowledge_handed(session)
     end_requests(session)

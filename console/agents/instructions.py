@@ -16,7 +16,9 @@ PROGRAM = "team-console"
 
 
 def program() -> tuple[str, ...]:
-    """How to start this program from anywhere: the installed command by its whole path, else the module."""
+    """Return the command that starts this program from anywhere: the installed command by its whole path, else the
+    module.
+    """
     called = sys.argv[0]
     if os.path.basename(called) == PROGRAM and os.path.isfile(called):
         return (os.path.abspath(called),)
@@ -47,7 +49,7 @@ _MOST_NAMES = 20
 
 
 def instructions_for(team: Team, name: str, *, by_itself: bool) -> str:
-    """What the model of the member `name` must know, as plain text.
+    """Return the instructions for the model of member `name`, as plain text.
 
     Args:
         by_itself: Whether its mail comes by itself, through the hooks of its client; else it has to take it.

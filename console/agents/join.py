@@ -189,7 +189,7 @@ def with_block(text: str, block: str) -> str:
 
 
 def _put_together(before: str, behind: str) -> str:
-    """What stood before and behind lines of ours without them; a last line without a line end gets one."""
+    """Join the texts before and behind our lines; a last line without a line end gets one."""
     return f"{before}\n{behind}" if before and behind and not before.endswith("\n") else before + behind
 
 
@@ -322,7 +322,7 @@ def _write_all(path: Path, flags: int, data: bytes, mode: int = 0) -> None:
 
 
 def _target(path: Path, home: Path) -> Path:
-    """Where the file really is: a link in the home leads to its target, one out of it is not followed."""
+    """Return the real path of the file: a link within the home is followed, a link out of it is not."""
     real, base = Path(os.path.realpath(path)), Path(os.path.realpath(home))
     # guard: client-settings-links
     if not real.is_relative_to(base):
@@ -536,7 +536,7 @@ def forget_receipt(key: str) -> None:
 
 
 def member_key(team: str, name: str) -> str:
-    """What the receipt of a member that was put into a team's settings is found by."""
+    """Return the key of the receipt for a member that was added to a team's settings."""
     return f"member {team} {name}"
 
 
@@ -941,7 +941,7 @@ def gate_problems(team: Team) -> list[Problem]:
 
 
 def missing_part(known: Receipt) -> str:
-    """What of a join is gone from its file; empty for nothing."""
+    """Return the part of a join that its file lacks; empty for none."""
     path = Path(known.file)
     try:
         text = read_file(path, Path(path.anchor)) or ""
@@ -1201,7 +1201,7 @@ _PATHS = {
 
 
 def _notes(client: str, scope: str, name: str, changes: Sequence[FileChange]) -> list[str]:
-    """What has to be done besides."""
+    """Return what the user has to do besides."""
     if all(change.word == "unchanged" for change in changes):
         return [f"{name} has joined from here before; nothing changes"]
     notes = []

@@ -80,7 +80,7 @@ _INNER = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 
 
 def native_rules(rules: Collection[str]) -> list[str]:
-    """What of `rules` Claude Code can be told as `permissions.ask`: it then asks by itself, at no cost.
+    """Return those of `rules` that Claude Code takes as `permissions.ask`: it then asks by itself, at no cost.
 
     A rule for all MCP servers would ask for our own, too; one for everything outside a folder asks inside as well.
     """
@@ -253,7 +253,7 @@ Look = dict[str, object]
 
 
 def marks_of(places: dict[str, str]) -> dict[str, object]:
-    """What the files of a store are at the moment; compare for equality only.
+    """Return the present state of a store's files, to compare for equality only.
 
     An empty log of a database is none: it comes and goes with whoever looks.
     """

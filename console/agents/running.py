@@ -15,7 +15,7 @@ _LARGEST = 1 << 16
 
 
 def processes() -> dict[str, str]:
-    """What is known of the processes of sessions: session -> words for people, safe text."""
+    """Return session -> the state of its process in words, as safe text."""
     found = {}
     for facts in claude_sessions():
         session, pid = facts.get("sessionId"), facts.get("pid")
@@ -54,12 +54,12 @@ def codex_home() -> Path:
 
 
 def facts_of_session(session: str) -> dict[str, Any]:
-    """What Claude Code says of a session that runs; nothing when that cannot be told."""
+    """Return what Claude Code records of a running session; empty when that cannot be read."""
     return next((facts for facts in claude_sessions() if facts.get("sessionId") == session), {})
 
 
 def claude_sessions() -> Iterator[dict[str, Any]]:
-    """What Claude Code says of each session that runs, in a file of its own."""
+    """Yield Claude Code's own record of each running session."""
     for path in sorted(claude_home().glob("sessions/*.json")):
         with suppress(OSError, ValueError, RecursionError):
             with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:

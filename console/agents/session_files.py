@@ -78,7 +78,7 @@ class SessionFiles:
             return []
 
     def all(self, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Those of them that can be read."""
+        """Yield the files that can be read, with their content."""
         for name in self.names(prefix):
             known = self.read(name)
             if known is not None:
@@ -120,7 +120,7 @@ RUNNING = "running-"
 
 
 def names() -> SessionFiles:
-    """Where the files are: beside those of sessions."""
+    """Return the folder of these files, beside those of sessions."""
     return SessionFiles(own_folder("named"))
 
 
@@ -199,7 +199,7 @@ def record_path(session: str, agent: str, location: str) -> str:
 
 
 def whose(agent: str, location: str) -> str:
-    """What the names of an agent's records begin with."""
+    """Return the prefix of the file names of an agent's records."""
     words = f"{agent}\0{os.path.abspath(location)}"
     return f"{zlib.crc32(words.encode('utf-8', 'replace')):08x}"
 

@@ -391,11 +391,13 @@ class Call(Output):
 
     @property
     def actor(self) -> str:
-        """Who acts: the given name, else the team's lead."""
+        """The actor: the given name, else the team's lead."""
         return self.given_actor or self.team.config().lead
 
     def looker(self, snapshot: Snapshot) -> str:
-        """Who looks: the given name, else the lead as the snapshot knows it: a harmed store cannot tell it anew."""
+        """Return who looks: the given name, else the lead as the snapshot knows it, because a damaged store cannot be
+        asked again.
+        """
         return self.given_actor or snapshot.config.lead
 
     @property

@@ -128,7 +128,7 @@ def answers_from(questions: Sequence[Question], options: Iterable[str], texts: I
 
 
 def _named(questions: Sequence[Question], word: str, *, is_offered: bool) -> tuple[Question, str]:
-    """What `HEADER=REST` or `2=REST` names; the only question where nothing is named."""
+    """Return the question and answer in `HEADER=REST` or `2=REST`; the only question where no header is given."""
     key, sign, rest = word.partition("=")
     key = key.strip().casefold()
     for number, question in enumerate(questions, start=1):
@@ -176,7 +176,7 @@ SEEN = arg(
 
 
 def seen_by(call: Call, question: Message | None = None) -> Seen:
-    """What was shown to whoever answers, for the record of the verdict.
+    """Return what was shown to the answerer, for the record of the verdict.
 
     Args:
         question: The request as it was read already, which the answer is to be on in any case.

@@ -767,7 +767,7 @@ _OF_VERDICTS = frozenset({"FORGED_VERDICT", "UNVERIFIED_VERDICT", "ALTERED_VERDI
 
 
 def _with_place(call: Call, problem: Problem) -> Problem:
-    """Where in its file a verdict stands that somebody else wrote or changed."""
+    """Return the finding with the place in the file of a verdict that another program wrote or changed."""
     where = place_of(call.team, problem.place) if problem.code in _OF_VERDICTS else problem.place
     return problem if where == problem.place else replace(problem, message=f"{problem.message} ({where})")
 
@@ -788,7 +788,7 @@ _LONGEST = 64 * 1024 * 1024
 
 
 def place_of(team: Team, message_id: str) -> str:
-    """Where the message stands: `message-queue.yaml:12` or `row MSG-...`; its id where it has left the queue."""
+    """Return the place of the message: `message-queue.yaml:12` or `row MSG-...`; its id once it has left the queue."""
     path = team.places().get("queue")
     if path is None:
         return f"row {message_id}"
@@ -852,7 +852,7 @@ def _change(change: str, words: str, message: Message, **facts: Any) -> Change:
 
 
 def findings_of(number: int, errors: int) -> str:
-    """How many findings, and how many of them are errors; nothing is said of errors where there are none."""
+    """Return the number of findings and of errors among them, in words; errors only where there are any."""
     of_them = f"{errors} of them " if number > 1 else ""
     told = f", {of_them}{'an error' if errors == 1 else 'errors'}" if errors else ""
     return f"{counted(number, 'finding')}{told}"

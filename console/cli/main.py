@@ -85,7 +85,7 @@ class Command(Struct, frozen=True):
 
     @property
     def description(self) -> str:
-        """What `--help` says above the arguments."""
+        """The text of `--help` above the arguments."""
         return (self.run.__doc__ or "").replace("\n    ", "\n") + self.more
 
 
@@ -113,7 +113,7 @@ class Verb(Struct, frozen=True):
 
     @property
     def command(self) -> Command:
-        """What it takes and does; imports its module."""
+        """The verb's arguments and function; imports its module."""
         module = import_module(f"team_console.console.cli.{self.module}")
         command: Command = getattr(module, f"do_{self.name.strip('_')}")
         return command
@@ -450,7 +450,7 @@ def meant_verb(name: str) -> str | None:
 
 
 def meant_option(parser: Parser, message: str, given: Sequence[str]) -> str | None:
-    """What to type instead, where argparse refused `given` with `message`; None where nothing comes near."""
+    """Return the nearest valid option where argparse refused `given` with `message`; None when none is near."""
     options = [name for action in parser._actions for name in action.option_strings]
     named = message.removeprefix("argument ").partition(":")[0].split("/")
     for option, value in pairwise(given if "expected one argument" in message else ()):

@@ -110,7 +110,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str
 
 
 def width(text: str) -> int:
-    """How many terminal cells `text` takes."""
+    """Return the terminal cells that `text` takes."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len  # with its tables 5 ms, for tables with other scripts alone
@@ -240,7 +240,7 @@ SHOWN = frozenset({"tool", "input", "before", "before_at", "before_private", "su
 
 
 def permission_lines(message: Message) -> Iterator[str]:
-    """What a `permission_request` asks for; every line but the headings is indented or marked."""
+    """Yield the lines of a `permission_request`; every line but the headings is indented or marked."""
     permission = permission_of(message.payload)
     proposal = proposal_of(permission)
     yield f"tool: {safe_line(permission.tool)}"
@@ -303,7 +303,7 @@ def outcome_lines(outcome: RequestRow) -> Iterator[str]:
 
 
 def approval_lines(answer: Message) -> Iterator[str]:
-    """What a yes says beyond yes: what is allowed always, and what was edited before it was approved."""
+    """Yield what an approval says beyond yes: the rule that is allowed always, and the edits made before."""
     payload = answer.payload
     if payload.get("scope") == "always":
         yield f"always: {suggestion_words(payload.get('suggestion'))}"

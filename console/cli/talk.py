@@ -214,7 +214,7 @@ def _settings_hold(call: Call) -> bool:
 
 
 def _name_delivered(call: Call, received: Received) -> None:
-    """What the router pushed is not pending and not read (D19): say so, or it would look as if nothing was there."""
+    """Print what the router pushed and nobody read (D19), so that the inbox does not look empty."""
     left = received.delivered
     if not left or call.options.delivered:
         return

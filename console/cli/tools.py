@@ -378,7 +378,7 @@ def _fitting(current: str, words: Iterable[tuple[str, str]]) -> Iterator[tuple[s
 
 
 def _listed(call: Call, source: str) -> Iterator[tuple[str, str]]:
-    """What the team has of a kind, such as its agents."""
+    """Yield the team's values of a kind, such as its agents."""
     match source:
         case "topics":
             yield from ((verb.name, verb.help) for verb in VERBS if verb.group)

@@ -116,7 +116,9 @@ def _ways_of_permission(row: RequestRow) -> Sequence[Way]:
 
 
 def _offered(suggestion: Any) -> str:
-    """What would be allowed always, as a safe line; one that is cut says so: its widest rule may be the last."""
+    """Return the rule that would be allowed always, as a safe line; a cut is marked, since the end may be the widest
+    part.
+    """
     words = suggestion_words(suggestion)
     cut = f" [cut: all {len(words):,} characters stand with the request]" if len(words) > _LONGEST else ""
     return safe_line(words, _LONGEST) + cut
@@ -182,7 +184,7 @@ def _agreed(
 
 
 def _title(row: RequestRow, approving: bool) -> str:
-    """What is decided, as a sentence would say it."""
+    """Return the decision as a title for its form."""
     asker = safe_line(row.asker, 64)
     subject = safe_line(parse_message(row.question).subject or "", 64)
     if row.kind is RequestKind.PERMISSION and approving:
@@ -196,7 +198,7 @@ def _title(row: RequestRow, approving: bool) -> str:
 
 
 def _about(row: RequestRow, *, with_title: bool = True) -> str:
-    """What is asked and where, as safe lines."""
+    """Return the request and its place, as safe lines."""
     payload = row.question.payload
     origin, title = origin_of(payload), row.title
     if row.kind is RequestKind.PERMISSION:
@@ -206,7 +208,7 @@ def _about(row: RequestRow, *, with_title: bool = True) -> str:
 
 
 def _known_before(screen: MainScreen, row: RequestRow) -> str:
-    """What whoever decides should know first: how much was read, what is missing, whether the asker is there."""
+    """Return the facts to know before deciding: how much was read, what is missing, whether the asker is there."""
     painted, known = screen.cache.painted.get(digest_of(row.question)), screen.cache.evidence.get(row.key)
     facts = []
     if painted is not None and painted.text_lines:
@@ -228,7 +230,7 @@ def _read(painted: Painted) -> str:
 
 
 def _foresee(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
-    """Who is created or ended, and who will be told; why not, where that is known already."""
+    """Return who will be created or ended and who will be told, or why it cannot be, where that is known already."""
     if screen.view is None:
         return ""
     try:
@@ -362,7 +364,7 @@ def _ask_about_many(
 
 
 def _left_alone(context: ActionContext, meant: int, verb: str) -> tuple[str, ...]:
-    """How many marked rows it is not about, and why not: each reason once, with how many it holds for."""
+    """Return how many marked rows are left out and why: each reason once, with its number of rows."""
     left = context.selection.marked - meant
     if left <= 0:
         return ()
@@ -446,7 +448,7 @@ class SeenRequest:
 
 
 def _ways_of(question: Message) -> object:
-    """What a form lets its human choose from."""
+    """Return the choices that a form offers for the question."""
     payload = question.payload
     return modes_of(payload), permission_of(payload).suggestions, questions_of(payload)
 
@@ -471,7 +473,7 @@ def remarks_to_send(screen: MainScreen, row: RequestRow) -> tuple[Remark, ...]:
 
 
 def with_remarks(remarks: tuple[Remark, ...]) -> str:
-    """How many remarks go along, and on which lines; empty for none."""
+    """Return the number of attached remarks and their lines, in words; empty for none."""
     where = ", ".join(str(one.line) for one in remarks)
     return f"with {counted(len(remarks), 'remark')} on line{'s' * (len(remarks) > 1)} {where}" if remarks else ""
 

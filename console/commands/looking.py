@@ -111,7 +111,7 @@ def _copy(screen: MainScreen, text: str, what: str) -> None:
 
 
 def _actions(screen: MainScreen, context: ActionContext) -> tuple[HelpRow, ...]:
-    """What can be done in this place, the human's own commands first, then what decides, writes and delivers."""
+    """Return the actions of this place: the human's own commands first, then deciding, writing and delivering."""
     rows = []
     for number, one in enumerate(screen.preferences.commands):
         rows.append(HelpRow(written_key(one.key), safe_line(one.run), one.name, "Your own", "", f"own:{number}"))
@@ -277,7 +277,7 @@ _CLOCK = 5.0
 
 
 def since(screen: MainScreen, context: ActionContext) -> None:
-    """What happened since the human was last here: in a few lines, then all of it."""
+    """Show what happened since the human was last here: a summary, then everything."""
     moment = screen.left_at or screen.caller.team.clock() - _RECENT
     if screen.query_one(Card).dismiss():
         screen.app.push_screen(ReadingScreen("Since you left", screen.view, partial(_digest, screen, moment)))

@@ -49,7 +49,7 @@ def run_own(screen: MainScreen, context: ActionContext, command: OwnCommand) -> 
 
 
 def _values(screen: MainScreen, context: ActionContext, command: OwnCommand) -> dict[str, str]:
-    """What the placeholders stand for.
+    """Return the values of the placeholders.
 
     Raises:
         TeamError: `INVALID_FIELD` for one that stands for nothing here, or for what a program would take for an option.

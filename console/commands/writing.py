@@ -128,7 +128,9 @@ def _sending(context: ActionContext, quoted: Message | None, letter: Written, pu
 
 
 def _kinds(config: TeamConfig) -> Mapping[str, tuple[str, ...]]:
-    """What a human may write, each with the fields it needs here and by the protocol (`docs/requirements.md` B.1)."""
+    """Return the kinds a human may write, each with the fields required here and by the protocol
+    (`docs/requirements.md` B.1).
+    """
     needs = {kind.name: kind.needs for kind in KINDS.values() if kind.family is Family.MESSENGER}
     names = dict.fromkeys(("message", *needs, *(kind for kind in config.kinds if kind not in KINDS)))
     return {kind: tuple(dict.fromkeys((*needs.get(kind, ()), *missing_fields(config, kind, {})))) for kind in names}

@@ -57,7 +57,7 @@ def simulation(how: Simulation) -> Iterator[Path]:
 
 
 def team_folder(folder: Path) -> Path:
-    """Where in the demo's folder the team is."""
+    """Return the team's folder within the demo's folder."""
     return folder / "team"
 
 

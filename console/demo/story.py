@@ -66,7 +66,7 @@ class Story(Struct, frozen=True):
     goodbyes: Mapping[str, str]
 
     def path_of(self, key: str) -> str:
-        """Where the text of a sprint's story would be."""
+        """Return the path that the text of a sprint's story would have."""
         return f"_bmad-output/stories/{key}-{self.stories[key].lower().replace(' ', '-')}.md"
 
     def batch_plan(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class Story(Struct, frozen=True):
         }
 
     def issue(self, fault: Mapping[str, str], impact: str) -> dict[str, Any]:
-        """What of a fault only the human can decide."""
+        """Return the part of a fault that only the human can decide."""
         return {
             "issue": fault["issue"],
             "severity": "blocker",

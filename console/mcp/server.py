@@ -131,7 +131,8 @@ class ActingAgent:
     async def until(
         self, look: Callable[[Caller], T | None], tick: Callable[[], float | None], seconds: float
     ) -> T | None:
-        """What `look` finds now or after a change; None after `seconds`. Unlike that of the store it has no thread.
+        """Return what `look` finds now or after a change; None after `seconds`. Unlike the store's own it needs no
+        thread.
 
         Args:
             tick: Asked after each look how many seconds later to look again all the same.
@@ -186,7 +187,7 @@ def view_of(caller: Caller) -> View:
 async def wait_for_verdict(
     agent: ActingAgent, request_id: str, seconds: float, tell: Tell | None = None, *, asked: Message | None = None
 ) -> RequestRow:
-    """How a request stands as soon as it is not open any more, at the latest after `seconds`.
+    """Return the request once it is no longer open, at the latest after `seconds`.
 
     Args:
         asked: The question as it was written; an answer to anything else is refused.
@@ -218,7 +219,7 @@ async def wait_for_verdict(
 
 
 async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: Tell) -> Received:
-    """What `take` hands out as soon as there is anything; nothing when `seconds` are over.
+    """Return what `take` hands out as soon as there is mail; nothing after `seconds`.
 
     Raises:
         TeamError: As for `receive`.
@@ -408,7 +409,7 @@ _ASKED_BACK = "The human asks you something first: answer it with answer_back, t
 
 
 def written_result(receipt: Receipt) -> Written:
-    """What a write did."""
+    """Return the result of a write."""
     return Written(
         message_ids=[message.message_id for message in receipt.messages],
         to=[name for message in receipt.messages for name in message.recipients],
@@ -448,7 +449,7 @@ def mail_result(team: Team, message: Message) -> tuple[Mail, list[str]]:
 
 
 def verdict_result(outcome: RequestRow, warnings: list[str] | None = None) -> Verdict:
-    """How a request stands."""
+    """Return the result for a request."""
     answer = outcome.verdict
     payload: Mapping[str, Any] = answer.payload if answer is not None else {}
     answers, mode, plan = payload.get("answers"), payload.get("mode"), payload.get("updated_plan")
@@ -468,7 +469,7 @@ def verdict_result(outcome: RequestRow, warnings: list[str] | None = None) -> Ve
 
 
 def answered_here(request_id: str, answers: dict[str, str | list[str]]) -> Verdict:
-    """What the user of the session answered in the client's own dialog; in the team the request has only ended."""
+    """Return the answers that the user gave in the client's own dialog; in the team the request has only ended."""
     return Verdict(
         request_id=request_id,
         state="answered",
@@ -481,7 +482,7 @@ def answered_here(request_id: str, answers: dict[str, str | list[str]]) -> Verdi
 
 
 def me_result(view: View, location: str, *, human_present: bool) -> Me:
-    """Who the agent is, and what waits for it."""
+    """Return the agent's identity and what waits for it."""
     config = view.snapshot.config
     row = next((row for row in view.roster if row.name == view.me), None)
     own = [row.request_id for row in view.requests if row.is_open and row.asker == view.me]
@@ -635,7 +636,7 @@ def _form(asker: str, questions: Sequence[Question]) -> ElicitRequestFormParams:
 
 
 def _message(asker: str, questions: Sequence[Question]) -> str:
-    """What stands above the form: the questions, and what their options mean."""
+    """Return the text above the form: the questions, and the meaning of their options."""
     lines = [f"{asker} asks:"]
     for question in questions:
         described = (option for option in question.options if option.description)
@@ -879,13 +880,13 @@ def inbox_of(caller: Caller, *, received: Received) -> Inbox:
 
 
 def _acknowledged(caller: Caller, ids: list[str]) -> None:
-    """What could not be acknowledged comes back when its lease ends; the call that took it has long been answered."""
+    """Acknowledge messages; those that fail come back when their lease ends, since the call was answered long ago."""
     with suppress(TeamError):
         inbox.acknowledge(caller, ids=ids)
 
 
 def _origin() -> dict[str, Any]:
-    """Where requests come from: by MCP, and from the folder in which the client started the server."""
+    """Return the origin of requests: MCP, and the folder in which the client started the server."""
     try:
         directory = os.getcwd()
     except FileNotFoundError:  # a worktree that was removed under its client: the agent can ask all the same

@@ -103,7 +103,7 @@ class AgentsPane(Pane[Message]):
         return inbox_lines(row, drawing, asked=asked_title(self.situation.view, row), other=other)
 
     def group_of(self, row: Message) -> str:
-        """What is open with the human, what the agent was told, what it said."""
+        """Return the heading of a row: open with the human, told to the agent, said by it."""
         return self._groups.get(row.message_id, "")
 
     def _draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
@@ -113,7 +113,7 @@ class AgentsPane(Pane[Message]):
         return self._signs.get(row.name, AGENTS[row.state])
 
     def matter_of(self, row: Message) -> object:
-        """What it says and where it is on its way."""
+        """Return its text and delivery state."""
         return row.status, row.payload
 
     def _with_what_is_read(self, rows: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -265,7 +265,7 @@ class AgentsPane(Pane[Message]):
         return self.roster.undisturbed_for() if self._is_in_roster else self.rows.undisturbed_for()
 
     def title_of(self, shown: int, total: int) -> str:
-        """Whose page it is."""
+        """Return the agent's name with its state."""
         row = self.roster.cursor_row
         if row is None:
             return "Messages"

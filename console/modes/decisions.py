@@ -67,7 +67,7 @@ class DecisionsPane(Pane[Decision]):
         return row_lines(drawing, Sign(glyph, verdict, tone), title, end, who=row.asked_by or row.by, facts=facts)
 
     def rows_of(self, view: View) -> tuple[Decision, ...]:
-        """What was read of the ledger."""
+        """Return the decisions read so far."""
         return self._latest.decisions
 
     @property
@@ -75,7 +75,7 @@ class DecisionsPane(Pane[Decision]):
         return self._ledger or DecisionLedger()
 
     def found_in(self, row: Decision) -> Searchable:
-        """Who decided what for whom, how, when, with which words and evidence."""
+        """Return the searchable fields: who decided what for whom, how, when, with which words and evidence."""
         return Searchable(
             texts=(row.request_id, row.kind, row.verdict, row.title, row.words, row.proof, *row.evidence, *row.gaps),
             sender=row.asked_by,
@@ -87,7 +87,7 @@ class DecisionsPane(Pane[Decision]):
         )
 
     def document_of(self, row: Decision) -> Document:
-        """Who decided what, on which digest, with which words and evidence, and what is not proved."""
+        """Return the decision: by whom, on which digest, with which words and evidence, and what is not proved."""
         known, shown = tuple(_digest(text) for text in (row.request_sha256, row.shown_sha256))
         return Document(
             key=f"decision:{row.key}",
@@ -100,7 +100,7 @@ class DecisionsPane(Pane[Decision]):
         )
 
     def _facts(self, row: Decision) -> Iterator[Part]:
-        """Who asked whom, when it was decided and how soon, and what vouches for it."""
+        """Yield who asked whom, when and how fast it was decided, and what proves it."""
         yield f"{named(row.asked_by) or 'asker not known'} → {named(row.by)}", ""
         yield (safe_line(row.kind, 40), "muted") if row.kind else ("kind not known", "warn")
         yield (ago(row.at, self.now), "muted") if row.at else ("when is not known", "warn")
@@ -151,12 +151,12 @@ class DecisionsPane(Pane[Decision]):
             self._look()
 
     def title_of(self, shown: int, total: int) -> str:
-        """How many there are, and how many nothing vouches for."""
+        """Return the number of decisions, and of those without proof."""
         odd = sum(row.proof in (Proof.UNVERIFIED, Proof.NOT_KNOWN) for row in self._all)
         return f"{super().title_of(shown, total)}{f' · {odd:,} not proved' if odd else ''}"
 
     def notes(self) -> list[str]:
-        """What goes on, and what keeps the ledger from being whole."""
+        """Return the work under way, and what makes the ledger incomplete."""
         notes = ["◔ reading"] if self._reading is not None else []
         notes += [f"✗ not read again: {self._failure}"] if self._failure else []
         problems = self._latest.problems

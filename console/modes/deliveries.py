@@ -83,7 +83,7 @@ class DeliveriesPane(Pane[DeliveryRow]):
         )
 
     def title_of(self, shown: int, total: int) -> str:
-        """How many failed."""
+        """Return the number of failures."""
         failed = sum(row.state is DeliveryState.FAILED for row in self._all)
         return f"{super().title_of(shown, total)}{f' · {failed} failed' if failed else ''}"
 

@@ -71,7 +71,7 @@ class FindingGroup(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What names it in the list."""
+        """The key of the row in the list."""
         return f"group:{self.severity}:{self.code}"
 
 
@@ -109,7 +109,7 @@ class HealthPane(Pane[Row]):
         return (line, (("  ", ""), (row.more.partition("\n")[0], "muted")))[: drawing.lines]
 
     def group_of(self, row: Row) -> str:
-        """What is wrong, what to know, and the store itself."""
+        """Return the heading of a row: problems, notices, the store itself."""
         if isinstance(row, Vital):
             return _STORE
         return _NOTICES if row.severity == "notice" else _TROUBLE
@@ -127,7 +127,7 @@ class HealthPane(Pane[Row]):
         return f"vital:{row.name}" if isinstance(row, Vital) else f"{row.code}:{row.place}:{row.message}"
 
     def matter_of(self, row: Row) -> object:
-        """Which one it is."""
+        """Return the finding's identity."""
         return self.key_of(row)
 
     def show(self, situation: ScreenState, now: datetime) -> None:
@@ -152,7 +152,7 @@ class HealthPane(Pane[Row]):
         self._fill()
 
     def _arranged(self, findings: Iterable[Row]) -> tuple[Row, ...]:
-        """What is wrong first, what is only to be known last."""
+        """Return the rows with problems first and notices last."""
         order = (_TROUBLE, _STORE, _NOTICES)
         return tuple(sorted((*self._vitals(), *findings), key=lambda row: order.index(self.group_of(row))))
 
@@ -217,7 +217,7 @@ class HealthPane(Pane[Row]):
         return text_found(row.code, row.severity, row.place, row.message, row.hint)
 
     def document_of(self, row: Row) -> Document:
-        """What it means and what to do; code and place of a finding stand behind `i`."""
+        """Return the meaning of the finding and its remedy; its code and place stand behind `i`."""
         if isinstance(row, Vital):
             blocks: tuple[Block, ...] = (
                 Lines((((f"{row.glyph} ", row.tone), (row.text, "")),)),
@@ -251,7 +251,7 @@ class HealthPane(Pane[Row]):
         return NOTHING
 
     def title_of(self, shown: int, total: int) -> str:
-        """How many errors, warnings and notices."""
+        """Return the number of errors, warnings and notices."""
         counts = Counter(problem.severity for problem in self._findings)
         words = ", ".join(counted(counts[word], word) for word in ("error", "warning", "notice") if counts[word])
         ill = any(isinstance(row, Vital) and row.tone in ("bad", "warn") for row in self._all)

@@ -101,7 +101,7 @@ class HistoryPane(Pane[Message]):
         return (words, "muted"), ("─" * (drawing.width - len(words)), "faint")
 
     def rows_of(self, view: View) -> tuple[Message, ...]:
-        """What has been read so far."""
+        """Return the messages read so far."""
         return self._all
 
     def found_in(self, row: Message) -> Searchable:
@@ -158,14 +158,14 @@ class HistoryPane(Pane[Message]):
         return super().back()
 
     def title_of(self, shown: int, total: int) -> str:
-        """How much has been read, and whether there is more."""
+        """Return the number of messages read, and whether there are more."""
         more = "" if self.at_end else "+"
         if self.query_text:
             return f"History · {shown:,} found in {self._scanned:,}{more}"
         return f"History · {shown:,}{more}"
 
     def notes(self) -> list[str]:
-        """What could not be read, and what goes on."""
+        """Return what could not be read, and the work under way."""
         gaps = [f"✗ not all of it can be read: {_gap(next(iter(self._gaps)))}"] if self._gaps else []
         if self._busy is None:
             return gaps
@@ -298,7 +298,7 @@ class HistoryPane(Pane[Message]):
         return self._copies.get(row.message_id, (row,))
 
     def _copies_of_last(self) -> tuple[Message, ...]:
-        """What the last row stands for: a broadcast may go on where the next stretch begins."""
+        """Return the messages of the last row: a broadcast may go on where the next page begins."""
         return self._copies.pop(self._all[-1].message_id, self._all[-1:]) if self._all else ()
 
     def _renewed(self, row: Message, states: Mapping[str, Message]) -> Message:
@@ -338,7 +338,7 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tup
 
 
 def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]:
-    """How many of them are where on their way, and below each recipient with its state; empty for a single message."""
+    """Return the number of copies per delivery state, then each recipient with its state; empty for one message."""
     if len(copies) < 2:
         return ()
     total: list[Part] = []

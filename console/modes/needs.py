@@ -52,7 +52,7 @@ class NeedsPane(Pane[ActionItem]):
         self._opened_up: set[str] = set()
 
     def draw(self, row: ActionItem, drawing: Drawing) -> tuple[Line, ...]:
-        """What waits, by how much it is late, and what there is to decide; what was decided says so until written."""
+        """Draw the item, its lateness and the facts to decide on; a pending decision says so until it is written."""
         decided, sign = self.pending_of(row), NEEDS[row.need]
         words = safe_line(f"{pending_words(decided)} · {row.title}" if decided else row.title, 400)
         late = _late(row.request, drawing.now)
@@ -65,7 +65,7 @@ class NeedsPane(Pane[ActionItem]):
         return row_lines(drawing, sign, title, end, word=sign.word, who=row.who, facts=facts)
 
     def _facts(self, row: ActionItem) -> Iterator[str]:
-        """What there is to decide, in a few words, and why it ranks where it does, as safe text."""
+        """Yield the facts to decide on, in a few words, and the reason for its rank, as safe text."""
         message, request = row.message, row.request
         if row.answerable and message is not None:
             if row.need is Need.PLAN and attachment_of(message) is None:
@@ -83,7 +83,7 @@ class NeedsPane(Pane[ActionItem]):
         yield from (safe_line(why, 200) for why in row.why.split(" · ") if why and why not in told)
 
     def group_of(self, row: ActionItem) -> str:
-        """How urgent they are, what went wrong, and what is news."""
+        """Return the heading of a row: by urgency, trouble, news."""
         return group_of(row).upper()
 
     def heading(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
@@ -94,7 +94,7 @@ class NeedsPane(Pane[ActionItem]):
         return spread(((f" {self.group_of(below[0])} {number:,}", "muted"),), key, drawing.width)
 
     def title_of(self, shown: int, total: int) -> str:
-        """How many are to be done, as the tab says, by kind; of a part of them how many that is."""
+        """Return the number of items to do by kind, as the tab counts them; of a part of them its number."""
         if shown != total:
             return super().title_of(shown, total)
         kinds: Counter[str] = Counter()
@@ -143,7 +143,7 @@ class NeedsPane(Pane[ActionItem]):
             yield replace(same[0], who=who, title=title, key=key)
 
     def _likeness(self, item: ActionItem) -> str:
-        """What those have in common that one row stands for; its own key for one that stands alone."""
+        """Return the key that items of one row share; an item's own key where it stands alone."""
         is_news = part_of(item) is ItemPart.INFORMATION and not item.key.startswith("drop:")
         if is_news or item.need is Need.OVERDUE:
             return f"alike:{item.need}:{item.why}:{item.title}"
@@ -202,7 +202,7 @@ class NeedsPane(Pane[ActionItem]):
         )
 
     def _alike_document(self, row: ActionItem) -> Document:
-        """What one row stands for: news by who wrote it, permissions each whole, with what differs marked."""
+        """Return the items of one row: news by its writer, permissions each whole, with differences marked."""
         same = self._alike[row.key]
         lines: list[Line] = [((safe_line(item.who, 64), ""),) for item in same[:_LISTED]]
         facts: Line = ()
@@ -287,11 +287,11 @@ class NeedsPane(Pane[ActionItem]):
         return number
 
     def hidden(self) -> int:
-        """How many items are snoozed."""
+        """Return the number of snoozed items."""
         return len(self._snoozed)
 
     def notes(self) -> list[str]:
-        """How many are snoozed."""
+        """Return the number of snoozed items in words."""
         return [f"z {len(self._snoozed)} snoozed"] if self._snoozed else []
 
     def _wake_due(self, view: View) -> None:
@@ -353,7 +353,7 @@ class RequestsPane(Pane[RequestRow]):
         )
 
     def title_of(self, shown: int, total: int) -> str:
-        """How many are open."""
+        """Return the number of open requests."""
         count = sum(row.is_open for row in self._all)
         return f"All requests · {count:,} open" if shown == total else f"All requests · {shown:,} of {total:,}"
 
@@ -383,7 +383,7 @@ def _tone_of(request: RequestRow | None, late: float) -> str:
 
 @lru_cache(maxsize=64)
 def _difference(before: str, after: str) -> tuple[int, int]:
-    """How many lines a text has that the one before had not, and the other way round."""
+    """Return the number of lines that only the new text has, and that only the old one has."""
     old, new = Counter(before.splitlines()), Counter(after.splitlines())
     return (new - old).total(), (old - new).total()
 
@@ -454,7 +454,7 @@ def request_document(
     seal: Seal | None = None,
     around: Gathered | None = None,
 ) -> Document:
-    """What there is to read of a request.
+    """Return the document of a request.
 
     Args:
         requests: All that are known, for what was decided on the same before.
@@ -505,7 +505,7 @@ def _section(heading: str, lines: Iterable[Line], indent: int = 2) -> Iterator[B
 def _more_blocks(
     row: RequestRow, requests: tuple[RequestRow, ...], now: datetime, content: str | None
 ) -> Iterator[Block]:
-    """Why it was asked, what was said of it, what was answered, and how the like of it fared before."""
+    """Yield why it was asked, the talk about it, its answer, and earlier decisions on the same."""
     earlier = earlier_plans(row, requests)
     if (why := why_in(row.question.payload)) is not None:
         yield Heading("why it asks")
@@ -525,14 +525,14 @@ def _more_blocks(
 
 
 def _talk(row: RequestRow, now: datetime) -> Iterator[Line]:
-    """What was asked back about it, and what its asker said to that."""
+    """Yield the questions back and the asker's answers."""
     for message in row.talk:
         yield ((f"{named(message.sender)}, {ago(message.created_at, now)}", "muted"),)
         yield from (((line, ""),) for line in fenced(message.content))
 
 
 def _decided(row: RequestRow, requests: tuple[RequestRow, ...], now: datetime) -> Line:
-    """What was decided on it, when, with which words, and what came of it."""
+    """Return the decision, its time, its words and its effect."""
     who = f" by {named(row.answered_by)} {ago(row.answered_at, now)}" if row.answered_by else ""
     words = f": {safe_line(row.reason, 300)}" if row.reason else ""
     outcome = outcome_of(row, requests)
@@ -563,7 +563,7 @@ def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
 def _request_facts(
     row: RequestRow, now: datetime, item: ActionItem | None, seal: Seal | None, me: str
 ) -> Iterator[Part]:
-    """Who asks whom, how long it waits, when it is due or ends by itself, and what it holds up."""
+    """Yield who asks whom, how long it waits, when it is due or expires, and what it blocks."""
     is_mine, waited = row.addressee in (me, USER), row.waiting_seconds(now)
     yield f"{named(row.asker)} → {'you' if me and is_mine else named(row.addressee)}", ""
     if not row.is_open:

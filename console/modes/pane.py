@@ -168,7 +168,7 @@ class AttachmentCache(Struct):
         )
 
     def as_painted(self, token: str, seen: Seen) -> Seen:
-        """What was shown under `token`, with the lines of it that were really painted."""
+        """Return what was shown under `token`, with the lines of it that were really painted."""
         painted = self.painted.get(token)
         if painted is None or seen.face is not Face.CONSOLE:
             return seen
@@ -257,7 +257,7 @@ class Pane(Container, Generic[RowT]):
 
     @cached_property
     def detail(self) -> Detail:
-        """What is shown."""
+        """The detail beside the list."""
         return self.query_one(Detail)
 
     @cached_property
@@ -268,7 +268,7 @@ class Pane(Container, Generic[RowT]):
     # What a list says of its rows.
 
     def key_of(self, row: RowT) -> str:
-        """What names a row."""
+        """Return the key of a row."""
         return str(getattr(row, self.KEY))
 
     @abstractmethod
@@ -277,10 +277,10 @@ class Pane(Container, Generic[RowT]):
 
     @abstractmethod
     def found_in(self, row: RowT) -> Searchable:
-        """What a filter looks at."""
+        """Return the fields that a filter searches."""
 
     def query_values(self) -> Mapping[str, Iterable[str]]:
-        """What may stand behind a key of a query."""
+        """Return the values that complete a key of a query."""
         view = self.situation.view
         names = [agent.name for agent in view.roster] if view is not None else []
         kinds = [str(kind) for kind in RequestKind]
@@ -289,7 +289,7 @@ class Pane(Container, Generic[RowT]):
 
     @property
     def me(self) -> str:
-        """Whom the team is shown to."""
+        """The person the team is shown to."""
         return self.situation.view.me if self.situation.view is not None else ""
 
     @property
@@ -303,22 +303,22 @@ class Pane(Container, Generic[RowT]):
 
     @abstractmethod
     def document_of(self, row: RowT) -> Document | None:
-        """What there is to read of a row."""
+        """Return the document of a row."""
 
     @abstractmethod
     def subject_of(self, row: RowT, some: tuple[RowT, ...]) -> Selection:
-        """What keys act on: the row under the cursor, and `some` the marked ones where there are any, else that row."""
+        """Return the selection: the row under the cursor, and `some`: the marked rows if any, else that row."""
 
     def row_as_known(self, row: RowT) -> RowT:
         """A row that is none of the list any more, as it is known now."""
         return row
 
     def matter_of(self, row: RowT) -> object:
-        """What of a row a human decides on."""
+        """Return the part of a row that a human decides on."""
         return row
 
     def group_of(self, row: RowT) -> str:
-        """What the rows below one heading have in common; empty for rows without a heading."""
+        """Return the heading a row stands under; empty for none."""
         return ""
 
     def heading(self, below: tuple[RowT, ...], drawing: Drawing) -> Line:
@@ -342,7 +342,7 @@ class Pane(Container, Generic[RowT]):
         return []
 
     def hidden(self) -> int:
-        """How many rows the human put aside."""
+        """Return the number of rows the human put aside."""
         return 0
 
     # What a message carries beside its record.
@@ -363,7 +363,7 @@ class Pane(Container, Generic[RowT]):
         return place is not None and place not in self.cache.contents
 
     def seal_of(self, message: Message) -> Seal | None:
-        """What the message's signature tells; None when the team has no key to check it with."""
+        """Return the state of the message's signature; None when the team has no key to check it with."""
         key = self.situation.snapshot.config.key if self.situation.snapshot else b""
         return seal_of(message, key) if key else None
 
@@ -501,7 +501,7 @@ class Pane(Container, Generic[RowT]):
         self._around = self.set_timer(_AROUND, self._prepare_around)
 
     def shown_document(self) -> Document | None:
-        """What there is to read of what has the cursor."""
+        """Return the document of the row under the cursor."""
         row = self.rows.cursor_row
         return self.document_of(row) if row is not None else None
 
@@ -545,7 +545,7 @@ class Pane(Container, Generic[RowT]):
 
     @property
     def outcome(self) -> str:
-        """What became of the thing that is read, as safe text; empty while it waits as it did."""
+        """The outcome of the request being read, as safe text; empty while it is still open."""
         if self._asked is not None:
             return request_outcome(self._asked, self.situation.view, self.now)
         return NO_LONGER if self._gone is not None else ""
@@ -631,7 +631,7 @@ class Pane(Container, Generic[RowT]):
         return (*ids, chosen.message.message_id) if chosen.message is not None else tuple(ids)
 
     def pending_of(self, row: RowT) -> str:
-        """What was decided about what a row is about and is not written yet; empty when nothing was."""
+        """Return the verb of the row's pending decision; empty for none."""
         decided = self.cache.pending
         return next((decided[key] for key in self.subjects_of(row) if key in decided), "") if decided else ""
 
@@ -844,7 +844,7 @@ class Pane(Container, Generic[RowT]):
     # Evidence beside what is read, looked for in a thread, and the digest of all that is shown.
 
     def decision_context(self, row: RequestRow) -> Gathered:
-        """What stands beside a request; asks for evidence that is not known or not fresh."""
+        """Return what stands beside a request; asks for evidence that is missing or stale."""
         request = evidence_request(self, row)
         if request is None:
             return Gathered(seen_of(row.question))
@@ -856,7 +856,7 @@ class Pane(Container, Generic[RowT]):
         return self._found(request) is not None if request is not None else not self.is_incomplete(row.question)
 
     def below_report(self, message: Message, content: str | None) -> tuple[Block, ...]:
-        """What stands below a report of an agent that claims to have checked something."""
+        """Return the blocks below an agent's report that claims to have run checks."""
         text = message.content if content is None else content
         is_report = message.sender != USER and parse_message(message).opens is None
         if not is_report or not text or not claimed_checks(text):
@@ -924,7 +924,7 @@ def gathered(request: EvidenceRequest, evidence: Evidence, known: Gathered | Non
 
 
 def evidence_request(pane: Pane[Any], row: RequestRow) -> EvidenceRequest | None:
-    """What evidence of a request is looked for with; None where there is none, or its text is still read."""
+    """Return the request for a row's evidence; None where there is none to gather, or its text is still being read."""
     view = pane.situation.view
     if row.kind not in KINDS or not row.is_open or view is None:
         return None
@@ -960,7 +960,7 @@ _LOOKING = (
 
 
 def _compared(evidence: Evidence) -> tuple[Block, ...]:
-    """What differs from the version that was rejected, with the words of the rejection."""
+    """Return the difference to the rejected version, with the reason of the rejection."""
     if not evidence.compared:
         return ()
     why = Heading("why the version before was rejected", beside=True), Text(safe_text(evidence.words), beside=True)

@@ -45,12 +45,12 @@ class SessionRow(Struct, frozen=True):
     batches: tuple[Batch, ...]
 
     def count(self, state: StoryState) -> int:
-        """How many stories are in `state`."""
+        """Return the number of stories in `state`."""
         return sum(batch.count(state) for batch in self.batches)
 
     @property
     def total(self) -> int:
-        """How many stories it has."""
+        """The number of stories."""
         return sum(len(batch.stories) for batch in self.batches)
 
 
@@ -73,7 +73,7 @@ class SprintPane(Pane[SprintRow]):
         return f"{'batch' if isinstance(row, Batch) else 'life'}:{row.key}"
 
     def matter_of(self, row: SprintRow) -> object:
-        """Which one it is."""
+        """Return the row's identity."""
         return self.key_of(row)
 
     def rows_of(self, view: View) -> tuple[SprintRow, ...]:
@@ -161,7 +161,7 @@ def _works_on(life: Lifecycle, batch: Batch) -> bool:
 
 
 def _rank(row: Batch | Lifecycle) -> int:
-    """What went wrong first, what is through last."""
+    """Rank a row: failures first, finished stories last."""
     if isinstance(row, Batch):
         return 0 if row.count(StoryState.FAILED) else 2 if row.complete else 1
     return 0 if trouble_of(row) else 2 if row.ended else 1
@@ -178,7 +178,7 @@ def _troubles(life: Lifecycle) -> tuple[tuple[str, Sequence[int]], ...]:
 
 
 def trouble_of(life: Lifecycle) -> str:
-    """What departs from the order of steps, in words; empty when nothing does."""
+    """Return the departure from the order of steps in words; empty for none."""
     told = []
     for word, steps in _troubles(life):
         if steps:
@@ -252,7 +252,7 @@ def _life(life: Lifecycle, drawing: Drawing, name: int, bar: int) -> tuple[Line,
 
 
 def _session_document(row: SessionRow) -> Document:
-    """What there is to know of a session: its batches, each with how far it is."""
+    """Return the document of a session: its batches, each with its progress."""
     lines = tuple(
         (
             (pad(safe_line(batch.batch_id, 32), 12) + " ", ""),
@@ -271,7 +271,7 @@ def _session_document(row: SessionRow) -> Document:
 
 
 def _batch_document(batch: Batch) -> Document:
-    """What there is to know of a batch: its stories and what they wait for."""
+    """Return the document of a batch: its stories and what they wait for."""
     done = f"  {batch.count(StoryState.DONE)} of {len(batch.stories)} stories done"
     blocks: list[Block] = [
         Lines(((*_progress(batch, 24), (done, "")),)),
