@@ -7,8 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from datetime import datetime
+from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -17,16 +16,16 @@ from urllib.parse import quote, unquote
 from msgspec import Struct, field
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, Stat, rename_durably
-from team_console.store.backends.yaml.entry import Entry, emit
+from team_console.store.backends.yaml.entry import DEPTH, Entry, Values, compose, emit
 from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText
+from team_console.store.backends.yaml.queue import QueueText, whole_entry
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, digest, is_copy
 from team_console.store.model.names import word_for
-from team_console.store.protocol.parsing import EARLIEST, carries
+from team_console.store.protocol.parsing import carries, when_created
 
 HEADER = b"messages:\n"
 _END = re.compile(rb"^# end (?P<id>\S+) (?P<crc>\d+)$", re.MULTILINE)
@@ -38,9 +37,10 @@ _DASH = re.compile(rb"^ *-(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:| +- )", re.MULTILINE)
 """Where a record may begin that is in no list at column 0."""
 _BEGIN = (
-    rb"^(?:(?P<item>%s-(?=[ \t\r\n]|\Z))|(?P<brackets>[\[{])|(?P<lone>[\"']?(?:message_)?id[\"']?:)"
+    rb"^(?:%s-(?=[ \t\r\n]|\Z)|[\[{]|[\"']?(?:message_)?id[\"']?:"
     rb"|[\"']?[\w.-]+[\"']?:[ \t]*(?:#[^\n]*)?\r?$)"  # the key of a list
 )
+"""Where a record may begin: an item of a list, brackets, an id."""
 _ID_KEY = re.compile(rb"^[\"']?(?:message_)?id[\"']?:", re.MULTILINE)
 _DOCUMENT = re.compile(rb"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)[ \t]*", re.MULTILINE)
 _NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:#[^\n]*)?\r?\n|%[^\n]*\n)*(?:[ \t]*(?:#[^\n]*)?\Z)?")
@@ -63,11 +63,7 @@ def closed(message: Message, shown: bytes = b"") -> bytes:
     """
     is_ours = b"\n#" not in shown and own_form.read(shown) is not None
     entry = shown if is_ours else emit(message)
-    return entry + _end_line(message.message_id) + b"%d\n" % zlib.crc32(entry)
-
-
-def _end_line(message_id: str) -> bytes:
-    return b"# end " + _word(message_id).encode() + b" "
+    return entry + b"# end %s %d\n" % (_word(message.message_id).encode(), zlib.crc32(entry))
 
 
 def _word(message_id: str) -> str:
@@ -159,9 +155,11 @@ class Record(Struct, frozen=True):
 def records(data: bytes) -> list[Record]:
     """Read all records of an archive, in stored order, whatever forms they stand in; a bad one harms no other."""
     with suppress(TextError):
-        found, text = _listed(data, 0, len(data))
-        if not text.damaged_count and not _DASH.search(text.head) and _is_end(text.tail):
-            return found
+        text = QueueText.parse(data)
+        is_list = _NOTHING.fullmatch(text.tail) or _BRACKETS.fullmatch(text.tail)
+        if is_list and not text.damaged_count and not _DASH.search(text.head):
+            ends = accumulate([len(entry.raw) for entry in text.entries], initial=len(text.head))
+            return [Record(*place, entry.outcome) for place, entry in zip(pairwise(ends), text.entries, strict=True)]
     return list(_apart(data))
 
 
@@ -169,20 +167,6 @@ def is_one_list(beginning: bytes) -> bool:
     """Whether a file that begins so has its records in a list at column 0, so that it can be cut before each."""
     item, other = ITEM.search(beginning), _OTHER_FORM.search(beginning)
     return item is not None and (other is None or item.start() < other.start())
-
-
-def _listed(
-    data: bytes, start: int, end: int, before: bytes = b"", after: bytes = b""
-) -> tuple[list[Record], QueueText]:
-    """The records of a stretch that is a queue with `before` and `after` around it."""
-    text = QueueText.parse(before + data[start:end] + after)
-    places = accumulate([len(entry.raw) for entry in text.entries], initial=len(text.head) + start - len(before))
-    pairs = zip(places, text.entries, strict=False)
-    return [Record(place, place + len(entry.raw), entry.outcome) for place, entry in pairs], text
-
-
-def _is_end(tail: bytes) -> bool:
-    return _NOTHING.fullmatch(tail) is not None or _BRACKETS.fullmatch(tail) is not None
 
 
 def _apart(data: bytes) -> Iterator[Record]:
@@ -202,63 +186,68 @@ def _apart(data: bytes) -> Iterator[Record]:
 
 
 def _document(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """The records of a stretch: a single one, or a list under any key or none, of YAML or JSON."""
+    """Read the records of a stretch; where it is no document as a whole, piece by piece."""
     blank = _NOTHING.match(data, start, end)
     start = blank.end() if blank else start
-    if start >= end:
+    try:
+        yield from _composed(data, start, end)
         return
+    except TextError as error:
+        trouble = error
     dash = _DASH.search(data, start, end)
-    lone = _lone(data, start, end) if _ID_KEY.search(data, start, end) else None
-    if lone is not None and (dash is None or isinstance(lone.outcome, Message)):
-        yield lone
-        return
     begin = re.compile(_BEGIN % (dash[0][:-1] if dash else b""), re.MULTILINE)
-    found = list(begin.finditer(data, start, end))
-    cuts = [*(match.start() for match in found), end]
-    if not _FRAME.fullmatch(data, start, cuts[0]):
-        yield from _in_brackets(data, start, cuts[0])
-    for match, stop in zip(found, cuts[1:], strict=True):
-        if match["item"] is not None:
-            yield Record(match.start(), stop, Entry.read(data[match.start() : stop]).outcome)
-        elif match["brackets"] is not None:
-            yield from _in_brackets(data, match.start(), stop)
-        elif match["lone"] is not None:
-            yield _lone(data, match.start(), stop)
-        elif not _NOTHING.fullmatch(data, match.end(), stop):
-            yield _no_record(match.start(), stop)
+    cuts = [start, *(match.start() for match in begin.finditer(data, start + 1, end)), end]
+    if len(cuts) > 2 and (dash is not None or not _ID_KEY.match(data, start)):
+        for piece in pairwise(cuts):
+            yield from _document(data, *piece)
+    elif data[start] in b"[{":
+        yield from _in_brackets(data, start, end)
+    else:
+        yield Record(start, end, trouble.below(0))
 
 
-def _lone(data: bytes, start: int, end: int) -> Record:
-    """A record that is no item of a list."""
-    lines = data[start:end].splitlines(keepends=True)
-    outcome = Entry.read(b"-\n" + b"".join(b"  " + line for line in lines)).outcome
-    return Record(start, end, outcome.below(-1) if isinstance(outcome, TextError) else outcome)
+def _composed(data: bytes, start: int, end: int) -> list[Record]:
+    """Read the records of one document of YAML or JSON: a single one, or those of the lists in it.
+
+    Raises:
+        TextError: It is no such document.
+    """
+    root, text = compose(data[start:end], limit=DEPTH + 3)
+    if root is None:
+        return []
+    pairs = root.value if root.kind == "mapping" else [(root, root)]
+    is_record = any(key.value in ("message_id", "id") for key, _ in pairs)
+    lists = (node.value for _, node in pairs if node.kind == "sequence")
+    items = [root] if is_record else [item for listed in lists for item in listed]
+    if not any(item.kind == "mapping" for item in items):
+        return [] if _FRAME.fullmatch(data, start, end) else [_no_record(start, end)]
+    found, values, place, seen = list[Record](), Values(), start, 0
+    for item in items:
+        begin = place + len(text[seen : item.start].encode())
+        raw = text[item.start : item.end].encode()
+        place, seen = begin + len(raw), item.end
+        found.append(Record(begin, place, whole_entry(item, raw, values, {}).outcome))
+    return found
 
 
 def _in_brackets(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """The records of JSON, or of YAML written so: one, a list, a list under any key, or what stands between."""
-    for before, after in ((b"messages: [", b"\n]"), (b"messages: ", b""), (b"", b"")):
-        with suppress(TextError):
-            found, _ = _listed(data, start, end, before, after)
-            if any(isinstance(record.outcome, Message) for record in found):
-                yield from found
-                return
+    """Read the objects of JSON that is broken in some place, each by itself."""
     text = data[start:end].decode("latin-1")  # a letter for each byte, only to find where an object ends
     place = seen = start
     while (begin := data.find(b"{", seen, end)) >= 0:
         seen = begin + 1
-        with suppress(ValueError, RecursionError, TextError):
+        with suppress(ValueError, RecursionError):
             stop = start + _decode(text, begin - start)[1]
-            (record,), _ = _listed(data, begin, stop, b"messages: [", b"]")
-            if isinstance(record.outcome, Message):
+            outcome = Entry.read(b"- " + data[begin:stop]).outcome
+            if isinstance(outcome, Message):
                 yield from _left_over(data, place, begin)
-                yield record
+                yield Record(begin, stop, outcome)
                 place = seen = stop
     yield from _left_over(data, place, end)
 
 
 def _left_over(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """What stands between records of JSON, if it is more than the brackets and keys of a list around them."""
+    """Tell what stands between records of JSON, if it is more than the brackets and keys of a list around them."""
     if not _JSON_FRAME.fullmatch(data, start, end) or _JSON_ID.search(data, start, end):
         blank = _BRACKETS.match(data, start, end)
         yield _no_record(blank.end() if blank else start, end)
@@ -432,9 +421,11 @@ class Archives:
     def _files(self) -> list[tuple[str, Path]]:
         if self._names is None:
             folder = self._layout.archives
-            with _readable(folder):
+            try:
                 refuse_way_out(self._disk, self._layout, folder)
                 found = [(archive_part(name), name) for name in self._disk.names(folder)]
+            except OSError as error:  # an archive that cannot be read must not pass for one that does not have an id
+                raise _unreadable(folder, error) from error
             parts = [(part[0], part[1], name) for part, name in found if part is not None]
             parts.sort(key=lambda item: (item[0], item[1] is None, item[1] or 0, item[2]))
             self._names = [(agent, folder / name) for agent, _, name in parts]
@@ -508,21 +499,13 @@ class Archives:
         if data == HEADER or whole == len(data) or can_be_extended(HEADER + data[whole:] if whole else data):
             return b"" if data.endswith(b"\n") else b"\n", []
         self._rotate(path)
-        return HEADER, [_foreign_problem(path)]
+        what = "another program wrote it in a form that cannot be appended to; it was kept as it is, as a numbered part"
+        return HEADER, [Problem("FOREIGN_ARCHIVE", "notice", path.name, what)]
 
 
 def _is_word(message_id: str) -> bool:
     """Whether an id is found as one of `_WORDS`; one that begins with a colon is looked for by itself."""
     return is_plain(message_id) and not message_id.startswith(":") and len(message_id) < _OVERLAP
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """An archive that cannot be read must not pass for one that does not have an id."""
-    try:
-        yield
-    except OSError as error:
-        raise _unreadable(path, error) from error
 
 
 def _unreadable(path: Path, error: OSError) -> TeamError:
@@ -593,18 +576,9 @@ class ForeignAppends:
         return not unclosed(came).removeprefix(HEADER).strip()
 
 
-def _foreign_problem(path: Path) -> Problem:
-    return Problem(
-        "FOREIGN_ARCHIVE",
-        "notice",
-        path.name,
-        "another program wrote it in a form that cannot be appended to; it was kept as it is, as a numbered part",
-    )
-
-
 # The archives read backwards: newest first over all agents, one page at a time, without reading the rest.
 
-_ARCHIVE_PAGES_WINDOW = 1 << 16
+_STRETCH = 1 << 16
 _BLOCK = 1 << 20
 _BEGINNING = 1 << 12
 """Bytes of an archive that tell in which form its records stand."""
@@ -664,52 +638,41 @@ class ArchivePages:
 
     def _newest(self, tails: list[_Tail]) -> _Tail | None:
         filled = [tail for tail in tails if tail.ready or self._fill(tail)]
-        return max(filled, key=lambda tail: _moment(tail.ready[-1][1]), default=None)
+        return max(filled, key=lambda tail: when_created(tail.ready[-1][1]), default=None)
 
     def _fill(self, tail: _Tail) -> bool:
         """Read the next stretch backwards; False when the archive is read to its beginning."""
-        while tail.parts:
-            if tail.end is None:
-                tail.end = self._end_of(tail.parts[-1])
-            if tail.end <= 0:
-                tail.parts.pop()
-                tail.end = None
-                continue
-            tail.ready, tail.end = self._stretch(tail.parts[-1], tail.end)
-            if tail.ready:
-                return True
-        return False
-
-    def _end_of(self, path: Path) -> int:
-        """Bytes to read of an archive, 0 for one that cannot be read."""
-        try:
-            refuse_unusable(self._disk, path)
-            found = self._disk.stat(path)
-            return found.size if found is not None else 0
-        except FileNotFoundError:
-            return 0
-        except OSError as error:
-            self._problems.append(_problem(path.name, f"cannot be read: {error.strerror or error}"))
-            return 0
+        while tail.parts and not tail.ready:
+            path = tail.parts[-1]
+            try:
+                if tail.end is None:
+                    refuse_unusable(self._disk, path)
+                    found = self._disk.stat(path)
+                    tail.end = found.size if found is not None else 0
+                if tail.end > 0:
+                    tail.ready, tail.end = self._stretch(path, tail.end)
+                    continue
+            except OSError as error:
+                if not isinstance(error, FileNotFoundError):
+                    self._problems.append(_problem(path.name, f"cannot be read: {error.strerror or error}"))
+            tail.parts.pop()
+            tail.end = None
+        return bool(tail.ready)
 
     def _stretch(self, path: Path, end: int) -> tuple[list[tuple[int, Message]], int]:
-        """Messages of the last records before byte `end`, and where they begin."""
-        try:
-            if not is_one_list(self._disk.read(path, 0, _BEGINNING)[0]):
-                found, problems = self._read_whole(path)
-                self._problems += problems
-                return [(place, message) for place, message in found if place <= end], 0
+        """Read the last records before byte `end`; gives their messages, and where they begin."""
+        start = 0
+        if is_one_list(self._disk.read(path, 0, _BEGINNING)[0]):
             data, start = self._before(path, end)
             found, problems = self._understand(path, data, start)
-            self._problems += problems
-            return found, start
-        except OSError as error:
-            self._problems.append(_problem(path.name, f"cannot be read: {error.strerror or error}"))
-            return [], 0
+        else:
+            found, problems = self._read_whole(path)
+        self._problems += problems
+        return [(place, message) for place, message in found if place <= end], start
 
     def _before(self, path: Path, end: int) -> tuple[bytes, int]:
         """The bytes before `end` from the beginning of a record on, and where that is."""
-        window = _ARCHIVE_PAGES_WINDOW
+        window = _STRETCH
         while True:
             start = max(0, end - window)
             data = self._disk.read(path, start, end - start)[0]
@@ -761,11 +724,6 @@ class ArchivePages:
 def _problem(place: str, what: str) -> Problem:
     hint = "The other records are shown; repair this one by hand or restore the file."
     return Problem("DAMAGED_ARCHIVE", "warning", place, what, hint)
-
-
-def _moment(message: Message) -> datetime:
-    """When it was written. As texts, `12:00+02:00` would come after `10:45Z`, and what is no time after everything."""
-    return message.created_at or EARLIEST
 
 
 def _key(message: Message, found: Mapping[str, Message]) -> str:

@@ -555,14 +555,14 @@ def _read_whole(data: bytes, known: Mapping[bytes, Entry]) -> QueueText:
     # Where the text of each item begins; the last ends with its value. A dash counts to the item before.
     cuts = [*(item.start for item in found.items), *(item.end for item in found.items[-1:])] or [len(found.text)]
     entries = [
-        _whole_entry(item, found.text[start:stop].encode(), values, known)
+        whole_entry(item, found.text[start:stop].encode(), values, known)
         for item, (start, stop) in zip(found.items, pairwise(cuts), strict=True)
     ]
     head = data[: len(data) - len(data.removeprefix(BOM))] + found.text[: cuts[0]].encode()
     return QueueText(head, entries, found.text[cuts[-1] :].encode(), Style(), odd=True, data=data)
 
 
-def _whole_entry(item: Node, raw: bytes, values: Values, known: Mapping[bytes, Entry]) -> Entry:
+def whole_entry(item: Node, raw: bytes, values: Values, known: Mapping[bytes, Entry]) -> Entry:
     """The entry of an item; with the message known from before, if it means the same where it stands now."""
     try:
         return Entry(raw, _same_object(known.get(raw), to_message(values.record(item), raw)))
