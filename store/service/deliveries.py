@@ -327,12 +327,10 @@ def forecast(caller: Caller, remedy: Remedy, ids: Sequence[str]) -> Forecast:
     live = {message.message_id: message for message in snapshot.messages}
     possible, refused = [], {}
     for message_id in dict.fromkeys(ids):
-        named = live.get(message_id)
-        refusal = _refusal(snapshot.config, remedy, message_id, named, caller.actor, snapshot.taken_at)
-        if named is not None and refusal is None:
-            possible.append(named)
-        elif refusal is not None:
-            refused[message_id] = refusal.message
+        try:
+            possible.append(_fitting(snapshot, remedy, message_id, live.get(message_id), caller.actor))
+        except TeamError as error:
+            refused[message_id] = error.message
     return Forecast(remedy, tuple(possible), refused)
 
 
@@ -362,11 +360,8 @@ def treat(caller: Caller, remedy: Remedy, ids: Sequence[str], *, to: str = "", r
     refusals: dict[str, TeamError] = {}
     with caller.transaction(str(remedy)) as tx:
         for message_id in dict.fromkeys(ids):
-            message = tx.get(message_id)
             try:
-                refusal = _refusal(tx.config, remedy, message_id, message, caller.actor, tx.now)
-                if refusal is not None or message is None:
-                    raise refusal or LookupError(message_id)
+                message = _fitting(tx, remedy, message_id, tx.get(message_id), caller.actor)
                 changed.append(_treated(tx, message, remedy, to))
                 before[message_id] = message.status
             except TeamError as error:
@@ -409,41 +404,41 @@ def archive_and_remove(tx: Transaction, message: Message) -> None:
     tx.remove(message)
 
 
-def _refusal(
-    config: TeamConfig, remedy: Remedy, message_id: str, message: Message | None, actor: str, now: datetime
-) -> TeamError | None:
-    """Why the remedy does not fit the message as it is, None when it does."""
+def _fitting(state: TeamState, remedy: Remedy, message_id: str, message: Message | None, actor: str) -> Message:
+    """Give back a message that the remedy fits as it is.
+
+    Raises:
+        TeamError: As for `treat`.
+    """
+    config = state.config
     if message is None:
         hint = "It may have been archived: team-console history --grep ID."
-        return TeamError(Code.INVALID_FIELD, f"no message {message_id} in the queue", hint)
+        raise TeamError(Code.INVALID_FIELD, f"no message {message_id} in the queue", hint)
     if actor not in (config.lead, USER, message.sender):
         who = f"its sender {message.sender} or the lead {config.lead}"
-        return TeamError(Code.NOT_PERMITTED, f"{message_id}: only {who} may {remedy} it", "Ask one of them.")
+        raise _not_now(f"{message_id}: only {who} may {remedy} it", "Ask one of them.")
     if config.lost and actor != message.sender:
         check_settings(config, f"{remedy} what others sent")
-    if is_held(message, now):
+    if is_held(message, state.now):
         holder = str(message.envelope("claimed_by")).removeprefix("@")
         until = f"until {message.envelope('lease_until')}"
-        return _not_now(f"{message_id} is with {holder} {until}", "Wait for the outcome.")
+        raise _not_now(f"{message_id} is with {holder} {until}", "Wait for the outcome.")
     if message.is_group and (message.read_by or message.delivered_to) and remedy is not Remedy.RETRY:
         names = ", ".join({**message.delivered_to, **message.read_by})
-        return _not_now(f"{message_id} has already reached {names}", "Send a message to the others.")
+        raise _not_now(f"{message_id} has already reached {names}", "Send a message to the others.")
     if message.is_group and remedy is Remedy.REDIRECT:
-        return _not_now(f"{message_id} is for a group", "Send the message again to those who need it.")
+        raise _not_now(f"{message_id} is for a group", "Send the message again to those who need it.")
     if remedy is Remedy.REDIRECT and is_answer(message):
         # What is on record of it says whom it is for, and nobody else can act on it.
         hint = "Retry it or discard it, and write to the other agent."
-        return _not_now(f"{message_id} answers what {message.recipients[0]} asked", hint)
+        raise _not_now(f"{message_id} answers what {message.recipients[0]} asked", hint)
     status = Status.PENDING.value if message.status == Status.CLAIMED else message.status
-    return None if status in _ALLOWED[remedy] else _not_now(*_why_not(message, remedy))
-
-
-def _why_not(message: Message, remedy: Remedy) -> tuple[str, str]:
-    at = message.envelope(f"{message.status}_at")
-    since = f" since {at}" if at else ""
-    allowed = ", ".join(sorted(_ALLOWED[remedy]))
-    what = f"{message.message_id} is {message.status}{since}"
-    return what, f"Only messages that are {allowed} can be treated with {remedy}."
+    if status not in _ALLOWED[remedy]:
+        at = message.envelope(f"{message.status}_at")
+        allowed = ", ".join(sorted(_ALLOWED[remedy]))
+        hint = f"Only messages that are {allowed} can be treated with {remedy}."
+        raise _not_now(f"{message_id} is {message.status}{f' since {at}' if at else ''}", hint)
+    return message
 
 
 def _not_now(message: str, hint: str) -> TeamError:
