@@ -207,8 +207,7 @@ def put_request(
     with caller.transaction(action) as tx:
         quiet = not_listening(tx, [to]) if type == ORDER else []
         message, older = put(tx)
-        if signed is not None:
-            message = put_signed(tx, Made(message), signed)
+        message = put_signed(tx, Made(message), signed)
         request_id = message.request_id
         warnings += [*advise(tx, [message]), *(quiet if older is None else ())]
         tx.record(action, ids=[message.message_id], to=[to], request_id=request_id)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -144,19 +145,23 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
     def put(tx: Transaction) -> Made:
         cases = judge(tx.everything(), tx.config, tx.recorded, tx.now).values()
         refuse_contradiction(_among(_decisions(cases, caller.actor), trial))
-        draft = Draft(GRANT, caller.actor, (caller.actor,), payload)
-        (message,) = write(tx, draft, status=Status.READ.value, read_at=to_text(tx.now))
-        return Made(message, trial.question)
+        return Made(_written(tx, GRANT, caller.actor, payload), trial.question)
 
     refuse_contradiction(trial_of(caller, trial.of))
     signed = signed_record(caller, put, action="grant")
     with caller.transaction("grant") as tx:
-        made = put(tx)
-        message = put_signed(tx, made, signed) if signed is not None else made.message
+        message = put_signed(tx, put(tx), signed)
         tx.archive(caller.actor, message)
         tx.record("grant", ids=[message.message_id], request_id=payload["request_id"], **trial.scope.as_recorded)
         tidy(tx)
     return receipt(tx, "grant", [message], (), message.message_id, notes=[trial.words])
+
+
+def _written(tx: Transaction, type: str, actor: str, payload: Mapping[str, Any]) -> Message:
+    """Write a message of the actor to itself, read already."""
+    draft = Draft(type, actor, (actor,), payload)
+    (message,) = write(tx, draft, status=Status.READ.value, read_at=to_text(tx.now))
+    return message
 
 
 def refuse_contradiction(trial: Trial) -> None:
@@ -179,8 +184,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
             why = f"is over: {found.over}" if found is not None and found.over else "is none of yours"
             raise TeamError(Code.INVALID_FIELD, f"{grant_id} {why}", "List them with: team-console grants")
         payload = {GRANTED: grant_id, "summary": f"Grant recalled: {grant_id}"}
-        draft = Draft(RECALLED, caller.actor, (caller.actor,), payload)
-        (message,) = write(tx, draft, status=Status.READ.value, read_at=to_text(tx.now))
+        message = _written(tx, RECALLED, caller.actor, payload)
         tx.archive(caller.actor, message)
         tx.record("recall_grant", ids=[message.message_id], grant=grant_id)
         tidy(tx)

@@ -228,9 +228,8 @@ def _write_answer(
     answered = _added(tx, caller, row, verdict, started)
     if not _is_by_master(row.kind, verdict):
         answered = replace(answered, warnings=[*answered.warnings, *advise(tx, answered.messages)])
-    if signed is not None:
-        first, *others = answered.messages
-        answered = replace(answered, messages=[put_signed(tx, Made(first, question), signed), *others])
+    first, *others = answered.messages
+    answered = replace(answered, messages=[put_signed(tx, Made(first, question), signed), *others])
     tx.record(
         verdict.action,
         request_id=row.request_id,

@@ -102,12 +102,14 @@ def signed_record(
     return _with_payload(unsigned, **{SIGNATURE: signature})
 
 
-def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
-    """Write the signed record in place of the one that was made again; returns it.
+def put_signed(tx: Transaction, made: Made, signed: Message | None) -> Message:
+    """Write the signed record in place of the one that was made again; returns what counts, the made one if none is.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID` when they do not say the same, because something changed meanwhile.
     """
+    if signed is None:
+        return made.message
     digest = digest_of(made.question) if made.question is not None else None
     # guard: changed-while-signed
     if signed.payload.get(REQUEST_DIGEST) != digest or _said(made.message) != _said(signed):

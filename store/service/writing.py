@@ -139,13 +139,11 @@ def resolve(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
     Raises:
         TeamError: `MISSING_RECIPIENT`, or `AGENT_NOT_FOUND` with the nearest name.
     """
-    if ALL in to:
+    names = list(dict.fromkeys(to))
+    if ALL in names:
         names = [name for name in current_members(tx) if name not in (sender, USER)]
         if not names:
             raise TeamError(Code.MISSING_RECIPIENT, "the team has no other members", "Add agents to its settings.")
-        check_known(tx, [sender])
-        return names
-    names = list(dict.fromkeys(to))
     check_known(tx, [*names, sender])
     return names
 
