@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from team_console.store.contract.team import AuditLine, LineSeal, SealedFrom
+from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.clock import from_text
 from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.protocol.relations import fact_of
@@ -68,7 +68,7 @@ class AuditReader:
     def restart(self, *, key: bytes = b"", keeps: int = KEPT) -> None:
         """Forget everything: the trail is another, or is read with another key."""
         self.key, self.keeps = key, max(keeps, self.keeps)
-        self._sealed = SealedFrom()
+        self._is_sealed = False
         self._holds = True
         self._lines: deque[tuple[TrailLine, bool]] = deque(maxlen=self.keeps)
         # A trail that only begins is no other trail: nothing known of it is wrong.
@@ -86,7 +86,9 @@ class AuditReader:
         if line is None:
             self._holds = False
             return
-        is_trusted = self._sealed.holds(line.seal) and not (is_after_seal and line.seal is LineSeal.UNSEALED)
+        # From the first sealed line on, every line has to be sealed.
+        self._is_sealed = self._is_sealed or is_after_seal or line.seal in (LineSeal.SEALED, LineSeal.BROKEN)
+        is_trusted = line.seal is not LineSeal.BROKEN and not (self._is_sealed and line.seal is LineSeal.UNSEALED)
         # guard: audit-chain
         self._holds = self._holds and is_trusted and line.follows
         self._lines.append((line, self._holds))

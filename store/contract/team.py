@@ -63,18 +63,6 @@ def judged(key: bytes, line: bytes, found: object) -> LineSeal:
     return LineSeal.SEALED if hmac.compare_digest(match.string, seal(key, line)) else LineSeal.BROKEN
 
 
-class SealedFrom:
-    """Follows an audit trail line by line: from the first sealed line on, every line has to be sealed."""
-
-    def __init__(self) -> None:
-        self._has_begun = False
-
-    def holds(self, line: LineSeal) -> bool:
-        """Whether the next line may be as it is."""
-        self._has_begun = self._has_begun or line in (LineSeal.SEALED, LineSeal.BROKEN)
-        return line is not LineSeal.BROKEN and not (self._has_begun and line is LineSeal.UNSEALED)
-
-
 # The interface of a team on disk or in SQL: what every backend promises, whichever way it stores messages.
 
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
@@ -76,19 +77,18 @@ def run_commands(
         raise trouble[0]
 
 
-class AgentDelivery:
+class AgentDelivery(Struct):
     """Hands one agent its due messages by its command, one after the other, each at most once a pass."""
 
-    def __init__(self, caller: Caller, choice: PassScope, agent: str, stop: threading.Event) -> None:
-        self._caller = caller
-        self._choice = choice
-        self._agent = agent
-        self._stop = stop
-        self._tried: set[str] = set()
+    caller: Caller
+    choice: PassScope
+    agent: str
+    stop: threading.Event
+    tried: set[str] = field(default_factory=set)
 
     def run(self, done: Delivered) -> None:
         """Until nothing is due for the agent, or the pass is stopped."""
-        if self._stop.is_set():
+        if self.stop.is_set():
             return
         job = self._finish_and_claim(None, {}, done)
         while job is not None:
@@ -103,19 +103,19 @@ class AgentDelivery:
                         raise
 
     def _hand_over(self, job: Job) -> dict[str, str | None]:
-        config = self._caller.team.config()
+        config = self.caller.team.config()
         outcomes: dict[str, str | None] = {}
-        message = trust_in(self._caller.team, [job.message]).marked(job.message)
+        message = trust_in(self.caller.team, [job.message]).marked(job.message)
         for name in commands(config, job):
             agent = config.agent(name)
-            limit = self._choice.limit or agent.deliver_timeout
+            limit = self.choice.limit or agent.deliver_timeout
             # guard: trusted-commands-only
             if config.distrust:
                 outcomes[name] = f"its command was not run: {config.distrust}"
                 continue
             # The record may come again, with a higher `attempts`, when a router died before it noted the outcome.
             record = json.dumps(dict(message.record), default=str).encode() + b"\n"
-            root = self._caller.team.root
+            root = self.caller.team.root
             folder = None if root is None else root if root.is_dir() else root.parent
             outcomes[name] = run_command(agent.deliver, limit=limit, record=record, folder=folder)
         return outcomes
@@ -123,10 +123,10 @@ class AgentDelivery:
     def _finish_and_claim(self, job: Job | None, outcomes: dict[str, str | None], done: Delivered) -> Job | None:
         """One transaction: the outcome of the last command, and the claim on the next message."""
         attempts: list[Attempt] = []
-        with self._caller.transaction("deliver") as tx:
+        with self.caller.transaction("deliver") as tx:
             if job is not None:
                 attempts += self._finish(tx, job, outcomes)
-            following = None if self._stop.is_set() else self._claim(tx, attempts)
+            following = None if self.stop.is_set() else self._claim(tx, attempts)
             record_attempts(tx, attempts)
         done.attempts += attempts
         return following
@@ -137,25 +137,25 @@ class AgentDelivery:
         if stored is None or stored.envelope("token") != job.message.envelope("token"):
             tx.record("deliver", ids=[], late={job.message.message_id: outcomes})
             return []
-        return settle(tx, replace(job, message=stored), outcomes, trust_in(self._caller.team, [stored]))
+        return settle(tx, replace(job, message=stored), outcomes, trust_in(self.caller.team, [stored]))
 
     def _claim(self, tx: Transaction, attempts: list[Attempt]) -> Job | None:
         """The next message, held for the time its commands may take; its claim counts as an attempt."""
         for message in tx.everything():
             by_router = message.envelope("claimed_by") == ROUTER and is_held(message, tx.now)
-            if by_router and message.is_addressed_to(self._agent):  # one at a time keeps them in order
+            if by_router and message.is_addressed_to(self.agent):  # one at a time keeps them in order
                 return None
-        for job in due_jobs(tx, self._choice):
+        for job in due_jobs(tx, self.choice):
             names = commands(tx.config, job)
-            if self._agent not in names[:1] or job.message.message_id in self._tried:
+            if self.agent not in names[:1] or job.message.message_id in self.tried:
                 continue
-            self._tried.add(job.message.message_id)
+            self.tried.add(job.message.message_id)
             if attempts_of(job.message) >= max_attempts(job.message):
                 holder = "the router" if job.message.envelope("claimed_by") == ROUTER else "whoever had claimed it"
                 why = f"{holder} ended during attempt {attempts_of(job.message)}; whether it arrived is not known"
                 attempts += give_up(tx, job, why)
                 continue
-            limit = sum(self._choice.limit or tx.config.agent(name).deliver_timeout for name in names)
+            limit = sum(self.choice.limit or tx.config.agent(name).deliver_timeout for name in names)
             message = job.message.with_changes(
                 status=Status.CLAIMED.value,
                 attempts=attempts_of(job.message) + 1,
@@ -165,7 +165,7 @@ class AgentDelivery:
                 next_attempt_at=None,
             )
             tx.replace(job.message, message)
-            tx.record("dispatch", ids=[message.message_id], to=self._agent, attempt=attempts_of(message))
+            tx.record("dispatch", ids=[message.message_id], to=self.agent, attempt=attempts_of(message))
             return replace(job, message=message)
         return None
 

@@ -539,30 +539,29 @@ def is_usable(disk: Disk, path: Path) -> bool:
     return True
 
 
-class ForeignAppends:
+class ForeignAppends(Struct):
     """Counts changes of archives that are not our own appends; looks only at what a file got since the last look."""
 
-    def __init__(self, disk: Disk, layout: Layout) -> None:
-        self._disk = disk
-        self._layout = layout
-        self._seen: dict[str, Stat] | None = None
-        self._number = 0
+    disk: Disk
+    layout: Layout
+    seen: dict[str, Stat] | None = None
+    number: int = 0
 
     def look(self) -> int:
         """How many looks found a change; what cannot be looked at is told with the history."""
-        folder = self._layout.archives
+        folder = self.layout.archives
         try:
-            refuse_way_out(self._disk, self._layout, folder)
-            found = {name: self._disk.stat(folder / name) for name in self._disk.names(folder) if archive_part(name)}
+            refuse_way_out(self.disk, self.layout, folder)
+            found = {name: self.disk.stat(folder / name) for name in self.disk.names(folder) if archive_part(name)}
         except OSError:
-            return self._number
-        before, now = self._seen, {name: stat for name, stat in found.items() if stat is not None}
+            return self.number
+        before, now = self.seen, {name: stat for name, stat in found.items() if stat is not None}
         if before is not None and before != now:
             changed = [name for name, stat in now.items() if before.get(name) != stat]
             is_foreign = any(not self._is_ours(folder / name, before.get(name), now[name]) for name in changed)
-            self._number += is_foreign or not before.keys() <= now.keys()
-        self._seen = now
-        return self._number
+            self.number += is_foreign or not before.keys() <= now.keys()
+        self.seen = now
+        return self.number
 
     def _is_ours(self, path: Path, before: Stat | None, now: Stat) -> bool:
         """Whether nothing but our closed entries came."""
@@ -570,7 +569,7 @@ class ForeignAppends:
             return False
         start = before.size if before is not None else 0
         try:
-            came = self._disk.read(path, start, now.size - start)[0]
+            came = self.disk.read(path, start, now.size - start)[0]
         except OSError:
             return True
         return not unclosed(came).removeprefix(HEADER).strip()
@@ -602,14 +601,13 @@ class _Tail(Struct):
     ready: list[tuple[int, Message]] = field(default_factory=list)
 
 
-class ArchivePages:
-    """Pages through the archives of one team."""
+class ArchivePages(Struct):
+    """Pages through the archives of one team, from files that `whole` knows as they are."""
 
-    def __init__(self, disk: Disk, archives: Archives, whole: Whole) -> None:
-        self._disk = disk
-        self._archives = archives
-        self._whole = whole
-        self._problems: list[Problem] = []
+    disk: Disk
+    archives: Archives
+    whole: Whole
+    problems: list[Problem] = field(default_factory=list)
 
     def page(self, *, agent: str | None, cursor: str | None, limit: int) -> Page:
         """See `Team.history`. A cursor says for each agent which part and byte comes next.
@@ -618,7 +616,7 @@ class ArchivePages:
             TeamError: `INVALID_FIELD` for a cursor that is none.
         """
         places = _parse_cursor(cursor)
-        names = [agent] if agent is not None else self._archives.agents()
+        names = [agent] if agent is not None else self.archives.agents()
         tails = [self._open(name, places.get(name)) for name in names]
         found: dict[str, Message] = {}
         while len(found) < limit and (tail := self._newest(tails)) is not None:
@@ -626,10 +624,10 @@ class ArchivePages:
             if agent is not None or self._is_first_copy(tail.agent, message):
                 found.setdefault(_key(message, found), message)
         more = self._newest(tails) is not None
-        return Page(tuple(found.values()), _cursor(tails) if more else None, tuple(self._problems))
+        return Page(tuple(found.values()), _cursor(tails) if more else None, tuple(self.problems))
 
     def _open(self, agent: str, place: tuple[str, int] | None) -> _Tail:
-        parts = self._archives.files(agent)
+        parts = self.archives.files(agent)
         if place is None:
             return _Tail(agent, parts)
         name, end = place
@@ -646,15 +644,15 @@ class ArchivePages:
             path = tail.parts[-1]
             try:
                 if tail.end is None:
-                    refuse_unusable(self._disk, path)
-                    found = self._disk.stat(path)
+                    refuse_unusable(self.disk, path)
+                    found = self.disk.stat(path)
                     tail.end = found.size if found is not None else 0
                 if tail.end > 0:
                     tail.ready, tail.end = self._stretch(path, tail.end)
                     continue
             except OSError as error:
                 if not isinstance(error, FileNotFoundError):
-                    self._problems.append(_problem(path.name, f"cannot be read: {error.strerror or error}"))
+                    self.problems.append(_problem(path.name, f"cannot be read: {error.strerror or error}"))
             tail.parts.pop()
             tail.end = None
         return bool(tail.ready)
@@ -662,12 +660,12 @@ class ArchivePages:
     def _stretch(self, path: Path, end: int) -> tuple[list[tuple[int, Message]], int]:
         """Read the last records before byte `end`; gives their messages, and where they begin."""
         start = 0
-        if is_one_list(self._disk.read(path, 0, _BEGINNING)[0]):
+        if is_one_list(self.disk.read(path, 0, _BEGINNING)[0]):
             data, start = self._before(path, end)
             found, problems = self._understand(path, data, start)
         else:
             found, problems = self._read_whole(path)
-        self._problems += problems
+        self.problems += problems
         return [(place, message) for place, message in found if place <= end], start
 
     def _before(self, path: Path, end: int) -> tuple[bytes, int]:
@@ -675,7 +673,7 @@ class ArchivePages:
         window = _STRETCH
         while True:
             start = max(0, end - window)
-            data = self._disk.read(path, start, end - start)[0]
+            data = self.disk.read(path, start, end - start)[0]
             first = ITEM.search(data, 1) if start else None
             if first is not None or start == 0:
                 cut = first.start() if first is not None else 0
@@ -683,12 +681,12 @@ class ArchivePages:
             window *= 4
 
     def _read_whole(self, path: Path) -> Found:
-        known, now = self._whole.get(path), self._disk.stat(path)
+        known, now = self.whole.get(path), self.disk.stat(path)
         if known is None or now is None or now.mark != known[0]:
-            data, read = self._disk.read(path)
+            data, read = self.disk.read(path)
             known = read.mark, self._understand(path, data, 0)
-            self._whole.clear()
-            self._whole[path] = known
+            self.whole.clear()
+            self.whole[path] = known
         return known[1]
 
     def _understand(self, path: Path, data: bytes, offset: int) -> Found:
@@ -711,14 +709,14 @@ class ArchivePages:
     def _line(self, path: Path, offset: int) -> int:
         """The 1-based line of a byte."""
         places = range(0, offset, _BLOCK)
-        return 1 + sum(self._disk.read(path, at, min(_BLOCK, offset - at))[0].count(b"\n") for at in places)
+        return 1 + sum(self.disk.read(path, at, min(_BLOCK, offset - at))[0].count(b"\n") for at in places)
 
     def _is_first_copy(self, agent: str, message: Message) -> bool:
         """Whether this is the copy to show of a record that several agents' archives may hold."""
         if not message.is_group:
             return True
-        before = [name for name in self._archives.agents() if name < agent]
-        return not any(self._archives.holds(name, message.message_id) for name in before)
+        before = [name for name in self.archives.agents() if name < agent]
+        return not any(self.archives.holds(name, message.message_id) for name in before)
 
 
 def _problem(place: str, what: str) -> Problem:

@@ -364,31 +364,28 @@ def _state_of(wanted: Message, here: Message) -> Record:
 # What the queue held by our own account: from memory, from the generation before, or from the whole ledger.
 
 
-class ExpectedQueue:
+class ExpectedQueue(Struct, dict=True):
     """The account up to the ledger's last line, or `without` the effects of that line.
 
-    `trusted` is the generation that the last holder of the lock left, whoever wrote it.
+    Attributes:
+        trusted: The generation that the last holder of the lock left, whoever wrote it.
     """
 
-    def __init__(
-        self, disk: Disk, layout: Layout, known: QueueFile, line: Line, *, trusted: FileVersion | None, without: bool
-    ) -> None:
-        self._disk = disk
-        self._layout = layout
-        self._known = known
-        self._line = line
-        self._marks = {mark for mark in (line.queue, trusted) if mark is not None}
-        self._without = without
+    disk: Disk
+    layout: Layout
+    known: QueueFile
+    line: Line
+    trusted: FileVersion | None
+    without: bool
 
     def expected(self) -> Held:
         """Messages by id, from the nearest source that is still whole."""
-        line = self._line
-        if not self._without:
-            if self._known.mark in self._marks:
-                return by_id(self._known.text.messages())
-            previous = self._generation_before(line)
+        if not self.without:
+            if self.known.mark is not None and self.known.mark in (self.line.queue, self.trusted):
+                return by_id(self.known.text.messages())
+            previous = self._generation_before(self.line)
             if previous is not None:
-                return expected_after(previous.messages(), line)
+                return expected_after(previous.messages(), self.line)
         return self._replayed[0]
 
     def was_taken_out(self, message_id: str) -> bool:
@@ -397,16 +394,16 @@ class ExpectedQueue:
 
     @cached_property
     def _replayed(self) -> tuple[Held, set[str]]:
-        lines = list(AuditLog(self._disk, self._layout.audit).lines())
-        return replay(lines[:-1] if self._without and lines and lines[-1].seq == self._line.seq else lines)
+        lines = list(AuditLog(self.disk, self.layout.audit).lines())
+        return replay(lines[:-1] if self.without and lines and lines[-1].seq == self.line.seq else lines)
 
     def _generation_before(self, line: Line) -> QueueText | None:
         """The text that the last line was applied to, when it is still there as it was."""
-        found = self._disk.stat(self._layout.prev)
+        found = self.disk.stat(self.layout.prev)
         if found is None or found.mark != line.base or line.base == line.queue:
             return None
         with contextlib.suppress(TextError, OSError):
-            return QueueText.parse(self._disk.read(self._layout.prev)[0], self._known.text).with_unique_ids()
+            return QueueText.parse(self.disk.read(self.layout.prev)[0], self.known.text).with_unique_ids()
         return None
 
 

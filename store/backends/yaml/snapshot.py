@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import Archives, ForeignAppends
 from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line
@@ -310,18 +310,17 @@ _COUNTS = (
 )
 
 
-class FolderHealth:
+class FolderHealth(Struct):
     """Looks at the other files of a team; at the ledger only when it changed."""
 
-    def __init__(self, disk: Disk, layout: Layout) -> None:
-        self._disk = disk
-        self._layout = layout
-        self._ledger: tuple[object, list[Problem]] = (None, [])
+    disk: Disk
+    layout: Layout
+    ledger: tuple[object, list[Problem]] = (None, [])
 
     def problems(self, queue: QueueFile | None, lock_text: bytes) -> list[Problem]:
         """Everything to tell, and what of it cannot be looked at; `lock_text` is what the lock file says."""
-        found = _loose(self._layout, queue)
-        looks = ((self._leftovers, self._layout.folder), (lambda: self._of_ledger(lock_text), self._layout.audit))
+        found = _loose(self.layout, queue)
+        looks = ((self._leftovers, self.layout.folder), (lambda: self._of_ledger(lock_text), self.layout.audit))
         for look, path in looks:
             try:
                 found += look()
@@ -329,35 +328,35 @@ class FolderHealth:
                 if not is_closed(error):
                     found.append(_unusable(Path(error.filename or path), error.strerror or str(error)))
         found += self._folders()
-        closed = closed_problem(self._layout)
+        closed = closed_problem(self.layout)
         found += [closed] if closed is not None else []
-        lock = self._disk.stat(self._layout.lock)
+        lock = self.disk.stat(self.layout.lock)
         if lock is not None and lock.kind != "file":
-            found.append(_unusable(self._layout.lock, "not a plain file", "Nothing can be written while it is so."))
+            found.append(_unusable(self.layout.lock, "not a plain file", "Nothing can be written while it is so."))
         return found
 
     def _folders(self) -> list[Problem]:
         """What stands in the place of a folder: nothing is written through a link that leads out of the team."""
         found: list[Problem] = []
-        layout = self._layout
+        layout = self.layout
         for folder in (layout.archives, layout.inboxes, layout.attachments, layout.drop):
-            there = self._disk.stat(folder)
+            there = self.disk.stat(folder)
             if there is None or there.kind == "folder":  # as nearly always: what follows looks again and closer
                 continue
-            if is_no_folder(self._disk, folder):
+            if is_no_folder(self.disk, folder):
                 found.append(_unusable(folder, "not a folder"))
-            elif leads_out(self._disk, layout, folder):
+            elif leads_out(self.disk, layout, folder):
                 text = f"{folder} is a link that leads out of the team, and is not followed"
                 hint = f"Remove the link: rm {folder}; the folder is made when it is needed."
                 found.append(Problem("LINK_OUT", "error", str(folder), text, hint))
         return found
 
     def _leftovers(self) -> list[Problem]:
-        layout = self._layout
-        names = [name for folder in (layout.folder, layout.archives) for name in self._disk.names(folder)]
+        layout = self.layout
+        names = [name for folder in (layout.folder, layout.archives) for name in self.disk.names(folder)]
         torn = [name for name in names if ".torn-" in name]
         aside = [name for name in names if ASIDE in name]
-        rejected = [f"drop/rejected/{name}" for name in self._disk.names(layout.rejected)]
+        rejected = [f"drop/rejected/{name}" for name in self.disk.names(layout.rejected)]
         what = "holds what a crash or another program left unfinished"
         found = [
             Problem(
@@ -379,16 +378,16 @@ class FolderHealth:
 
     def _of_ledger(self, lock_text: bytes) -> list[Problem]:
         """Healings among the ledger's last lines, and whether it is still there as far as it was written."""
-        found = self._disk.stat(self._layout.audit)
+        found = self.disk.stat(self.layout.audit)
         key = found.mark if found else None, lock_text
-        if found is None or self._ledger[0] != key:
-            log = AuditLog(self._disk, self._layout.audit)
+        if found is None or self.ledger[0] != key:
+            log = AuditLog(self.disk, self.layout.audit)
             lines = log.last(_RECENT)
             seq = lines[-1].seq if lines else log.tip().seq  # none may be read where the last is long
-            lost = audit_problem(self._disk, self._layout, parse_released(lock_text), seq)
+            lost = audit_problem(self.disk, self.layout, parse_released(lock_text), seq)
             told = [_healing(line) for line in lines if line.action in _HEALING]
-            self._ledger = key, [lost, *told] if lost is not None else told
-        return self._ledger[1]
+            self.ledger = key, [lost, *told] if lost is not None else told
+        return self.ledger[1]
 
 
 def _healing(line: Line) -> Problem:
@@ -558,31 +557,30 @@ class Dropped(Struct, frozen=True):
 NOTHING = Dropped()
 
 
-class DroppedMessages:
+class DroppedMessages(Struct):
     """Looks into `drop/`; a file that did not change is read once."""
 
-    def __init__(self, disk: Disk, layout: Layout) -> None:
-        self._disk = disk
-        self._layout = layout
-        self._seen: dict[tuple[str, FileVersion], tuple[Message, ...] | Problem] = {}
+    disk: Disk
+    layout: Layout
+    seen: dict[tuple[str, FileVersion], tuple[Message, ...] | Problem] = field(default_factory=dict)
 
     def look(self) -> Dropped:
         """What is there now; a file that is no message is told of, and left to whoever takes it in."""
         try:
-            names = self._disk.names(self._layout.drop)
+            names = self.disk.names(self.layout.drop)
         except OSError:
             return NOTHING
         if not names:
             return NOTHING
         marks = [(name, mark) for name in names if is_drop_file(name) and (mark := self._mark(name)) is not None]
-        self._seen = {key: self._seen[key] if key in self._seen else self._read(key[0]) for key in marks}
-        found = [self._seen[key] for key in marks]
+        self.seen = {key: self.seen[key] if key in self.seen else self._read(key[0]) for key in marks}
+        found = [self.seen[key] for key in marks]
         messages = tuple(message for item in found if not isinstance(item, Problem) for message in item)
         return Dropped(messages, tuple(marks), tuple(item for item in found if isinstance(item, Problem)))
 
     def _mark(self, name: str) -> FileVersion | None:
         try:
-            found = self._disk.stat(self._layout.drop / name)
+            found = self.disk.stat(self.layout.drop / name)
         except OSError:
             return None
         return found.mark if found is not None else None
@@ -591,7 +589,7 @@ class DroppedMessages:
         from team_console.store.backends.yaml.drop import read_drop_file  # few files, and all that writing needs
 
         try:
-            return tuple(read_drop_file(self._disk, self._layout.drop / name))
+            return tuple(read_drop_file(self.disk, self.layout.drop / name))
         except (TextError, TeamError, ValueError, OSError) as error:
             why = getattr(error, "message", None) or getattr(error, "strerror", None) or str(error)
             hint = "Correct it; as it is, the next write moves it to drop/rejected/, if it can."
