@@ -92,11 +92,10 @@ def _body(armoured: str) -> str:
     return "".join(armoured.strip().removeprefix(_BEGIN).removesuffix(_END).split())
 
 
-class Parts:
+class Parts(Struct):
     """Bytes in the form of the SSH protocol, taken one part after the other."""
 
-    def __init__(self, data: bytes) -> None:
-        self.rest = data
+    rest: bytes
 
     def take(self, count: int) -> bytes:
         """So many bytes.

@@ -74,12 +74,10 @@ def _word(message_id: str) -> str:
     return quote(message_id, safe="@:", errors="backslashreplace")
 
 
-class Part:
+class Part(Struct, dict=True):
     """One archive file as read."""
 
-    def __init__(self, path: Path, data: bytes) -> None:
-        self.path = path
-        self.data = data
+    data: bytes
 
     @cached_property
     def _records(self) -> list[Record]:
@@ -478,7 +476,7 @@ class Archives:
         refuse_unusable(self._disk, path)
         known, found = self._parts.get(path), self._disk.stat(path)
         if known is None or found is None or len(known.data) != found.size:
-            known = self._parts[path] = Part(path, self._disk.read(path)[0])
+            known = self._parts[path] = Part(self._disk.read(path)[0])
         return known
 
     def _rotate(self, path: Path) -> None:

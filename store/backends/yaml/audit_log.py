@@ -160,13 +160,12 @@ class Tip(Struct, frozen=True):
         return {"sha256": known.get("sha256"), "at": self.start} if "text" in known else known
 
 
-class AuditLog:
+class AuditLog(Struct):
     """Reads and extends one `audit.jsonl`; what it adds is sealed with the team's `key`, where there is one."""
 
-    def __init__(self, disk: Disk, path: Path, key: bytes = b"") -> None:
-        self._disk = disk
-        self._path = path
-        self._key = key
+    disk: Disk
+    path: Path
+    key: bytes = b""
 
     def tip(self) -> Tip:
         """The end of the chain, read from the end of the file, so that its cost does not grow with the file.
@@ -174,15 +173,15 @@ class AuditLog:
         Raises:
             OSError: What is there is no plain file (`EINVAL`), or no ledger by far (`EFBIG`).
         """
-        found = self._disk.stat(self._path)
+        found = self.disk.stat(self.path)
         if found is not None and found.kind != "file":
-            raise OSError(errno.EINVAL, "not a regular file", str(self._path))
+            raise OSError(errno.EINVAL, "not a regular file", str(self.path))
         if found is None or found.size == 0:
             return Tip()
         end, window = found.size, _WINDOW
         while True:
             start = max(0, end - window)
-            data = self._disk.read(self._path, start, end - start)[0]
+            data = self.disk.read(self.path, start, end - start)[0]
             tip = _last_line(data, start)
             if tip is not None:
                 return tip
@@ -190,7 +189,7 @@ class AuditLog:
                 return Tip(torn=data)
             window *= 2
             if window > LARGEST_FILE:
-                raise OSError(errno.EFBIG, f"no whole line in its last {len(data):,} bytes", str(self._path))
+                raise OSError(errno.EFBIG, f"no whole line in its last {len(data):,} bytes", str(self.path))
 
     def append(self, line: Line, tip: Tip, *, mode: int) -> Tip:
         """Extend the chain by `line`, durable: from here on the transaction is committed.
@@ -199,8 +198,8 @@ class AuditLog:
             PartialAppendError: The line may or may not be there.
             OSError: The line is not there.
         """
-        data = line.encode(tip.digest, self._key)
-        append(self._disk, self._path, data, mode=mode)
+        data = line.encode(tip.digest, self.key)
+        append(self.disk, self.path, data, mode=mode)
         return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data), start=tip.size)
 
     def settings(self) -> bytes | None:
@@ -215,19 +214,19 @@ class AuditLog:
 
     def take_back(self, tip: Tip) -> None:
         """Cut the file back to `tip`."""
-        cut(self._disk, self._path, tip.size)
+        cut(self.disk, self.path, tip.size)
 
     def last(self, count: int = 0, *, window: int = _WINDOW) -> list[Line]:
         """Up to `count` whole lines (0: all) of the last `window` bytes, oldest first. Not checked for the chain."""
-        found = self._disk.stat(self._path)
+        found = self.disk.stat(self.path)
         start = max(0, found.size - window) if found is not None else 0
-        rows = self._disk.read(self._path, start)[0].split(b"\n")[1 if start else 0 : -1] if found is not None else []
+        rows = self.disk.read(self.path, start)[0].split(b"\n")[1 if start else 0 : -1] if found is not None else []
         lines = [line_of_bytes(row + b"\n") for row in rows[-count:]]
         return [line for line in lines if line is not None]
 
     def lines(self, start: int = 0, *, block: int = _BLOCK) -> Iterator[Line]:
         """Give all whole lines from byte `start` on; what is no line is left out, and nothing is said of the chain."""
-        for data in whole_lines(self._disk, self._path, start, block=block):
+        for data in whole_lines(self.disk, self.path, start, block=block):
             for row in data.split(b"\n")[:-1]:
                 line = line_of_bytes(row + b"\n")
                 if line is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
-from msgspec import Struct
+from msgspec import Struct, field
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.own_form import (
     INTEGERS,
@@ -58,21 +58,21 @@ class Node(Struct):
     flow: bool = False
 
 
-class _Composer:
+class _Composer(Struct):
     """Builds nodes from the events of libyaml, with bounded depth.
 
     The composer of PyYAML knows no depth (30,000 nested brackets end the process), nor where an alias stands.
     """
 
-    def __init__(self, data: bytes, limit: int) -> None:
-        self._level = 0
-        self._anchors: dict[str, Node | None] = {}
-        self._limit = limit
-        self._data = data
+    data: bytes
+    limit: int
+    level: int = 0
+    anchors: dict[str, Node | None] = field(default_factory=dict)
+    loader: Any = None
 
     def root(self) -> Node | None:
         try:
-            self._loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(self._data)
+            self.loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(self.data)
         except (yaml.YAMLError, ValueError) as error:
             raise self._explained(error) from None
         try:
@@ -86,11 +86,11 @@ class _Composer:
                 raise TextError("a second document begins", _line_of(behind), kind=Kind.SYNTAX)
             return root
         finally:
-            self._loader.dispose()
+            self.loader.dispose()
 
     def _next(self) -> Any:
         try:
-            event = self._loader.get_event()
+            event = self.loader.get_event()
         except MemoryError:
             raise
         except Exception as error:
@@ -98,11 +98,11 @@ class _Composer:
         if isinstance(event, yaml.ScalarEvent):  # as nearly all are
             return event
         if isinstance(event, yaml.CollectionStartEvent):
-            self._level += 1
-            if self._level > self._limit:
+            self.level += 1
+            if self.level > self.limit:
                 raise TextError(f"nesting deeper than {DEPTH}", _line_of(event), kind=Kind.SYNTAX)
         elif isinstance(event, yaml.CollectionEndEvent):
-            self._level -= 1
+            self.level -= 1
         return event
 
     def _node(self, event: Any) -> Node:
@@ -110,11 +110,11 @@ class _Composer:
         node = Node("alias", None, mark.index, end, mark.line + 1, mark.column, event.anchor)
         anchor: str | None = event.anchor
         if isinstance(event, yaml.AliasEvent):
-            node.value = self._anchors.get(str(anchor))
+            node.value = self.anchors.get(str(anchor))
             return node
         node.tag = event.tag
         if anchor is not None:
-            self._anchors[anchor] = None  # not complete yet
+            self.anchors[anchor] = None  # not complete yet
         if isinstance(event, yaml.ScalarEvent):
             node.kind, node.value = "scalar", event.value
             node.plain, node.flow = event.implicit[0], event.style not in ("|", ">")
@@ -131,21 +131,21 @@ class _Composer:
             if isinstance(event, yaml.MappingStartEvent):
                 node.kind, node.value = "mapping", list(zip(items[::2], items[1::2], strict=True))
         if anchor is not None:
-            self._anchors[anchor] = node
+            self.anchors[anchor] = node
         return node
 
     def _explained(self, error: Any) -> TextError:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         if mark is not None:
             where, text = mark, f"{error.problem} ({error.context})" if error.context else str(error.problem)
-            if mark.index >= len(self._data.decode(errors="replace").rstrip("\0")):  # it names where a quote began
+            if mark.index >= len(self.data.decode(errors="replace").rstrip("\0")):  # it names where a quote began
                 where = error.context_mark or mark
                 text = f"{str(error.context or 'the text').removeprefix('while ')}: {error.problem}; it begins"
             return TextError(text, where.line + 1, column=where.column + 1, kind=Kind.SYNTAX)
         if isinstance(getattr(error, "position", None), int):
             character = error.character if isinstance(error.character, int) else ord(error.character[:1] or "\0")
             text = f"character U+{character:04X} may not stand in YAML unescaped"
-            line = self._data[: error.position].count(b"\n") + 1
+            line = self.data[: error.position].count(b"\n") + 1
             hint = 'Write it in double quotes as an escape, such as "\\x1b".'
             return TextError(text, line, hint=hint, kind=Kind.SYNTAX)
         return TextError(f"the text cannot be read: {error}", 1, kind=Kind.SYNTAX)

@@ -87,8 +87,8 @@ _ODD = re.compile(
 ).search
 
 
-class QueueText:
-    """Messages as read from one file; immutable.
+class QueueText(Struct, dict=True, eq=False):
+    """Messages as read from one file; immutable. Made by `parse`.
 
     Attributes:
         head, tail: What stands before the first entry and behind the last.
@@ -98,26 +98,18 @@ class QueueText:
             that the first change writes the list in our own form.
         blank: Whether the file has no list, nor anything else but comments.
         merged, renamed: What `with_unique_ids` did: ids of which there were copies, (old, new) of other messages.
+        whole: The bytes of the file, where they were at hand.
     """
 
+    head: bytes
+    entries: Sequence[Entry]
+    tail: bytes
+    style: Style
+    odd: bool = False
+    blank: bool = False
     merged: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
-
-    def __init__(
-        self,
-        head: bytes,
-        entries: Sequence[Entry],
-        tail: bytes,
-        style: Style,
-        *,
-        odd: bool = False,
-        blank: bool = False,
-        data: bytes | None = None,
-    ) -> None:
-        """Use `parse`."""
-        self.head, self.entries, self.tail, self.style = head, entries, tail, style
-        self.odd, self.blank = odd, blank
-        self._data = data
+    whole: bytes | None = None
 
     @classmethod
     def empty(cls) -> QueueText:
@@ -171,7 +163,7 @@ class QueueText:
                 Entry(raw, _same_object(known.get(raw), entry.outcome), tied=True) if _SIGN.search(raw) else alone
                 for raw, entry, alone in zip(cut.pieces, whole.entries, entries, strict=True)
             ]
-        return cls(cut.head, entries, cut.tail, cut.style, data=data)
+        return cls(cut.head, entries, cut.tail, cut.style, whole=data)
 
     @classmethod
     def blank_file(cls, data: bytes) -> QueueText:
@@ -185,9 +177,9 @@ class QueueText:
 
     def data(self) -> bytes:
         """The bytes of the file; what was parsed comes out byte for byte."""
-        if self._data is None:
-            self._data = b"".join([self.head, *[entry.raw for entry in self.entries], self.tail])
-        return self._data
+        if self.whole is None:
+            self.whole = b"".join([self.head, *[entry.raw for entry in self.entries], self.tail])
+        return self.whole
 
     @cached_property
     def _messages(self) -> tuple[Message, ...]:
@@ -216,7 +208,7 @@ class QueueText:
         except TextError:  # one that is damaged stands in the way: the later ones are as damaged as it is
             seen: set[str] = set()
             entries = [self._first_of_id(entry, seen) for entry in self.entries]
-            return QueueText(self.head, entries, self.tail, self.style, odd=self.odd, data=self.data())
+            return QueueText(self.head, entries, self.tail, self.style, odd=self.odd, whole=self.data())
 
     @staticmethod
     def _first_of_id(entry: Entry, seen: set[str]) -> Entry:
@@ -241,7 +233,7 @@ class QueueText:
                     kept[place] = entry if other is not None and is_ahead(message, other) else kept[place]
                     continue
             kept.append(entry)
-        unique = QueueText(text.head, kept, text.tail, text.style, data=self.data())
+        unique = QueueText(text.head, kept, text.tail, text.style, whole=self.data())
         unique.merged, unique.renamed = tuple(merged), tuple(unique._rename(kept, set(counts)))
         return unique
 
@@ -559,7 +551,7 @@ def _read_whole(data: bytes, known: Mapping[bytes, Entry]) -> QueueText:
         for item, (start, stop) in zip(found.items, pairwise(cuts), strict=True)
     ]
     head = data[: len(data) - len(data.removeprefix(BOM))] + found.text[: cuts[0]].encode()
-    return QueueText(head, entries, found.text[cuts[-1] :].encode(), Style(), odd=True, data=data)
+    return QueueText(head, entries, found.text[cuts[-1] :].encode(), Style(), odd=True, whole=data)
 
 
 def whole_entry(item: Node, raw: bytes, values: Values, known: Mapping[bytes, Entry]) -> Entry:

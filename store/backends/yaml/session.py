@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from msgspec import Struct
 from team_console.store.backends.yaml.archives import Archives, is_plain
 from team_console.store.backends.yaml.audit_log import AuditLog, Line
 from team_console.store.backends.yaml.commit import (
@@ -139,11 +140,10 @@ _PATIENCE = 3
 displaced, so that a busy writer cannot keep us from ever finishing."""
 
 
-class LockedSession:
+class LockedSession(Struct):
     """Work on the queue while its lock is held."""
 
-    def __init__(self, team: LockedTeam) -> None:
-        self.team = team
+    team: LockedTeam
 
     def enter(self, *, thorough: bool) -> None:
         """Recover what was left and take in `drop/`, before anything is asked."""
