@@ -190,6 +190,10 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         """A further envelope value (`delivered_at`, `attempts`, `error_message`, ...), or None."""
         return self.record.get(key)
 
+    def moment(self, key: str) -> datetime | None:
+        """An envelope value that is a time (`read_at`, `lease_until`, ...); None for none, and for what is no time."""
+        return from_text(str(self.record.get(key) or ""))
+
     def is_addressed_to(self, agent: str) -> bool:
         """Requirements 13-16: `agent` is named, or everybody is (but not the sender itself)."""
         return agent in self.recipients or (ALL in self.recipients and agent != self.sender)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 
 RETRY_WAITS = (30.0, 60.0, 120.0)
@@ -50,12 +49,12 @@ def max_attempts(message: Message) -> int:
 
 def next_attempt(message: Message) -> datetime | None:
     """The earliest moment of the next try, None when that is at once."""
-    return _moment(message.envelope("next_attempt_at"))
+    return message.moment("next_attempt_at")
 
 
 def lease_end(message: Message) -> datetime | None:
     """Until when a claim holds, None when the message has no readable one."""
-    return _moment(message.envelope("lease_until"))
+    return message.moment("lease_until")
 
 
 def is_held(message: Message, now: datetime) -> bool:
@@ -95,10 +94,6 @@ def is_expired(message: Message, now: datetime) -> bool:
 def wait_after(attempts: int) -> timedelta:
     """From attempt number `attempts` (from 1) to the next one."""
     return timedelta(seconds=RETRY_WAITS[min(attempts, len(RETRY_WAITS)) - 1])
-
-
-def _moment(value: Any) -> datetime | None:
-    return from_text(value) if isinstance(value, str) else None
 
 
 def _count(value: Any) -> int | None:

@@ -186,8 +186,8 @@ class RequestRow(Struct, frozen=True, eq=False):
     @property
     def seen_at(self) -> datetime | None:
         """When the addressee read the question."""
-        value = self.question.read_by.get(self.addressee) or self.question.envelope("read_at")
-        return from_text(value) if isinstance(value, str) else None
+        text = self.question.read_by.get(self.addressee)
+        return from_text(str(text)) if text else self.question.moment("read_at")
 
     @property
     def answered_at(self) -> datetime | None:
@@ -759,8 +759,7 @@ def _state(
 def _withdrawn_at(question: Message, taken_back: PlacedMessage | None) -> datetime | None:
     if taken_back is not None:
         return taken_back.moment
-    value = question.envelope("recalled_at") if question.status == Status.RECALLED else None
-    return from_text(value) if isinstance(value, str) else None
+    return question.moment("recalled_at") if question.status == Status.RECALLED else None
 
 
 def _over(row: RequestRow, by: Message, why: str) -> RequestRow:

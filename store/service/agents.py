@@ -16,12 +16,13 @@ from typing import Any
 
 from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.safe import safe_line
+from team_console.store.model.schedule import lease_end
 from team_console.store.protocol.checks import compose, ending_problem
 from team_console.store.protocol.judgement import RequestRow, judge, with_bearing
 from team_console.store.protocol.kinds import CARRIERS, phrase
@@ -61,7 +62,7 @@ def refuse_held(question: Message, tx: Transaction) -> None:
     Raises:
         TeamError: `STORE_LOCKED`, with who and until when.
     """
-    until = from_text(str(question.envelope("lease_until") or ""))
+    until = lease_end(question)
     holder = question.envelope("claimed_by")
     if until is None or holder is None or until <= tx.now or question.status == Status.CLAIMED:
         return

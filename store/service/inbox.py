@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.contract.team import OUTCOME_UNKNOWN, Addressed, Snapshot, Team
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TRUST, Message, Status, ids_of
 from team_console.store.model.names import canonical, check_name
@@ -61,7 +61,7 @@ class Trust(Struct, frozen=True):
             # guard: unchecked-verdict-marked
             return TrustMark.UNCHECKED
         answered = self.answered.get(message.message_id)
-        read_at = from_text(str(message.envelope("read_at") or ""))
+        read_at = message.moment("read_at")
         # An order that is read, or waits to be, after it was answered: answering it meant having read it.
         came_back = answered is not None and (read_at is None or read_at > answered)
         return TrustMark.REPLAYED if mark is None and came_back else mark

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot, TeamState
-from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.service.caller import Caller
@@ -120,11 +119,8 @@ def _ended(message: Message) -> datetime | None:
 
     Where the record does not say it, because another program gave the message up, its creation counts (seed 003).
     """
-    for key in _ENDED_AT.get(message.status, ()):
-        moment = from_text(str(message.envelope(key) or ""))
-        if moment is not None:
-            return moment
-    return message.created_at
+    moments = map(message.moment, _ENDED_AT.get(message.status, ()))
+    return next((moment for moment in moments if moment is not None), message.created_at)
 
 
 # Repair of a team on demand: what was begun is finished, and no two messages share an id any more (D26).

@@ -11,7 +11,6 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.team import Team
-from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
@@ -158,8 +157,7 @@ def _of_message(view: View, message: Message) -> Iterator[Happening]:
 
 def _undelivered(view: View) -> Iterator[Happening]:
     for row in view.failed:
-        ended: Any = row.message.envelope("ended_at")
-        at = from_text(ended) if isinstance(ended, str) else row.message.created_at
+        at = row.message.moment("ended_at") or row.message.created_at
         what = f"not delivered: {message_title(row.message)}" + (f" ({row.error})" if row.error else "")
         yield Happening(DigestGroup.FAILED, at, row.recipient, what, ref=row.message.message_id)
 
