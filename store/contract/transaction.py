@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, ids_of, is_copy
 from team_console.store.model.recorded import RecordedFacts
@@ -30,13 +30,13 @@ class Changes(Struct):
         settings: The text of new settings, None to keep those there are.
     """
 
-    added: dict[str, Message] = field(default_factory=dict)
-    replaced: dict[Message, Message] = field(default_factory=dict)
-    removed: dict[Message, None] = field(default_factory=dict)
-    archived: list[tuple[str, Message]] = field(default_factory=list)
-    pushed: list[tuple[str, Message]] = field(default_factory=list)
-    attachments: dict[str, bytes] = field(default_factory=dict)
-    records: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    added: dict[str, Message] = {}
+    replaced: dict[Message, Message] = {}
+    removed: dict[Message, None] = {}
+    archived: list[tuple[str, Message]] = []
+    pushed: list[tuple[str, Message]] = []
+    attachments: dict[str, bytes] = {}
+    records: list[tuple[str, dict[str, Any]]] = []
     settings: str | None = None
 
     @property

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 from unicodedata import category
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import named
@@ -639,7 +639,7 @@ class TeamFacts(Struct, frozen=True):
     roles: Mapping[str, str] = _NOBODY
     report_to: Mapping[str, frozenset[str]] = _NOBODY
     plans: Mapping[str, Plan] = _NOBODY
-    expected: Mapping[str, bool] = field(default_factory=dict)
+    expected: Mapping[str, bool] = {}
 
 
 def is_judged_by_team(read: ParsedMessage) -> bool:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
@@ -155,7 +155,7 @@ class RequestRow(Struct, frozen=True, eq=False):
     flags: tuple[Flag, ...] = ()
     altered: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
-    forged: Mapping[str, str] = field(default_factory=dict)
+    forged: Mapping[str, str] = {}
     supersedes: str | None = None
     superseded_by: str | None = None
     ended: bool = False

@@ -93,7 +93,7 @@ def session_note(message: Message) -> SessionNote | None:
 class Sessions(Struct):
     """Who stands how in which session, as notes are read in order: agent -> session -> how it stands."""
 
-    by_agent: dict[str, dict[str, AgentSession]] = field(default_factory=dict)
+    by_agent: dict[str, dict[str, AgentSession]] = {}
 
     def add(self, note: SessionNote, order: Order) -> list[str]:
         """Take the next note; returns the teammates who are gone by it."""
@@ -170,10 +170,10 @@ class Membership(Struct):
         sessions: The sessions of clients that members, and the teammates these brought along, work in.
     """
 
-    roles: dict[str, str] = field(default_factory=dict)
-    arrived: dict[str, Order] = field(default_factory=dict)
-    gone: dict[str, str] = field(default_factory=dict)
-    left: dict[str, Order] = field(default_factory=dict)
+    roles: dict[str, str] = {}
+    arrived: dict[str, Order] = {}
+    gone: dict[str, str] = {}
+    left: dict[str, Order] = {}
     roster: PlacedMessage | None = None
     changed: bool = False
     sessions: Sessions = field(default_factory=Sessions)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
@@ -142,8 +142,8 @@ class Delivered(Struct):
         skipped: What is on its way and was left where it is, with the reason.
     """
 
-    attempts: list[Attempt] = field(default_factory=list)
-    expired: list[Message] = field(default_factory=list)
+    attempts: list[Attempt] = []
+    expired: list[Message] = []
     next_due: datetime | None = None
     skipped: tuple[Attempt, ...] = ()
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import OUTCOME_UNKNOWN, Addressed, Snapshot, Team
 from team_console.store.contract.transaction import Transaction
@@ -42,8 +42,8 @@ class Trust(Struct, frozen=True):
 
     config: TeamConfig
     recorded: RecordedFacts | None = None
-    questions: Mapping[str, Sequence[Message]] = field(default_factory=dict)
-    answered: Mapping[str, datetime] = field(default_factory=dict)
+    questions: Mapping[str, Sequence[Message]] = {}
+    answered: Mapping[str, datetime] = {}
     changed: frozenset[str] = frozenset()
     is_unchecked: bool = False
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -41,7 +41,7 @@ class Cleared(Struct, frozen=True):
         archives: Archived messages that were deleted for good.
     """
 
-    statuses: Mapping[str, int] = field(default_factory=dict)
+    statuses: Mapping[str, int] = {}
     kept: int = 0
     archives: int = 0
 

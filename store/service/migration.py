@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.store.attachments import attachment_of
 from team_console.store.backends.locations import absolute, redact
@@ -53,8 +53,8 @@ class Migrated(Struct):
     audit: int = 0
     updated: int = 0
     already: int = 0
-    differing: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    differing: list[str] = []
+    warnings: list[str] = []
 
 
 def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) -> Team:

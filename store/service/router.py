@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
@@ -84,7 +84,7 @@ class AgentDelivery(Struct):
     choice: PassScope
     agent: str
     stop: threading.Event
-    tried: set[str] = field(default_factory=set)
+    tried: set[str] = set()
 
     def run(self, done: Delivered) -> None:
         """Until nothing is due for the agent, or the pass is stopped."""

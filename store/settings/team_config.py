@@ -147,7 +147,7 @@ class TeamConfig(Struct, frozen=True):
     description: str = ""
     version: str = ""
     lead: str = "user"
-    agents: Mapping[str, Agent] = field(default_factory=dict)
+    agents: Mapping[str, Agent] = {}
     declared: bool = False
     language: str = "any"
     wait_for_human: str = "present"
@@ -159,11 +159,11 @@ class TeamConfig(Struct, frozen=True):
     archive_after_days: int = 7
     delete_archived_after_days: int = 30
     overdue_seconds: Mapping[str, float] = field(default_factory=lambda: OVERDUE_SECONDS)
-    priorities: Mapping[str, str] = field(default_factory=dict)
-    ranks: Mapping[str, int] = field(default_factory=dict)
-    kinds: Mapping[str, KindRule] = field(default_factory=dict)
+    priorities: Mapping[str, str] = {}
+    ranks: Mapping[str, int] = {}
+    kinds: Mapping[str, KindRule] = {}
     routes: tuple[Route, ...] = ()
-    humans: Mapping[str, Human] = field(default_factory=dict)
+    humans: Mapping[str, Human] = {}
     verdicts: str = "open"
     team_id: str = ""
     signed_since: datetime | None = None
@@ -175,7 +175,7 @@ class TeamConfig(Struct, frozen=True):
     key_trouble: str = ""
     distrust: str = ""
     misread: frozenset[str] = frozenset()
-    said: Mapping[str, Any] = field(default_factory=dict)
+    said: Mapping[str, Any] = {}
     problems: tuple[ConfigProblem, ...] = ()
     lost: str = ""
     unconfirmed: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
@@ -93,8 +93,8 @@ class AgentInbox(Struct):
         unread: What it has not read; pushed and not acknowledged is not read (D19).
     """
 
-    unread: list[PlacedMessage] = field(default_factory=list)
-    read: list[PlacedMessage] = field(default_factory=list)
+    unread: list[PlacedMessage] = []
+    read: list[PlacedMessage] = []
 
     def __len__(self) -> int:
         return len(self.unread) + len(self.read)

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message
 from team_console.store.model.names import is_name
@@ -230,9 +230,9 @@ class Sprint(Struct, frozen=True):
     """
 
     batches: tuple[Batch, ...] = ()
-    work: Mapping[str, str] = field(default_factory=dict)
-    unfinished: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    _next: Mapping[str, list[str]] = field(default_factory=dict)
+    work: Mapping[str, str] = {}
+    unfinished: Mapping[str, tuple[str, ...]] = {}
+    _next: Mapping[str, list[str]] = {}
     _done: frozenset[str] = frozenset()
 
     def waiting_for(self, story: str) -> tuple[str, ...]:
@@ -290,14 +290,14 @@ class View(Struct, frozen=True):
     me: str
     snapshot: Snapshot
     roster: tuple[RosterRow, ...] = ()
-    inboxes: Mapping[str, Sequence[Message]] = field(default_factory=dict)
+    inboxes: Mapping[str, Sequence[Message]] = {}
     requests: tuple[RequestRow, ...] = ()
     attention: tuple[ActionItem, ...] = ()
     deliveries: Sequence[DeliveryRow] = ()
     failed: tuple[DeliveryRow, ...] = ()
     batches: tuple[Batch, ...] = ()
     lifecycles: tuple[Lifecycle, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = {}
     findings: tuple[Problem, ...] = ()
-    unanswered: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+    unanswered: Mapping[str, tuple[Message, ...]] = {}
     stale: bool = False

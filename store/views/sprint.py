@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.protocol.membership import DESTROYED, ROSTER
 from team_console.store.protocol.parsing import (
     BATCH_REPORT,
@@ -39,7 +39,7 @@ _NOT_LAST = ("story-creator", "story-reviewer", "dev-runner")
 
 class _Batch(Struct):
     batch_id: str
-    stories: list[str] = field(default_factory=list)
+    stories: list[str] = []
     slave: str = ""
     source: PlacedMessage | None = None
     report: PlacedMessage | None = None
@@ -47,11 +47,11 @@ class _Batch(Struct):
 
 class _Session(Struct):
     name: str
-    batches: dict[str, _Batch] = field(default_factory=dict)
-    needs: dict[str, list[str]] = field(default_factory=dict)
-    states: dict[str, StoryState] = field(default_factory=dict)
-    agents: dict[str, str] = field(default_factory=dict)
-    slaves: dict[str, str] = field(default_factory=dict)
+    batches: dict[str, _Batch] = {}
+    needs: dict[str, list[str]] = {}
+    states: dict[str, StoryState] = {}
+    agents: dict[str, str] = {}
+    slaves: dict[str, str] = {}
 
     def plan(self, batches: Mapping[str, list[str]], source: PlacedMessage) -> None:
         """Take over a plan in place of what was planned before; what was reported stays as it is."""
@@ -251,7 +251,7 @@ class _Life(Struct):
     """One agent from its creation to its end; a name used again begins a new one."""
 
     agent: str
-    seen: dict[int, list[PlacedMessage]] = field(default_factory=dict)
+    seen: dict[int, list[PlacedMessage]] = {}
 
     @property
     def is_over(self) -> bool:

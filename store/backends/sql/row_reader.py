@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.backends.sql.connection import Connection
 from team_console.store.backends.sql.rows import Row, RowEntry, read_row
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, Shape
@@ -28,7 +28,7 @@ class RowsState(Struct, frozen=True):
         number: Grows with every change seen.
     """
 
-    entries: Mapping[str, RowEntry] = field(default_factory=dict)
+    entries: Mapping[str, RowEntry] = {}
     messages: tuple[Message, ...] = ()
     problems: tuple[Problem, ...] = ()
     newest: str = ""

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
@@ -77,7 +77,7 @@ class RowEntry(Struct, frozen=True):
     arrival: int | None = None
     problems: tuple[Problem, ...] = ()
     changed: str = ""
-    note: Mapping[str, Any] = field(default_factory=dict)
+    note: Mapping[str, Any] = {}
     is_old: bool = False
 
 

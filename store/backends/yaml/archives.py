@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, Stat, rename_durably
 from team_console.store.backends.yaml.entry import DEPTH, Entry, Values, compose, emit
@@ -596,7 +596,7 @@ class _Tail(Struct):
     agent: str
     parts: list[Path]
     end: int | None = None
-    ready: list[tuple[int, Message]] = field(default_factory=list)
+    ready: list[tuple[int, Message]] = []
 
 
 class ArchivePages(Struct):
@@ -605,7 +605,7 @@ class ArchivePages(Struct):
     disk: Disk
     archives: Archives
     whole: Whole
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Problem] = []
 
     def page(self, *, agent: str | None, cursor: str | None, limit: int) -> Page:
         """See `Team.history`. A cursor says for each agent which part and byte comes next.

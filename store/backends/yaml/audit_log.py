@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.backends.audit_log import AuditReader, TrailLine
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, append, cut
 from team_console.store.backends.yaml.layout import is_closed
@@ -86,7 +86,7 @@ class Line(Struct, frozen=True):
 
     actor: str
     action: str
-    facts: Record = field(default_factory=dict)
+    facts: Record = {}
     seq: int = 0
     at: str = ""
     also: tuple[tuple[str, Record], ...] = ()
@@ -99,11 +99,11 @@ class Line(Struct, frozen=True):
     noted: tuple[Record, ...] = ()
     torn: tuple[str, ...] = ()
     void: int = 0
-    sizes: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, int] = {}
     base: FileVersion | None = None
     queue: FileVersion | None = None
     staged: str = ""
-    settings: Record = field(default_factory=dict)
+    settings: Record = {}
 
     @property
     def actions(self) -> set[str]:
@@ -325,8 +325,8 @@ class _Stored(Struct):
     action: str = ""
     facts: msgspec.Raw = msgspec.Raw()
     also: msgspec.Raw = msgspec.Raw()
-    writes: list[msgspec.Raw] = field(default_factory=list)
-    noted: list[msgspec.Raw] = field(default_factory=list)
+    writes: list[msgspec.Raw] = []
+    noted: list[msgspec.Raw] = []
     void: int = 0
     prev: str = ""
 

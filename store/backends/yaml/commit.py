@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER, Archives, closed
 from team_console.store.backends.yaml.audit_log import AuditLog, Line, Tip
@@ -89,7 +89,7 @@ class LockedTeam(Struct):
     queue: QueueFile
     known: QueueFile
     left: Released | None
-    notices: list[Problem] = field(default_factory=list)
+    notices: list[Problem] = []
     tip: Tip = Tip()
     reached: int = 0
     lost: tuple[int, int] | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.own_form import (
     INTEGERS,
@@ -67,7 +67,7 @@ class _Composer(Struct):
     data: bytes
     limit: int
     level: int = 0
-    anchors: dict[str, Node | None] = field(default_factory=dict)
+    anchors: dict[str, Node | None] = {}
     loader: Any = None
 
     def root(self) -> Node | None:

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.audit_log import (
     AuditLog,
@@ -146,13 +146,13 @@ class Healing(Struct):
         torn: Pieces of the queue that are the beginning of a message that is known, and nothing else.
     """
 
-    adds: list[Message] = field(default_factory=list)
-    changes: list[RecordPatch] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    noted: list[Message] = field(default_factory=list)
-    reworded: dict[str, str] = field(default_factory=dict)
-    torn: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    adds: list[Message] = []
+    changes: list[RecordPatch] = []
+    removed: list[str] = []
+    noted: list[Message] = []
+    reworded: dict[str, str] = {}
+    torn: list[str] = []
+    problems: list[Problem] = []
 
     def line(self, **facts: object) -> Line | None:
         """The transaction that does it, None when there is nothing to do."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import Archives, ForeignAppends
 from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line
@@ -562,7 +562,7 @@ class DroppedMessages(Struct):
 
     disk: Disk
     layout: Layout
-    seen: dict[tuple[str, FileVersion], tuple[Message, ...] | Problem] = field(default_factory=dict)
+    seen: dict[tuple[str, FileVersion], tuple[Message, ...] | Problem] = {}
 
     def look(self) -> Dropped:
         """What is there now; a file that is no message is told of, and left to whoever takes it in."""
