@@ -13,12 +13,12 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Fields, Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.team_config import TeamConfig
@@ -287,7 +287,7 @@ class AuditLine(Struct, frozen=True):
     at: str
     actor: str
     action: str
-    facts: Mapping[str, Any]
+    facts: Fields
     intact: bool = True
     seal: LineSeal = LineSeal.UNKNOWN
 
@@ -429,9 +429,7 @@ class Team(ABC):
         """
         return None
 
-    def accept_settings(
-        self, *, actor: str, wait: float, signed: Mapping[str, Any] = MappingProxyType({})
-    ) -> Problem | None:
+    def accept_settings(self, *, actor: str, wait: float, signed: Fields = MappingProxyType({})) -> Problem | None:
         """Take the settings as they are for those in force from now on; what was done, None for nothing.
 
         Args:

@@ -74,7 +74,9 @@ ENVELOPE_KEYS = frozenset(
 )
 """Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""
 
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
+Fields = Mapping[str, Any]
+"""Fields by name: of a record, of a payload, of a JSON object."""
+_EMPTY: Fields = MappingProxyType({})
 ResultT = TypeVar("ResultT")
 
 
@@ -105,8 +107,8 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     priority: str
     created: str
     status: str
-    record: Mapping[str, Any]
-    payload: Mapping[str, Any]
+    record: Fields
+    payload: Fields
     odd: tuple[str, ...] = ()
     said: dict[Any, Any] | None = None
 
@@ -261,7 +263,7 @@ def per_message(function: Callable[[Message], ResultT]) -> Callable[[Message], R
     return remembered
 
 
-def from_record(record: Mapping[str, Any]) -> Message:
+def from_record(record: Fields) -> Message:
     """Understand a stored record leniently (`docs/architecture.md`, formats); nothing of it is lost.
 
     Raises:
@@ -318,7 +320,7 @@ def new_record(
     to: str,
     created: str,
     priority: str,
-    payload: Mapping[str, Any],
+    payload: Fields,
     **envelope: Any,
 ) -> Message:
     """A pending message in the key order of `docs/architecture.md`, formats; envelope values of None are left out."""
@@ -352,7 +354,7 @@ def _times(value: object) -> Mapping[str, str]:
     return {canonical(str(name)): at for name, at in value.items()} if isinstance(value, Mapping) else _EMPTY
 
 
-def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+def _first(record: Fields, keys: tuple[str, ...]) -> str:
     for key in keys:
         value = record.get(key)
         if isinstance(value, str):
@@ -362,7 +364,7 @@ def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     return ""
 
 
-def _recipients(record: Mapping[str, Any]) -> tuple[str, ...]:
+def _recipients(record: Fields) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for value in [record[key] for key in _ADDRESS_KEYS if key in record]:
         for item in value if isinstance(value, list) else [value]:
@@ -372,7 +374,7 @@ def _recipients(record: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def _payload(record: Fields) -> Fields:
     """The payload mapping, with SendMessage fields found at the top level merged in."""
     value = record.get("payload")
     payload = value if isinstance(value, dict) else {} if value is None else {"content": value}

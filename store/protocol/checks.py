@@ -17,7 +17,7 @@ from msgspec import Struct
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message, per_message
+from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Fields, Message, per_message
 from team_console.store.model.names import USER, canonical, did_you_mean, guess
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.kinds import (
@@ -64,7 +64,7 @@ _SENDABLE = tuple(
 )
 
 
-def as_written(type: str, payload: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def as_written(type: str, payload: Fields) -> tuple[str, Fields]:
     """The type and payload to store: a sprint kind given by name travels as `NAME: {json}` in a plain message.
 
     Raises:
@@ -81,7 +81,7 @@ def check_outgoing(
     *,
     type: str,
     to: Sequence[str],
-    payload: Mapping[str, Any],
+    payload: Fields,
     own_kinds: Collection[str] = (),
 ) -> None:
     """Refuse a message of `send` that would break its protocol.
@@ -110,7 +110,7 @@ def check_outgoing(
         _check_needs(kind, payload)
 
 
-def check_asked(type: str, payload: Mapping[str, Any]) -> None:
+def check_asked(type: str, payload: Fields) -> None:
     """Refuse a request of a client without what it is about, or with two questions that answers could not tell apart.
 
     Raises:
@@ -124,7 +124,7 @@ def check_asked(type: str, payload: Mapping[str, Any]) -> None:
         raise TeamError(Code.INVALID_FIELD, text, "Ask each once: answers are kept under the question's text.")
 
 
-def check_verdict(type: str, fields: Mapping[str, Any]) -> None:
+def check_verdict(type: str, fields: Fields) -> None:
     """A verdict quotes a request, says true or false, and gives its reason when it refuses (requirements 69-78, 93).
 
     Raises:
@@ -146,7 +146,7 @@ def check_verdict(type: str, fields: Mapping[str, Any]) -> None:
         raise TeamError(Code.MISSING_REASON, f"{type}: a refusal needs its reason in content", hint)
 
 
-def check_text_fields(type: str, fields: Mapping[str, Any]) -> None:
+def check_text_fields(type: str, fields: Fields) -> None:
     """A message or broadcast needs content and summary, both texts (requirements 52, 53, 55, 56).
 
     Raises:
@@ -193,13 +193,13 @@ def _sendable(type: str, own_kinds: Collection[str] = ()) -> MessageKind:
     return kind
 
 
-def _check_needs(kind: MessageKind, payload: Mapping[str, Any]) -> None:
+def _check_needs(kind: MessageKind, payload: Fields) -> None:
     for name, what in _departures(kind, payload):
         hint = f"{kind.name} needs {', '.join(kind.needs)} in its payload."
         raise TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)
 
 
-def _departures(kind: MessageKind, payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _departures(kind: MessageKind, payload: Fields) -> Iterator[tuple[str, str]]:
     return departures({name: value for name, value in payload.items() if value is not None}, kind.needs)
 
 
@@ -327,7 +327,7 @@ _SCREENSHOTS = ".sprint-session/screenshots/"
 _Oddity = tuple[str, str, str]
 
 
-def _remarks(name: str, body: Mapping[str, Any]) -> Iterator[_Oddity]:
+def _remarks(name: str, body: Fields) -> Iterator[_Oddity]:
     for key, words in _checker(name).words.items():
         value = body.get(key)
         if isinstance(value, str) and value.upper() not in map(str.upper, words):
@@ -340,25 +340,25 @@ def _remarks(name: str, body: Mapping[str, Any]) -> Iterator[_Oddity]:
     yield from _checker(name).body(body)
 
 
-def _of_creation(body: Mapping[str, Any]) -> Iterator[_Oddity]:
+def _of_creation(body: Fields) -> Iterator[_Oddity]:
     for key in body.keys() - KINDS["AGENT_CREATE_REQUEST"].needs.keys():
         if _BUSINESS_WORDS.search(key):
             yield _BUSINESS, key, "a creation request carries no business context"
 
 
-def _of_batch(body: Mapping[str, Any]) -> Iterator[_Oddity]:
+def _of_batch(body: Fields) -> Iterator[_Oddity]:
     both = sorted({*body["stories_completed"]} & {*body["stories_failed"]})
     if both:
         yield _ODD, "stories_failed", f"{', '.join(both)} are reported completed and failed"
 
 
-def _of_operation(body: Mapping[str, Any]) -> Iterator[_Oddity]:
+def _of_operation(body: Fields) -> Iterator[_Oddity]:
     for key in _NEEDED_BY_OPERATION.get(body["operation"], ()):
         if body[key] is None:
             yield _ODD, key, f"the operation {body['operation']} needs it"
 
 
-def _of_plan(body: Mapping[str, Any]) -> Iterator[_Oddity]:
+def _of_plan(body: Fields) -> Iterator[_Oddity]:
     batches, total = body["batches"], body["total_stories"]
     listed = [story for batch in batches for story in batch["stories"]]
     if len(listed) != total:
@@ -381,7 +381,7 @@ def _of_plan(body: Mapping[str, Any]) -> Iterator[_Oddity]:
 # A sprint message as text, `NAME: {json}`: composed, checked before sending, its problems reported on reading.
 
 
-def compose(name: str, body: Mapping[str, Any]) -> str:
+def compose(name: str, body: Fields) -> str:
     """The content a sprint message travels as: `NAME: {json}`, `msg_type` first (requirements 124, 125).
 
     Raises:
@@ -392,7 +392,7 @@ def compose(name: str, body: Mapping[str, Any]) -> str:
     return f"{name}: {json.dumps(said, ensure_ascii=False, allow_nan=False)}"
 
 
-def _check_body(name: str, body: Mapping[str, Any]) -> None:
+def _check_body(name: str, body: Fields) -> None:
     """Refuse a body that we would send and others could not read.
 
     Raises:
@@ -451,7 +451,7 @@ def _sprint_problems(message: Message) -> tuple[Problem, ...]:
     )
 
 
-def _body_problems(name: str, body: Mapping[str, Any]) -> Iterator[_Oddity]:
+def _body_problems(name: str, body: Fields) -> Iterator[_Oddity]:
     wrong = list(departures(body, KINDS[name].needs))
     yield from ((_MALFORMED, field, text) for field, text in wrong)
     if not wrong:
@@ -622,7 +622,7 @@ def _only_greets(summary: str, words: list[str]) -> bool:
 
 # Rules that can only be judged by knowing the team: directions, roles, contacts, rosters, who may ask for a stop.
 
-_NOBODY: Mapping[str, Any] = MappingProxyType({})
+_NOBODY: Fields = MappingProxyType({})
 
 
 class TeamFacts(Struct, frozen=True):
@@ -777,7 +777,7 @@ class Checker(Struct, frozen=True):
 
     own: tuple[str, str] = ("", "")
     words: Mapping[str, Collection[str]] = _NOBODY
-    body: Callable[[Mapping[str, Any]], Iterable[_Oddity]] = lambda body: ()
+    body: Callable[[Fields], Iterable[_Oddity]] = lambda body: ()
     team: _Rule | None = None
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.clock import from_text
-from team_console.store.model.message import Message
+from team_console.store.model.message import Fields, Message
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import mappings, parse_message, text_in
 
@@ -28,7 +28,7 @@ ONCE, ALWAYS = "once", "always"
 _EXPIRING = frozenset({RequestKind.PERMISSION, RequestKind.QUESTION, RequestKind.PLAN})
 _MOST_LINES = 1_000_000
 """Lines that may be left out of an excerpt in one place."""
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Fields = MappingProxyType({})
 
 
 class Option(Struct, frozen=True):
@@ -65,7 +65,7 @@ class Permission(Struct, frozen=True):
     """
 
     tool: str
-    input: Mapping[str, Any]
+    input: Fields
     suggestions: tuple[Any, ...] = ()
     before: str | UnsetType | None = UNSET
     is_private: bool = False
@@ -95,7 +95,7 @@ class Origin(Struct, frozen=True):
     directory: str = ""
 
 
-def permission_of(payload: Mapping[str, Any]) -> Permission:
+def permission_of(payload: Fields) -> Permission:
     """The permission that a `permission_request` asks for."""
     given, suggestions = payload.get("input"), payload.get("suggestions")
     before = payload.get("before", UNSET)
@@ -111,7 +111,7 @@ def permission_of(payload: Mapping[str, Any]) -> Permission:
     )
 
 
-def _restored(excerpt: str, hunks: Any, given: Mapping[str, Any]) -> str | UnsetType:
+def _restored(excerpt: str, hunks: Any, given: Fields) -> str | UnsetType:
     """The file of which `excerpt` keeps some lines, each in its place; UNSET for places that cannot be."""
     content = given.get("content") if given.keys().isdisjoint(("old_string", "edits")) else None
     new = list(StringIO(content, newline="\n")) if isinstance(content, str) else None
@@ -129,7 +129,7 @@ def _restored(excerpt: str, hunks: Any, given: Mapping[str, Any]) -> str | Unset
     return "".join(found if new is None else [*found, *new[there:]])
 
 
-def questions_of(payload: Mapping[str, Any]) -> tuple[Question, ...]:
+def questions_of(payload: Fields) -> tuple[Question, ...]:
     """The questions of a `question_request`; what cannot be read as one is left out."""
     return tuple(
         Question(text, text_in(item, "header"), tuple(_options(item.get("options"))), item.get("multiSelect") is True)
@@ -138,7 +138,7 @@ def questions_of(payload: Mapping[str, Any]) -> tuple[Question, ...]:
     )
 
 
-def answers_of(payload: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+def answers_of(payload: Fields) -> Mapping[str, tuple[str, ...]]:
     """Question text -> labels or own words, of a `question_response`; empty when it answers nothing."""
     value = payload.get("answers")
     given = value.items() if isinstance(value, Mapping) else ()
@@ -146,7 +146,7 @@ def answers_of(payload: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
     return {text: words for text, words in answers.items() if words}
 
 
-def answers_text(payload: Mapping[str, Any]) -> str:
+def answers_text(payload: Fields) -> str:
     """The same for people, one line for each question: its answer alone where there is one question."""
     answers = answers_of(payload)
     if len(answers) == 1:
@@ -154,28 +154,28 @@ def answers_text(payload: Mapping[str, Any]) -> str:
     return "\n".join(f"{text} {', '.join(words)}" for text, words in answers.items())
 
 
-def origin_of(payload: Mapping[str, Any]) -> Origin:
+def origin_of(payload: Fields) -> Origin:
     """Where a request of a client comes from."""
     return Origin(text_in(payload, "client"), text_in(payload, "session"), text_in(payload, "directory"))
 
 
-def asker_of(payload: Mapping[str, Any]) -> str:
+def asker_of(payload: Fields) -> str:
     """The name under which the process that waits for the answer is present; empty when none was announced."""
     return text_in(payload, "asker")
 
 
-def denial_of(payload: Mapping[str, Any]) -> str:
+def denial_of(payload: Fields) -> str:
     """Why the client denied by itself what is asked for here; empty when it did not, and waits."""
     return text_in(payload, "denied")
 
 
-def modes_of(payload: Mapping[str, Any]) -> tuple[str, ...]:
+def modes_of(payload: Fields) -> tuple[str, ...]:
     """The modes in which a client offers to go on once its plan is approved."""
     value = payload.get("modes")
     return tuple(_words(value)) if isinstance(value, (list, tuple)) else ()
 
 
-def expiry_of(kind: RequestKind | None, payload: Mapping[str, Any]) -> datetime | None:
+def expiry_of(kind: RequestKind | None, payload: Fields) -> datetime | None:
     """When a request ends by itself because its asker waits no longer; None when it does not."""
     value = payload.get("expires")
     return from_text(value) if kind in _EXPIRING and isinstance(value, str) else None
@@ -195,7 +195,7 @@ _SUBJECTS = ("url", "query", "pattern", "description")
 """Further keys that say what a tool is used on."""
 
 
-def path_in(given: Mapping[str, Any]) -> str:
+def path_in(given: Fields) -> str:
     """The file that an input of a tool names; empty when it names none."""
     return next(filter(None, (text_in(given, key) for key in PATH_KEYS)), "")
 
@@ -275,7 +275,7 @@ def edited_text(part: EditablePart, text: str) -> str | None:
     return None if text == part.text else text
 
 
-def edited_input(question: Message, part: EditablePart, text: str) -> Mapping[str, Any]:
+def edited_input(question: Message, part: EditablePart, text: str) -> Fields:
     """The input of the tool with the part replaced by `text`.
 
     Raises:
@@ -289,6 +289,6 @@ def edited_input(question: Message, part: EditablePart, text: str) -> Mapping[st
     return value
 
 
-def _suffix_of_file(given: Mapping[str, Any]) -> str:
+def _suffix_of_file(given: Fields) -> str:
     suffix = PurePath(path_in(given).replace("\\", "/")).suffix
     return suffix if suffix.isascii() and suffix[1:].isalnum() and len(suffix) <= _LONGEST_SUFFIX else ".txt"

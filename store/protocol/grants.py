@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.store.model.clock import from_text
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import Fields, Message, from_record
 from team_console.store.protocol.client_requests import denial_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import mappings, parse_message, text_in
@@ -34,7 +34,7 @@ class GrantScope(Struct, frozen=True):
     tool: str
     directory: str
     client: str
-    inputs: tuple[Mapping[str, Any], ...]
+    inputs: tuple[Fields, ...]
 
     @property
     def place(self) -> tuple[str, str, str, str]:
@@ -83,7 +83,7 @@ def scope_in(grant: Message) -> GrantScope:
     return GrantScope(agent, tool, directory, client, mappings(payload, "inputs"))
 
 
-def _canonical(given: Mapping[str, Any]) -> str:
+def _canonical(given: Fields) -> str:
     """Tells one input from every other; what a model says about its command is no part of the command."""
     acting = {key: value for key, value in given.items() if key != "description" or "command" not in given}
     return json.dumps(acting, sort_keys=True, ensure_ascii=False)

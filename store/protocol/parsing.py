@@ -12,14 +12,14 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import json_trouble, named
-from team_console.store.model.message import Message, per_message
+from team_console.store.model.message import Fields, Message, per_message
 from team_console.store.model.names import canonical
 from team_console.store.protocol.kinds import PREFIX, UNKNOWN, Family, MessageKind, RequestKind, carried_name, kind_of
 from team_console.store.settings.team_config import TeamConfig
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
 """Families whose questions and answers share a `request_id` in their payload; what is neither may quote one too."""
-_NO_BODY: Mapping[str, Any] = MappingProxyType({})
+_NO_BODY: Fields = MappingProxyType({})
 _ID_KEYS = {RequestKind.DEBUG: ("debug_id",), RequestKind.BROWSER: ("request_id",)}
 """Requests whose questions and answers say their id in the JSON, and under which key."""
 _SUBJECTS = {
@@ -46,13 +46,13 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
 
     kind: MessageKind
     name: str
-    carried: Mapping[str, Any] | None
+    carried: Fields | None
     request_id: str | None
     frame_problems: tuple[Problem, ...]
     message: Message
 
     @property
-    def body(self) -> Mapping[str, Any]:
+    def body(self) -> Fields:
         """The JSON of a sprint message, the payload of any other; values are unchecked."""
         return self.message.payload if self.carried is None else self.carried
 
@@ -113,7 +113,7 @@ def _verdict(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
+def parse_carried(content: str) -> tuple[str, Fields]:
     """Split `NAME: {json}`.
 
     Raises:
@@ -133,7 +133,7 @@ def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
     return match.group(1), body
 
 
-_Parsed = tuple[MessageKind, str, Mapping[str, Any] | None, str | None, tuple[Problem, ...]]
+_Parsed = tuple[MessageKind, str, Fields | None, str | None, tuple[Problem, ...]]
 """The fields of a reading but its message."""
 
 
@@ -157,7 +157,7 @@ def _parsed(message: Message) -> _Parsed:
     return _carried(message, name, body, place)
 
 
-def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> _Parsed:
+def _carried(message: Message, name: str, body: Fields, place: str) -> _Parsed:
     stated = body.get("msg_type", body.get("type"))  # later revisions of the protocol say `type`
     kind = kind_of(name)
     if stated == name:
@@ -171,7 +171,7 @@ def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -
     return UNKNOWN, name, body, None, (problem,)
 
 
-def _id_of(message: Message, kind: MessageKind, body: Mapping[str, Any]) -> str | None:
+def _id_of(message: Message, kind: MessageKind, body: Fields) -> str | None:
     keys: tuple[str, ...] = ()
     if kind.matter and kind.family not in _WITH_REQUEST_ID:
         keys = _ID_KEYS.get(kind.matter, ())
@@ -210,25 +210,25 @@ def asks(message: Message, request_id: str | None) -> bool:
 # Fields of what others wrote, payloads and JSON: of the type that is expected, else as if they were not there.
 
 
-def text_in(data: Mapping[str, Any], key: str) -> str:
+def text_in(data: Fields, key: str) -> str:
     """A text; empty for anything else."""
     value = data.get(key)
     return value if isinstance(value, str) else ""
 
 
-def texts_in(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def texts_in(data: Fields, key: str) -> tuple[str, ...]:
     """The texts of a list; none for anything else."""
     value = data.get(key)
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, (list, tuple)) else ()
 
 
-def mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def mapping(data: Fields, key: str) -> Fields:
     """An object; empty for anything else."""
     value = data.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
-def mappings(data: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any], ...]:
+def mappings(data: Fields, key: str) -> tuple[Fields, ...]:
     """The objects of a list; none for anything else."""
     value = data.get(key)
     return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
@@ -243,9 +243,7 @@ _ENVELOPE = frozenset(
 """Fields that every record we write has, so that settings may require them and nobody has to give them."""
 
 
-def check_configured(
-    config: TeamConfig, *, type: str, sender: str, to: Sequence[str], payload: Mapping[str, Any]
-) -> list[str]:
+def check_configured(config: TeamConfig, *, type: str, sender: str, to: Sequence[str], payload: Fields) -> list[str]:
     """Refuse a message without a field its kind requires in this team; returns what its handoff lacks as warnings.
 
     Raises:
@@ -264,13 +262,13 @@ def check_configured(
     return warnings
 
 
-def missing_fields(config: TeamConfig, type: str, payload: Mapping[str, Any]) -> list[str]:
+def missing_fields(config: TeamConfig, type: str, payload: Fields) -> list[str]:
     """Payload fields that the team's settings require of a kind, and that this payload has not, or has empty."""
     rule = config.kinds.get(type)
     return _missing([name for name in rule.required_fields if name not in _ENVELOPE], payload) if rule else []
 
 
-def _missing(names: Iterable[str], payload: Mapping[str, Any]) -> list[str]:
+def _missing(names: Iterable[str], payload: Fields) -> list[str]:
     return [name for name in names if payload.get(name) in (None, "", [], (), {})]
 
 
@@ -360,7 +358,7 @@ def planned(batches: Any) -> dict[str, list[str]]:
     return found
 
 
-def replanned(now: Mapping[str, list[str]], body: Mapping[str, Any], begun: Collection[str]) -> dict[str, list[str]]:
+def replanned(now: Mapping[str, list[str]], body: Fields, begun: Collection[str]) -> dict[str, list[str]]:
     """The batches after a correction: new ones take their stories over, and only what is dropped is dropped.
 
     Args:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.model.message import Message, Status, from_record
+from team_console.store.model.message import Fields, Message, Status, from_record
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFact, RecordedFacts
 from team_console.store.protocol.judgement import Judged, judge_entries, succession_of
@@ -41,7 +40,7 @@ def is_answer(message: Message) -> bool:
 
 
 def fact_of(
-    raw: bytes, record: Mapping[str, Any], *, line: int, at: datetime | None, by_desk: bool, in_time: bool
+    raw: bytes, record: Fields, *, line: int, at: datetime | None, by_desk: bool, in_time: bool
 ) -> RecordedFact | None:
     """What a record on the trail tells of a request, None when it belongs to none.
 
@@ -71,7 +70,7 @@ def fact_of(
     )
 
 
-def _may_belong(record: Mapping[str, Any]) -> bool:
+def _may_belong(record: Fields) -> bool:
     """A quick look that lets every question and answer through, and few others."""
     payload, name = record.get("payload"), record.get("type")
     if not isinstance(payload, dict) or not isinstance(name, str):

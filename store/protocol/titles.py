@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from team_console.store.model.message import Message, per_message
+from team_console.store.model.message import Fields, Message, per_message
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     answers_text,
@@ -91,7 +91,7 @@ def title_of(read: ParsedMessage) -> str:
     return _line(_stated(read) or _asked(read) or said or _telling(_fields(read))) or read.name
 
 
-def _fields(read: ParsedMessage) -> Mapping[str, Any]:
+def _fields(read: ParsedMessage) -> Fields:
     """The fields that say something: of a sprint message those of its JSON, not the text that carries it."""
     payload = read.message.payload
     return {key: value for key, value in (read.carried or {}).items() if key != "msg_type"} or payload
@@ -129,7 +129,7 @@ def reason_of(answer: Message) -> str:
     return text_at(payload, "content") or text_at(payload, "reason") or text_at(payload, "feedback")
 
 
-def text_at(body: Mapping[str, Any], key: str) -> str:
+def text_at(body: Fields, key: str) -> str:
     """The text under `key`, empty when there is none."""
     return text_in(body, key).strip()
 
@@ -150,7 +150,7 @@ def _stated(read: ParsedMessage) -> str:
     return "" if _asked(read) or rest == "for you" or rest.startswith("{") else rest
 
 
-def _telling(payload: Mapping[str, Any]) -> str:
+def _telling(payload: Fields) -> str:
     """The text of the field that tells most, or else the first field."""
     told = next((text for key in _TELLING if (text := text_at(payload, key))), "")
     if told or not payload:
@@ -188,7 +188,7 @@ def _result(read: ParsedMessage) -> str:
     return text_at(body, "note") or text_at(body, "agent_name")
 
 
-def _first(body: Mapping[str, Any], key: str, inner: str) -> str:
+def _first(body: Fields, key: str, inner: str) -> str:
     return next((text_at(first, inner) for first in mappings(body, key)), "")
 
 

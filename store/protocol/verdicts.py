@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.model.message import Message, from_record, per_message
+from team_console.store.model.message import Fields, Message, from_record, per_message
 from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.grants import GRANT, grant_of, grant_trouble
@@ -118,7 +118,7 @@ def seen_title(question: Message, title: str) -> Seen:
     return Seen(digest_of(question), (), (f"title: {title}",), digest, Face.TITLE)
 
 
-def shown_in(fields: Mapping[str, Any]) -> dict[str, Any]:
+def shown_in(fields: Fields) -> dict[str, Any]:
     """What a verdict, or its line in the audit trail, keeps of what was shown; empty where it keeps nothing."""
     return {SHOWN: text_in(fields, SHOWN), EVIDENCE: texts_in(fields, EVIDENCE), SHOWN_BY: text_in(fields, SHOWN_BY)}
 
@@ -138,7 +138,7 @@ class Seal(StrEnum):
     """There is a signature and it does not fit: the record was changed, or signed with another key."""
 
 
-def canonical(record: Mapping[str, Any]) -> bytes:
+def canonical(record: Fields) -> bytes:
     """The bytes a signature covers: id, type, sender, recipients, priority, creation time, group and payload.
 
     Built from the understood message, so that another backend's spelling of the same message has the same bytes.
@@ -161,7 +161,7 @@ def canonical(record: Mapping[str, Any]) -> bytes:
     return _dumped(said).encode("ascii")
 
 
-def sign(record: Mapping[str, Any], key: bytes) -> str:
+def sign(record: Fields, key: bytes) -> str:
     """The signature of `record`, `hmac-sha256:` and 64 hexadecimal digits."""
     return _SCHEME + hmac.new(key, canonical(record), hashlib.sha256).hexdigest()
 
@@ -176,7 +176,7 @@ def seal_of(message: Message, key: bytes) -> Seal:
     return Seal.SIGNED if fits else Seal.BROKEN
 
 
-def _dumped(said: Mapping[str, Any]) -> str:
+def _dumped(said: Fields) -> str:
     """The one JSON text of what is signed; texts keep their characters, keys become texts."""
     return json.dumps(_plain(said), sort_keys=True, separators=(",", ":"))
 

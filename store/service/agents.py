@@ -19,7 +19,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Message, Status, ids_of
+from team_console.store.model.message import Fields, Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
@@ -195,10 +195,10 @@ def conclude(
     name: str,
     outcome: str,
     agent: str,
-    body: Mapping[str, Any],
+    body: Fields,
     *,
     note: str | None,
-    more: Mapping[str, Any] | None = None,
+    more: Fields | None = None,
 ) -> list[Message]:
     """Tell the asker in the sprint message `name` that its agent is there or gone, and close the question."""
     body = {**body, "in_reply_to": question.message_id, **({"note": note} if note else {})}

@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Fields, Message, Status
 from team_console.store.protocol.checks import check_asked
 from team_console.store.protocol.client_requests import FileExcerpt, headline_of, permission_of, questions_of
 from team_console.store.protocol.judgement import WITHDRAWN
@@ -42,7 +42,7 @@ def ask_permission(
     caller: Caller,
     *,
     tool: str,
-    input: Mapping[str, Any],
+    input: Fields,
     directory: str | None = None,
     session: str | None = None,
     client: str | None = None,
@@ -53,7 +53,7 @@ def ask_permission(
     summary: str | None = None,
     asker: str | None = None,
     denied: str | None = None,
-    why: Mapping[str, Any] | None = None,
+    why: Fields | None = None,
 ) -> Receipt:
     """Ask the lead whether a tool may be used; `Receipt.request_id` names what was asked.
 
@@ -92,14 +92,14 @@ def ask_permission(
 def ask_question(
     caller: Caller,
     *,
-    questions: Sequence[Mapping[str, Any]],
+    questions: Sequence[Fields],
     directory: str | None = None,
     session: str | None = None,
     client: str | None = None,
     expires: datetime | str | None = None,
     summary: str | None = None,
     asker: str | None = None,
-    why: Mapping[str, Any] | None = None,
+    why: Fields | None = None,
 ) -> Receipt:
     """Ask the lead one or more questions; `Receipt.request_id` names what was asked.
 
@@ -173,7 +173,7 @@ def put_request(
     action: str,
     type: str,
     to: str,
-    payload: Mapping[str, Any],
+    payload: Fields,
     id_parts: Sequence[str],
     linked: Linked | None = None,
     unchecked: Iterable[str] = (),
@@ -241,7 +241,7 @@ def expiry(expires: datetime | str | None) -> dict[str, str]:
     return {"expires": to_text(moment)}
 
 
-def _ask(caller: Caller, action: str, type: str, prefix: str, body: Mapping[str, Any], line: str) -> Receipt:
+def _ask(caller: Caller, action: str, type: str, prefix: str, body: Fields, line: str) -> Receipt:
     config = caller.team.config()
     refuse_lead(caller, config, f"{prefix} requests")
     payload = {"summary": line.strip()[:_LONGEST_SUMMARY], **body}

@@ -13,7 +13,7 @@ from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Message, Priority, ids_of
+from team_console.store.model.message import Fields, Message, Priority, ids_of
 from team_console.store.model.names import canonical, guess, is_name
 from team_console.store.protocol.checks import secret_warnings
 from team_console.store.protocol.client_requests import (
@@ -90,7 +90,7 @@ class Answer(Struct, frozen=True):
     scope: str = ONCE
     number: int | None = None
     mode: str | None = None
-    updated: Mapping[str, Any] | str | None = None
+    updated: Fields | str | None = None
     answers: Mapping[str, str | Sequence[str]] | None = None
     message_id: str | None = None
     remarks: tuple[Remark, ...] = ()
@@ -108,7 +108,7 @@ class Answer(Struct, frozen=True):
         return "approve" if self.approve else "reject"
 
     @property
-    def shown(self) -> Mapping[str, Any]:
+    def shown(self) -> Fields:
         """What the verdict keeps of what was shown."""
         return self.seen.as_recorded if isinstance(self.seen, Seen) else {}
 
@@ -125,7 +125,7 @@ class _Answered(Struct, frozen=True):
     messages: Sequence[Message]
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
-    facts: Mapping[str, Any] = {}
+    facts: Fields = {}
 
 
 def _decide(caller: Caller, verdict: Answer) -> Receipt:
@@ -474,7 +474,7 @@ def submit_plan(
     modes: Sequence[str] = (),
     expires: datetime | str | None = None,
     asker: str | None = None,
-    why: Mapping[str, Any] | None = None,
+    why: Fields | None = None,
 ) -> Receipt:
     """Hand in the actor's plan to the lead (requirement 80); a later plan supersedes an open one.
 
@@ -534,7 +534,7 @@ def approve(
     scope: str = ONCE,
     suggestion: int | None = None,
     mode: str | None = None,
-    updated: Mapping[str, Any] | str | None = None,
+    updated: Fields | str | None = None,
     message_id: str | None = None,
     remarks: Sequence[Remark] = (),
 ) -> Receipt:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from team_console.store.contract.transaction import duplicate_id
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Message
+from team_console.store.model.message import Fields, Message
 from team_console.store.model.names import ALL, check_name
 from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import (
@@ -86,7 +86,7 @@ def read_form(document: object) -> SendMessageForm:
     return SendMessageForm(**given, ignored=tuple(str(name) for name in fields if name not in _FIELDS))
 
 
-def _check_matrix(kind: str, fields: Mapping[str, Any]) -> None:
+def _check_matrix(kind: str, fields: Fields) -> None:
     quotes = KINDS[kind].answers is not None
     if kind not in _TO_NOBODY:
         recipient = fields.get("recipient")
@@ -114,7 +114,7 @@ def _unknown_type(kind: object) -> TeamError:
     return invalid_type(kind, _TYPES)
 
 
-def _flat(document: Mapping[str, Any]) -> Mapping[str, Any]:
+def _flat(document: Fields) -> Fields:
     """The flat form of a newer `{to, summary, message}`; any other document as it is."""
     if "type" in document or "to" not in document:
         return document

@@ -15,7 +15,7 @@ from team_console.store.contract.transaction import Transaction, duplicate_id
 from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Message, Priority, Status, from_record, new_message_id, new_record
+from team_console.store.model.message import Fields, Message, Priority, Status, from_record, new_message_id, new_record
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, guess
 from team_console.store.protocol.checks import (
     TeamFacts,
@@ -56,7 +56,7 @@ class Draft(Struct, frozen=True):
     type: str
     sender: str
     to: tuple[str, ...]
-    payload: Mapping[str, Any]
+    payload: Fields
     priority: str | None = None
     message_id: str | None = None
 
@@ -241,7 +241,7 @@ def record_of(
     tx: Transaction,
     draft: Draft,
     recipient: str,
-    payload: Mapping[str, Any],
+    payload: Fields,
     *,
     message_id: str | None = None,
     **envelope: Any,
@@ -270,7 +270,7 @@ def sealed(message: Message, key: bytes) -> Message:
     return from_record({**message.record, "signature": sign(message.record, key)}) if key else message
 
 
-def shrink(tx: Transaction, type: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+def shrink(tx: Transaction, type: str, payload: Fields) -> Fields:
     """Move a large content beside the queue and leave its beginning and its reference (requirement 108).
 
     A sprint message stays whole: cut JSON would be no message at all.

@@ -24,7 +24,7 @@ from team_console.store.contract.team import (
 )
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message
+from team_console.store.model.message import Fields, Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.kinds import RESULTS
@@ -350,7 +350,7 @@ _SHOWN_LINES = re.compile(
 """The lines that the console counted as painted: `all` of them, or what was `said`."""
 
 
-def _not_shown(shown: Mapping[str, Any]) -> str:
+def _not_shown(shown: Fields) -> str:
     """What cannot be proved of what was shown; empty when it was all on the screen."""
     by = shown[SHOWN_BY]
     if not by and shown[SHOWN]:
@@ -361,7 +361,7 @@ def _not_shown(shown: Mapping[str, Any]) -> str:
     return _UNSHOWN.get(by, "what was shown to whoever decided is not known")
 
 
-def _gaps(row: RequestRow, digest: str, shown: Mapping[str, Any]) -> Iterator[str]:
+def _gaps(row: RequestRow, digest: str, shown: Fields) -> Iterator[str]:
     """What of a decision is not known or does not fit."""
     if digest and digest != digest_of(row.question):
         yield "the question is not any more what it was when it was decided: its digest is another"

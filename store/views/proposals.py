@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Struct, UnsetType
-from team_console.store.model.message import Message
+from team_console.store.model.message import Fields, Message
 from team_console.store.protocol.client_requests import PATH_KEYS, FileExcerpt, Permission, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message, text_in, texts_in
@@ -65,7 +65,7 @@ def suggestion_words(suggestion: Any) -> str:
     return f"{what} {reach}".strip()
 
 
-def _what(suggestion: Mapping[str, Any]) -> str:
+def _what(suggestion: Fields) -> str:
     kind, behavior = suggestion.get("type"), suggestion.get("behavior")
     if kind == "setMode" and isinstance(suggestion.get("mode"), str):
         return f"mode {suggestion['mode']}"
@@ -234,7 +234,7 @@ class Proposal(Struct, frozen=True):
     text: str = ""
     diff: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    rest: Mapping[str, Any] = MappingProxyType({})
+    rest: Fields = MappingProxyType({})
 
 
 PRIVATE = "What stands there now is not shown: the file is readable by its owner only"
@@ -308,7 +308,7 @@ def lines_to_remark(question: Message, whole: str | None = None) -> list[str]:
     return list(proposal.diff) or proposal.text.split("\n")
 
 
-def input_text(given: Mapping[str, Any]) -> str:
+def input_text(given: Fields) -> str:
     """A whole input as text, to be compared with another."""
     return json.dumps(dict(given), indent=2, ensure_ascii=False, default=str) + "\n"
 
@@ -352,7 +352,7 @@ def _applied(text: str, edits: Sequence[Edit]) -> tuple[str | None, tuple[str, .
     return text, tuple(notes)
 
 
-def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Mapping[str, Any], *, is_private: bool) -> Proposal:
+def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Fields, *, is_private: bool) -> Proposal:
     """Edits held against the file as it was; without it only what they replace is compared."""
     if isinstance(before, str) or before is None:
         text, notes = _applied(before or "", edits)
@@ -367,13 +367,13 @@ def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Mapping[str,
     return Proposal(Sort.CHANGE, subject=subject, diff=lines, notes=(note, *everywhere_note), rest=rest)
 
 
-def _diffed(sort: Sort, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Mapping[str, Any]) -> Proposal:
+def _diffed(sort: Sort, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Fields) -> Proposal:
     nothing = ("Nothing would change.",) if old == new and sort is Sort.CHANGE else ()
     empty = ("The file would be empty.",) if not new and old != new else ()
     return Proposal(sort, subject=subject, diff=difference(old, new), notes=(*notes, *nothing, *empty), rest=rest)
 
 
-def _edits(given: Mapping[str, Any]) -> Iterator[Edit]:
+def _edits(given: Fields) -> Iterator[Edit]:
     several = given.get("edits")
     items = several if isinstance(several, list) else [given]
     found = []
@@ -385,7 +385,7 @@ def _edits(given: Mapping[str, Any]) -> Iterator[Edit]:
     yield from found
 
 
-def _without(given: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+def _without(given: Fields, *keys: str) -> Fields:
     """The fields that are shown nowhere else; one of these keys whose value is of an unknown sort is among them."""
     hidden = {key for key in keys if isinstance(given.get(key), _SHOWN.get(key, str))}
     return {key: value for key, value in given.items() if key not in hidden}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message, Priority, Status, from_record
+from team_console.store.model.message import Fields, Message, Priority, Status, from_record
 from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 
@@ -77,7 +77,7 @@ class RowEntry(Struct, frozen=True):
     arrival: int | None = None
     problems: tuple[Problem, ...] = ()
     changed: str = ""
-    note: Mapping[str, Any] = {}
+    note: Fields = {}
     is_old: bool = False
 
 
@@ -181,7 +181,7 @@ def payload_text(message: Message) -> str | None:
     return None if payload is None or _has_own_note(payload) else dump(payload)
 
 
-def _own_note(message: Message, columns: Mapping[str, Any], arrival: int | None, words: Sequence[str]) -> str:
+def _own_note(message: Message, columns: Fields, arrival: int | None, words: Sequence[str]) -> str:
     payload = None if columns["payload"] is None else message.record.get("payload")
     base = _from_columns(Row(**columns), payload, foreign=True)
     return dump({_ARRIVAL: arrival, **({_WORDS: words} if words else {}), **_difference(message.record, base)})
@@ -194,7 +194,7 @@ def _words(message: Message) -> list[str]:
     return [*map(storable, (message.type, message.sender, ",".join(message.recipients))), said]
 
 
-def _recorded_words(note: Mapping[str, Any]) -> list[Any]:
+def _recorded_words(note: Fields) -> list[Any]:
     """The same as it was written; nothing for a row of another program or of 0.5.0."""
     words = note.get(_WORDS)
     return words if isinstance(words, list) and len(words) == len(_PARTS) else []
@@ -204,7 +204,7 @@ def _has_own_note(payload: Any) -> bool:
     return isinstance(payload, dict) and isinstance(payload.get(NOTE_KEY), dict)
 
 
-def _record(row: Row, payload: Any, note: Mapping[str, Any]) -> dict[str, Any]:
+def _record(row: Row, payload: Any, note: Fields) -> dict[str, Any]:
     """The record of the row; where the note contradicts what the columns name, another program changed them."""
     base = _from_columns(row, payload, foreign=not _has_own_note(payload))
     if not note:
@@ -221,7 +221,7 @@ def _record(row: Row, payload: Any, note: Mapping[str, Any]) -> dict[str, Any]:
     return _apply(base, {**rest, _ABSENT: absent}, row)
 
 
-def _check_times(record: Mapping[str, Any]) -> None:
+def _check_times(record: Fields) -> None:
     """Refuse times by agent that are none: any program may write a note, and nobody looks at each of them again.
 
     Raises:
@@ -233,7 +233,7 @@ def _check_times(record: Mapping[str, Any]) -> None:
             raise ValueError(f"a {key} whose times are not all texts")
 
 
-def _apply(base: Mapping[str, Any], note: Mapping[str, Any], row: Row) -> dict[str, Any]:
+def _apply(base: Fields, note: Fields, row: Row) -> dict[str, Any]:
     record = {key: value for key, value in base.items() if key not in _listed(note)}
     record.update({key: value for key, value in note.items() if key not in _MARKS})
     more = note.get(_MORE)
@@ -244,13 +244,13 @@ def _apply(base: Mapping[str, Any], note: Mapping[str, Any], row: Row) -> dict[s
     return record
 
 
-def _retries(record: Mapping[str, Any]) -> tuple[int, ...]:
+def _retries(record: Fields) -> tuple[int, ...]:
     """What the column may hold beside these attempts, unless another router has counted on."""
     message = from_record(record)
     return retries_of(message), attempts_of(message)
 
 
-def _listed(note: Mapping[str, Any]) -> list[Any]:
+def _listed(note: Fields) -> list[Any]:
     absent = note.get(_ABSENT)
     return absent if isinstance(absent, list) else []
 
@@ -282,7 +282,7 @@ def _from_columns(row: Row, payload: Any, *, foreign: bool) -> dict[str, Any]:
     return record
 
 
-def _difference(record: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+def _difference(record: Fields, base: Fields) -> dict[str, Any]:
     beyond = {key: value for key, value in record.items() if key not in base or not _same(base[key], value)}
     more = {key: beyond.pop(key) for key in _MARKS if key in beyond}
     absent = [key for key in base if key not in record]

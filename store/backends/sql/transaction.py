@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from pathlib import Path
@@ -46,7 +46,7 @@ from team_console.store.backends.sql.schema import (
 from team_console.store.backends.sql.settings import TABLE, write_pointer, write_settings
 from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import ENVELOPE_KEYS, Message, ids_of
+from team_console.store.model.message import ENVELOPE_KEYS, Fields, Message, ids_of
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, reworded
 from team_console.store.protocol.parsing import carries
@@ -346,16 +346,16 @@ class SqlTransaction(Transaction):
         entry = self._entries.get(message.message_id)
         return payload_text(message) if entry is None else given_payload(entry)
 
-    def _insert_once(self, into: str, row: Mapping[str, Any], *key: str) -> None:
+    def _insert_once(self, into: str, row: Fields, *key: str) -> None:
         condition = " AND ".join(f"{name} = :{name}" for name in key)
         if self.connection.first(f"SELECT 1 FROM {into} WHERE {condition}", row) is None:
             self._insert(into, [row])
 
-    def _insert(self, into: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _insert(self, into: str, rows: Sequence[Fields]) -> None:
         if rows:
             self.connection.change_all(insert(into, rows[0]), rows)
 
-    def _check(self, count: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _check(self, count: int, rows: Sequence[Fields]) -> None:
         if count != len(rows):
             names = ", ".join(str(row["old_id"]) for row in rows[:3])
             text = f"another program took one of {names} away at the same moment; nothing was written"

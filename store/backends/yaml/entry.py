@@ -19,7 +19,7 @@ from team_console.store.backends.yaml.own_form import (
     text_only,
     typed,
 )
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import Fields, Message, from_record
 
 LARGEST = 16 << 20
 """Bytes of one entry that are still understood; a larger one counts as damaged."""
@@ -370,7 +370,7 @@ class Entry(Struct, frozen=True, eq=False, gc=False):
         return self.outcome if isinstance(self.outcome, TextError) else None
 
 
-def to_message(record: Mapping[str, Any], raw: bytes) -> Message:
+def to_message(record: Fields, raw: bytes) -> Message:
     """Understand a record read from `raw`.
 
     Raises:
@@ -438,7 +438,7 @@ class _NotByLines(Exception):
     """The change cannot be made in place."""
 
 
-def patch(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], style: Style) -> bytes:
+def patch(raw: bytes, old: Fields, new: Fields, style: Style) -> bytes:
     """The text `raw` of the record `old`, changed so that it holds `new`; what is equal in both stays byte for byte.
 
     Where lines alone cannot make the change, the entry is written anew and the comments behind it stay.
@@ -476,7 +476,7 @@ class _Patch(Struct, frozen=True):
     text: str
     eol: str
 
-    def changes(self, node: Node, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[_Change]:
+    def changes(self, node: Node, old: Fields, new: Fields) -> Iterator[_Change]:
         """Each difference between two mappings, of which `node` is the one that stands there."""
         pairs: dict[str, tuple[Node, Node]] = {key.value: (key, value) for key, value in node.value}
         stay: dict[str, Node] = {}  # values on one line, behind which a new pair can stand

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,6 +31,7 @@ from team_console.store.backends.yaml.queue import QueueFile, QueueText, changed
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import (
     STATE_KEYS,
+    Fields,
     Message,
     digest,
     from_record,
@@ -68,7 +68,7 @@ def is_cut(here: object, wanted: object) -> bool:
     return here != wanted and _begins(here, wanted)
 
 
-def _readings(piece: bytes) -> Iterator[tuple[Mapping[str, Any], str]]:
+def _readings(piece: bytes) -> Iterator[tuple[Fields, str]]:
     """Each way to read the piece as a record that ends too early, with the letters of its end that was left out."""
     text = _whole_letters(piece.rstrip(b"\0 \t\r\n"))
     lines = text.split(b"\n")
@@ -118,7 +118,7 @@ def _begins_mapping(here: object, wanted: Mapping[str, object]) -> bool:
     return True
 
 
-def _written(record: Mapping[str, Any]) -> Iterator[str]:
+def _written(record: Fields) -> Iterator[str]:
     for is_ascii in (False, True):
         yield json.dumps(record, ensure_ascii=is_ascii, default=str)
         yield json.dumps(record, ensure_ascii=is_ascii, default=str, sort_keys=True)

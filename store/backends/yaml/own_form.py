@@ -13,7 +13,7 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from team_console.store.model.message import ENVELOPE_KEYS
+from team_console.store.model.message import ENVELOPE_KEYS, Fields
 
 TEXT_KEYS = ENVELOPE_KEYS - {"payload", "attempts", "retry_count", "max_retries"}
 """Record keys whose scalars are always the text as written; below the other keys numbers and words are typed."""
@@ -254,7 +254,7 @@ def _wide() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     )
 
 
-def write(record: Mapping[str, Any]) -> bytes:
+def write(record: Fields) -> bytes:
     """Write a record as one block-style list item at column 0, ending with a newline.
 
     Raises:
@@ -274,7 +274,7 @@ def pair(key: str, value: Any, column: int) -> str:
     return "\n".join(_pair(key, value, column, 1))
 
 
-def _mapping(mapping: Mapping[str, Any], column: int, depth: int) -> Iterator[str]:
+def _mapping(mapping: Fields, column: int, depth: int) -> Iterator[str]:
     _check_depth(depth)
     for key, value in mapping.items():
         if not isinstance(key, str):

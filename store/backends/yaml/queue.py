@@ -33,7 +33,7 @@ from team_console.store.backends.yaml.entry import (
 from team_console.store.backends.yaml.own_form import Kind, TextError
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, digest, from_record, is_ahead, is_copy
+from team_console.store.model.message import Fields, Message, digest, from_record, is_ahead, is_copy
 
 BOM = b"\xef\xbb\xbf"
 MOST_DAMAGED = 1000
@@ -604,7 +604,7 @@ def in_sequence(first: Line | None, second: Line | None) -> Line | None:
     return replace(second, facts={**first.facts, **second.facts}, void=second.void or first.void, **both)
 
 
-def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Record:
+def changed_keys(old: Fields, new: Fields) -> Record:
     """What turns the record `old` into `new`; None for a key that is gone."""
     keys: Record = {key: value for key, value in new.items() if key not in old or old[key] != value}
     return keys | {key: None for key in old if key not in new}
