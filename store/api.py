@@ -242,7 +242,7 @@ class AgentClient:
         return wait_for_messages(self._caller, take, timeout=wait)
 
     def peek(self, *, limit: int | None = None, type: str | None = None, delivered: bool = False) -> Received:
-        """What `receive` would hand out now; nothing is locked, marked or archived.
+        """Return what `receive` would hand out now; nothing is locked, marked or archived.
 
         Raises:
             TeamError: As for `receive`.

@@ -338,7 +338,7 @@ class ClaudeTeam(Team):
         return messages, f"{counted(left, 'entry')} of this inbox cannot be read as a JSON object" if left else ""
 
     def _record(self, entry: dict[str, Any]) -> dict[str, Any]:
-        """What an entry says, whichever of the field names in use it has, as a record that lacks its id and reader."""
+        """Return an entry as a record without id and reader, whichever of the field names in use it has."""
         rest = dict(entry)
         text, when, sender, word = (
             *(_take(rest, "text", "content", "message"), _take(rest, "timestamp", "ts", "created_at")),

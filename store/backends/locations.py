@@ -46,7 +46,7 @@ def _without_ways_up(path: Path) -> Path:
 
 
 def unseen(*paths: Path) -> str | None:
-    """Why the system does not say whether something is at one of these paths, as without rights; None when it does."""
+    """Return why the system hides whether one of these paths exists, such as missing rights; None when it does not."""
     for path in paths:
         try:
             os.stat(path)

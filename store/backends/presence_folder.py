@@ -69,7 +69,7 @@ class PresenceFolder(Struct, frozen=True):
             _close(held)
 
     def attendance(self, presence: Presence) -> Attendance:
-        """Who is present; writes nothing, and waits for nobody."""
+        """Return who is present; writes nothing and never waits."""
         try:
             folder = open_folder(self.path)
         except (FileNotFoundError, NotADirectoryError):

@@ -49,12 +49,12 @@ def seal(key: bytes, line: bytes) -> str:
 
 
 def key_name(key: bytes) -> str:
-    """What tells one key from another without telling the key."""
+    """Return a name that tells the key from others without revealing it."""
     return hashlib.sha256(_PURPOSE + key).hexdigest()[:8]
 
 
 def judged(key: bytes, line: bytes, found: object) -> LineSeal:
-    """What `found`, the seal that stands on an audit line, tells of it."""
+    """Return the state of `found`, the seal on an audit line."""
     if not key:
         return LineSeal.UNKNOWN
     match = _SEAL(found) if isinstance(found, str) else None
@@ -158,7 +158,7 @@ class TeamState(Protocol):
 
     @property
     def recorded(self) -> RecordedFacts | None:
-        """What the audit trail knows of requests and answers; None where there is no trail to ask."""
+        """The audit trail's facts on requests and answers; None where there is no trail to ask."""
 
     def everything(self) -> Sequence[Message]:
         """All live messages in stored order."""
@@ -234,7 +234,7 @@ class Snapshot(Struct, frozen=True):
 
     @property
     def doubt(self) -> Problem | None:
-        """Why messages may be missing all the same, or are: somebody else wrote the queue."""
+        """The reason why messages may be missing: somebody else wrote the queue. None without one."""
         return next((problem for problem in self.problems if problem.code in (ROLLED_BACK, FOREIGN_WRITE)), None)
 
 
@@ -336,7 +336,7 @@ class Team(ABC):
         """
 
     def obstacle(self) -> str:
-        """Why this process may not write here now, as a sentence; empty when nothing is known to forbid it.
+        """Return why this process may not write here now, as a sentence; empty when nothing is known to forbid it.
 
         Looks at permissions only: takes no lock and makes nothing, so it may be asked at each look.
         """
@@ -450,7 +450,7 @@ class Team(ABC):
         return nullcontext(False)
 
     def attendance(self, presence: Presence) -> Attendance:
-        """Who is present now; never raises, never waits, never writes."""
+        """Return who is present now; never raises, waits or writes."""
         return UNKNOWN
 
     def places(self) -> Mapping[str, str]:

@@ -95,7 +95,7 @@ class Transaction(ABC):
 
     @cached_property
     def recorded(self) -> RecordedFacts | None:
-        """What the audit trail knows of requests and answers; None where there is no trail to ask.
+        """The audit trail's facts on requests and answers; None where there is no trail to ask.
 
         Read when first asked for: few writes need it, and a trail may be long.
         """
@@ -138,7 +138,7 @@ class Transaction(ABC):
         self.changes.settings = text
 
     def finish(self) -> Changes | None:
-        """What to commit, or None when nothing was written.
+        """Return the changes to commit; None when nothing was written.
 
         Raises:
             RuntimeError: Something was written and `record` was never called; a programming error.

@@ -102,5 +102,5 @@ class Problem(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What is wrong and where, the place named once."""
+        """The problem and its place, named once."""
         return self.message if self.message.startswith(self.place) else f"{self.place}: {self.message}"

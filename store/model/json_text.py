@@ -81,7 +81,7 @@ def _parsed(parse: Callable[[str], Any], text: str, *, what: str, hint: str) -> 
 
 
 def json_trouble(error: json.JSONDecodeError) -> str:
-    """Where the text stops being JSON, and why."""
+    """Return where and why the text stops being JSON."""
     return f"line {error.lineno} column {error.colno}: {_WORDS.get(error.msg, error.msg)}"
 
 

@@ -126,7 +126,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def created_at(self) -> datetime | None:
-        """When it was created, or None when the timestamp is missing or unreadable."""
+        """The time of creation; None when the timestamp is missing or unreadable."""
         return from_text(self.created)
 
     def order_by(self, ranks: Mapping[str, int] = _EMPTY) -> tuple[int, str]:
@@ -407,7 +407,7 @@ _LAST = 9
 
 
 def rank(status: str) -> int:
-    """How far on its way a message of this status is; a word nobody knows counts as the end."""
+    """Return the progress of a status on its way; an unknown word counts as the end."""
     return _COPIES_RANKS.get(status, _LAST)
 
 
@@ -426,11 +426,11 @@ def is_copy(message: Message, other: Message) -> bool:
 
 
 def digest(message: Message) -> str:
-    """What tells this message from others of its id, as 16 characters; the same for all copies of it."""
+    """Return 16 characters that tell this message from others of its id; the same for all its copies."""
     return hashlib.sha256(_letter(message).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def _letter(message: Message) -> str:
-    """What the message is, as text: everything but the keys of its state."""
+    """Return the message as text without the keys of its state."""
     said = {key: value for key, value in message.record.items() if key not in _STATE}
     return json.dumps(said, sort_keys=True, default=str)

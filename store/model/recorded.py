@@ -94,7 +94,7 @@ _Taken = TypeVar("_Taken", Acceptance, Confirmation)
 
 
 def _taken(line: int, facts: object, sort: type[_Taken]) -> _Taken | None:
-    """What the facts of a line take on record; None where they do not say it properly."""
+    """Return what the facts of a line take on record; None where they are malformed."""
     try:
         return msgspec.convert({**facts, "line": line}, sort) if isinstance(facts, dict) else None
     except msgspec.ValidationError:
@@ -132,7 +132,7 @@ class RecordedFacts:
         return message_id in self._places
 
     def get(self, message_id: str) -> RecordedFact | None:
-        """What is on record of this message."""
+        """Return the recorded fact of this message; None without one."""
         place = self._places.get(message_id)
         return None if place is None else self._order[place]
 
@@ -173,7 +173,8 @@ class RecordedFacts:
         return written is not None and not is_same(message, written)
 
     def order_of(self, message_id: str, order: tuple[datetime, float]) -> RecordOrder:
-        """When the message came: by the trail where it is on record, else by its own date and place in `order`.
+        """Return the place of a message in time: by the trail where recorded, else by its own date and place in
+        `order`.
 
         A clock that was ahead for a while moves nothing: no line counts as later than the lines after it.
         """
@@ -246,7 +247,7 @@ class RecordedFacts:
 
 
 def difference(message: Message, recorded: Message) -> str:
-    """What of a message is another than on record, in words; its way to the reader (status, times) may have gone on."""
+    """Return the recorded parts that the message changed, in words; its status and times may have gone on."""
     parts = {
         "kind": message.type != recorded.type,
         "sender": message.sender != recorded.sender,

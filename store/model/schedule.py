@@ -26,7 +26,7 @@ _BETWEEN_TRIES = ON_ITS_WAY | {str(Status.EXPIRED), str(Status.RECALLED)}
 
 
 def attempts_of(message: Message) -> int:
-    """How often delivery was tried. A record of another router may only count its retries."""
+    """Return the number of delivery tries; a record of another router may only count its retries."""
     attempts = _count(message.envelope("attempts"))
     if attempts is not None:
         return attempts
@@ -35,14 +35,14 @@ def attempts_of(message: Message) -> int:
 
 
 def retries_of(message: Message) -> int:
-    """How many of the retries allowed were made, or ordered when the next one is still to come (`retry_count`)."""
+    """Return the retries that were made, or ordered while the next is still to come (`retry_count`)."""
     attempts = attempts_of(message)
     made = attempts if message.status in _BETWEEN_TRIES else attempts - 1
     return max(0, min(made, max_attempts(message) - 1))
 
 
 def max_attempts(message: Message) -> int:
-    """How many tries the message gets: the first and its retries."""
+    """Return the tries a message gets: the first and its retries."""
     retries = _count(message.envelope("max_retries"))
     return 1 + (MAX_RETRIES if retries is None else retries)
 
@@ -79,7 +79,7 @@ def is_due(message: Message, now: datetime) -> bool:
 
 
 def expires_at(message: Message) -> datetime | None:
-    """When the message counts as expired, None when its age is unknown. A retry ordered by hand starts anew."""
+    """Return the time of expiry; None when its age is unknown. A retry ordered by hand counts anew."""
     created, put_off = message.created_at, next_attempt(message)
     start = max(created, put_off) if created is not None and put_off is not None else created or put_off
     return start + EXPIRE_AFTER if start is not None else None

@@ -589,7 +589,7 @@ def _without_marks(text: str) -> str:
 
 
 def summary_warnings(summary: str, *, language: str) -> list[str]:
-    """What is wrong with a summary as a list preview; never a reason to refuse it (decision D9).
+    """Return the faults of a summary as a list preview; never a reason to refuse it (decision D9).
 
     Args:
         language: The team's: `zh` wants Han characters, `en` wants none, `any` takes both.
@@ -689,7 +689,7 @@ def roster_gaps(roster: ParsedMessage, expected: Mapping[str, bool]) -> Iterator
 
 
 def ending_problem(config: TeamConfig, roles: Mapping[str, str], agent: str) -> str | None:
-    """What is odd about ending `agent`, as a sentence: it is permanent, or nobody has that name; None when nothing."""
+    """Return the objection to ending `agent` as a sentence: permanent, or nobody's name; None without one."""
     role = roles.get(agent)
     if agent in (config.lead, USER) or role == "master":
         return f"{agent} leads the team and cannot be ended"
@@ -731,7 +731,7 @@ def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, st
 
 
 def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
-    """What a report of a batch says of stories, held against the plan."""
+    """Yield the departures of a batch report from the plan of its stories."""
     body = read.body
     session, batch = text_of(body.get("session_id")), batch_key(body.get("batch_id"))
     plan = facts.plans.get(session)

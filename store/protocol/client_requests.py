@@ -155,7 +155,7 @@ def answers_text(payload: Fields) -> str:
 
 
 def origin_of(payload: Fields) -> Origin:
-    """Where a request of a client comes from."""
+    """Return the origin of a client's request."""
     return Origin(text_in(payload, "client"), text_in(payload, "session"), text_in(payload, "directory"))
 
 
@@ -165,7 +165,7 @@ def asker_of(payload: Fields) -> str:
 
 
 def denial_of(payload: Fields) -> str:
-    """Why the client denied by itself what is asked for here; empty when it did not, and waits."""
+    """Return why the client itself denied the call; empty when it did not, and waits."""
     return text_in(payload, "denied")
 
 
@@ -176,13 +176,13 @@ def modes_of(payload: Fields) -> tuple[str, ...]:
 
 
 def expiry_of(kind: RequestKind | None, payload: Fields) -> datetime | None:
-    """When a request ends by itself because its asker waits no longer; None when it does not."""
+    """Return when a request expires because its asker waits no longer; None when it does not."""
     value = payload.get("expires")
     return from_text(value) if kind in _EXPIRING and isinstance(value, str) else None
 
 
 def headline_of(permission: Permission, directory: str = "") -> str:
-    """What is asked for, in one line: the tool, and what it is to be used on; a file as seen from its folder."""
+    """Return the request in one line: the tool and its object; a file as seen from its folder."""
     given = permission.input
     subject = _first_line(given.get("command")) or file_seen_from(path_in(given), directory)
     subject = subject or next((line for key in _SUBJECTS if (line := _first_line(given.get(key)))), "")
@@ -249,7 +249,7 @@ class EditablePart(Struct, frozen=True):
 
 
 def editable_part(question: Message, *, whole: str | None = None) -> EditablePart | None:
-    """What may be edited before this request is approved; None where the client takes nothing but a yes or no.
+    """Return the part that may be edited before approval; None where the client takes only a yes or no.
 
     Args:
         whole: The whole text of a plan of which the message holds only the beginning.
@@ -269,7 +269,7 @@ def editable_part(question: Message, *, whole: str | None = None) -> EditablePar
 
 
 def edited_text(part: EditablePart, text: str) -> str | None:
-    """What an editor left, without the line end that editors put behind it; None when nothing was changed."""
+    """Return the text that an editor left, without the line end it appended; None when nothing changed."""
     if text.endswith("\n") and not part.text.endswith("\n"):
         text = text[:-1]
     return None if text == part.text else text

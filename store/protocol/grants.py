@@ -64,7 +64,7 @@ class GrantScope(Struct, frozen=True):
 
 
 def scope_of(question: Message) -> GrantScope | None:
-    """What a permission asks for, as a scope; None for what no grant may answer.
+    """Return the scope of a permission; None for what no grant may answer.
 
     What the client denied by itself, and a change of a file, is decided each time.
     """
@@ -99,7 +99,7 @@ def grant_of(answer: Message) -> Message | None:
 
 
 def grant_trouble(answer: Message, question: Message | None) -> str:
-    """Why an answer that names a grant was not given by it; empty where it was, or names none."""
+    """Return why an answer that names a grant was not given by it; empty where it was, or names none."""
     if GRANTED not in answer.payload or answer.type == GRANT:
         return ""
     grant = grant_of(answer)
@@ -117,7 +117,7 @@ def grant_trouble(answer: Message, question: Message | None) -> str:
 
 
 def ends_at(grant: Message) -> datetime | None:
-    """When it ends; None where only its uses are counted."""
+    """Return when it ends; None where only its uses are counted."""
     value = text_in(grant.payload, "ends")
     return from_text(value) if value else None
 

@@ -170,33 +170,33 @@ class RequestRow(Struct, frozen=True, eq=False):
 
     @property
     def asker(self) -> str:
-        """Who asked."""
+        """The asker."""
         return self.question.sender
 
     @property
     def addressee(self) -> str:
-        """Who was asked."""
+        """The addressee."""
         return self.question.recipients[0]
 
     @property
     def asked_at(self) -> datetime | None:
-        """When it was asked, None when that is unknown."""
+        """The time of the question; None when unknown."""
         return self.question.created_at
 
     @property
     def seen_at(self) -> datetime | None:
-        """When the addressee read the question."""
+        """The time at which the addressee read the question."""
         text = self.question.read_by.get(self.addressee)
         return from_text(str(text)) if text else self.question.moment("read_at")
 
     @property
     def answered_at(self) -> datetime | None:
-        """When the verdict was given."""
+        """The time of the verdict."""
         return self.verdict.created_at if self.verdict is not None else None
 
     @property
     def answered_by(self) -> str | None:
-        """Who gave the verdict."""
+        """The author of the verdict."""
         return self.verdict.sender if self.verdict is not None else None
 
     @property
@@ -237,7 +237,7 @@ class RequestRow(Struct, frozen=True, eq=False):
         return parse_message(self.question).subject if self.kind is RequestKind.DESTROY else None
 
     def waiting_seconds(self, now: datetime) -> float:
-        """How long it has been (or was) open."""
+        """Return how long it has been (or was) open."""
         end = self.answered_at or self.withdrawn_at or now
         return max(0.0, (end - self.asked_at).total_seconds()) if self.asked_at else 0.0
 
@@ -343,7 +343,7 @@ def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]
 
 
 def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
-    """What a question shares with those that replace it, or that it replaces; None for any other message."""
+    """Return what a question shares with its predecessors and successors; None for any other message."""
     kind = parse_message(message).opens
     chain = _chain(kind, message) if kind is not None else None
     return (chain, kind, message.sender) if chain is not None and kind is not None else None
@@ -355,7 +355,7 @@ def thread_of(question: Message) -> Thread:
 
 
 def _pool(entry: PlacedMessage) -> Pool | None:
-    """Where a question waits for an answer in order, and where an answer looks for it; None where ids tell them."""
+    """Return the pool in which a question waits in order and an answer looks for it; None where ids decide."""
     read, asker = entry.read, entry.message.sender if entry.read.opens is not None else entry.message.recipients[0]
     kind = read.opens or read.answers
     by_subject = kind in _BY_SUBJECT and (read.opens is not None or read.request_id is None)
@@ -476,7 +476,7 @@ class _Evidence:
         return kind is not None and may_answer(self.config, actor=actor, kind=kind, addressee=question.recipients[0])
 
     def objection(self, answer: Message, question: Message | None) -> str:
-        """Why an answer decides nothing, whoever may have written it; empty when it may decide."""
+        """Return why an answer decides nothing, whoever may have written it; empty when it may decide."""
         # guard: forged-verdict
         return objection(self.config, answer, question, recorded=self.recorded)
 

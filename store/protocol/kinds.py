@@ -43,7 +43,7 @@ class RequestKind(StrEnum):
 
     @property
     def noun(self) -> str:
-        """What an agent has open: `plan`, `question`; of a kind whose name is no thing, `create request`."""
+        """The open thing in words: `plan`, `question`, and `create request` for a kind whose name is no thing."""
         return str(self) if self in (RequestKind.PLAN, RequestKind.QUESTION) else f"{self} request"
 
 

@@ -50,7 +50,7 @@ class SessionNote(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Whom it is about."""
+        """The agent it is about."""
         return self.teammate or self.member
 
 
@@ -77,7 +77,7 @@ class AgentSession(Struct, frozen=True):
 
 
 def session_note(message: Message) -> SessionNote | None:
-    """What a message says of a session; None for any other message, and for one that makes no sense."""
+    """Return a message's note on a session; None for any other message and for a malformed one."""
     if message.type != SESSION:
         return None
     payload = message.payload
@@ -114,7 +114,7 @@ class Sessions(Struct):
         return gone
 
     def current(self, name: str) -> AgentSession | None:
-        """How the agent stands: the latest word of its sessions that go on, else the latest of all."""
+        """Return the agent's state: the latest report of its running sessions, else the latest of all."""
         sessions = self.by_agent.get(name, {}).values()
         return max(sessions, key=lambda session: (session.doing is not Doing.ENDED, session.since), default=None)
 
@@ -274,7 +274,7 @@ def membership_of(config: TeamConfig, messages: Iterable[Message]) -> Membership
 
 
 def membership_facts(messages: Iterable[Message]) -> list[PlacedMessage]:
-    """Those of the messages that say who came and went, in order."""
+    """Return the messages on who came and went, in order."""
     return entries_of(messages, _is_membership)
 
 
@@ -408,7 +408,7 @@ def _remembered(message: Message) -> Report | None:
 
 
 def reporter_of(message: Message) -> str:
-    """Whose state a message reports: its sender's, or a teammate's in whose name nobody else can speak."""
+    """Return the agent whose state a message reports: its sender, or a teammate that nobody else can speak for."""
     note = session_note(message)
     return note.name if note is not None else message.sender
 

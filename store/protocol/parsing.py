@@ -68,7 +68,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def subject(self) -> str | None:
-        """What question and answer of a sprint kind have in common where neither quotes an id (002-c).
+        """The part that question and answer of a sprint kind share where neither quotes an id (002-c).
 
         The agent type of a creation, the agent to be ended, the story of a research.
         """
@@ -282,7 +282,7 @@ Order = tuple[datetime, float]
 
 
 def when_created(message: Message) -> datetime:
-    """When a message was created, to sort by; what has no readable time comes first.
+    """Return the creation time to sort by; a message without a readable time comes first.
 
     As texts, `12:00+02:00` would come after `10:45Z`, and what is no time after everything.
     """
@@ -313,12 +313,12 @@ class PlacedMessage(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def read(self) -> ParsedMessage:
-        """What the message says, understood when first asked for."""
+        """The parsed message, parsed when first asked for."""
         return parse_message(self.message)
 
     @property
     def moment(self) -> datetime | None:
-        """When the message was created, None when that is unknown."""
+        """The creation time; None when unknown."""
         return None if self.when is EARLIEST else self.when
 
     @property

@@ -34,7 +34,7 @@ _KNOWN_NAMES = {
 
 
 def classes_of(name: str, roles: Mapping[str, str], lead: str) -> frozenset[str]:
-    """What the agent `name` may be in the sprint: one class when its role or name says so, else several.
+    """Return the classes that agent `name` may have in the sprint: one when role or name decides, else several.
 
     Args:
         roles: Name -> `master`, `resident`, `slave`, `temp` or `member`, as far as known.
@@ -51,7 +51,7 @@ def classes_of(name: str, roles: Mapping[str, str], lead: str) -> frozenset[str]
 
 
 def departure(kind: MessageKind, sender: str, recipient: str, roles: Mapping[str, str], lead: str) -> str | None:
-    """What is wrong with the ends of a message of `kind`, as a sentence; None when nothing is, or nothing is known."""
+    """Return what is wrong with the ends of a message of `kind`, as a sentence; None when nothing is known to be."""
     if kind.family not in DIRECTED:
         return None
     for wanted, name in zip(kind.direction.split(" -> "), (sender, recipient), strict=True):
@@ -131,7 +131,7 @@ def check_settings(config: TeamConfig, act: str) -> None:
 
 
 def breach(config: TeamConfig, message: Message, recorded: RecordedFacts | None = None) -> tuple[str, str] | None:
-    """What a stored message breaks of its sender's rights, and the next step; None when it breaks nothing.
+    """Return the right of its sender that a stored message breaks, and the next step; None when it breaks none.
 
     What team-console wrote was checked then: it may be an answer, and rights may have been narrowed since.
     """
@@ -146,7 +146,7 @@ def breach(config: TeamConfig, message: Message, recorded: RecordedFacts | None 
 
 
 def _own_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
-    """What a message breaks of the rights that its sender has in the settings; whoever may ask may take back."""
+    """Return the sender's right in the settings that a message breaks; whoever may ask may take back."""
     agent = config.agent(sender)
     if agent.may_send is not None and type not in agent.may_send and not kind_of(type).withdraws:
         allowed = ", ".join(sorted(agent.may_send)) or "nothing"
@@ -158,7 +158,7 @@ def _own_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tup
 
 
 def _lead_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
-    """What a message breaks of the lead's rights, and the next step; None when it breaks nothing (decision D10)."""
+    """Return the lead's right that a message breaks, and the next step; None when it breaks none (decision D10)."""
     kind = kind_of(type)
     if kind.is_by_lead and sender != config.lead:
         return f"{sender} may not send {type}: only the lead {config.lead} may", f"Ask {config.lead}."

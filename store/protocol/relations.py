@@ -42,7 +42,7 @@ def is_answer(message: Message) -> bool:
 def fact_of(
     raw: bytes, record: Fields, *, line: int, at: datetime | None, by_desk: bool, in_time: bool
 ) -> RecordedFact | None:
-    """What a record on the trail tells of a request, None when it belongs to none.
+    """Return the fact that a record of the trail tells of a request; None when it belongs to none.
 
     Args:
         raw: The record as JSON.
@@ -201,14 +201,14 @@ def stops(
 
 
 def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
-    """Who does not listen: agreed to stop or destroyed and silent since, or asked to stop without an answer yet."""
+    """Return who does not listen: stopped or destroyed and silent since, or asked to stop without an answer yet."""
     return frozenset(name for name, stop in _stops_now(config, messages).items() if not stop.is_over)
 
 
 def has_stopped(
     config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
 ) -> frozenset[str]:
-    """Who agreed to stop or was destroyed, and has been silent since."""
+    """Return who agreed to stop or was destroyed, and has been silent since."""
     now = _stops_now(config, messages, recorded).items()
     return frozenset(name for name, stop in now if stop.ended and not stop.is_over)
 

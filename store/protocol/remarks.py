@@ -77,7 +77,7 @@ class Placed(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """Where it is now, in words; a line that is gone or moved is said to be."""
+        """Its present place in words; a line that moved or is gone says so."""
         if self.now is None:
             return f"line {self.remark.line} is gone"
         return f"line {self.now}" if self.now == self.remark.line else f"was line {self.remark.line}, now {self.now}"

@@ -83,7 +83,7 @@ _TELLING = ("issue", "question", "message", "topic", "context_summary", "reason"
 
 
 def title_of(read: ParsedMessage) -> str:
-    """What a message is about, as one line: its own summary, what it asks for, or what it says first.
+    """Return the title of a message in one line: its own summary, its request, or its first words.
 
     Of a summary that only names the kind, as ours is for kinds whose sender gave none, nothing is said.
     """
@@ -117,7 +117,7 @@ def said_in(message: Message) -> str:
 
 
 def reason_of(answer: Message) -> str:
-    """What the answer says: note, reason, feedback or result, as text; empty when it says nothing."""
+    """Return the words of an answer: note, reason, feedback or result; empty without any."""
     read = parse_message(answer)
     if read.kind.family is Family.SPRINT:
         return _result(read)

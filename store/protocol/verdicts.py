@@ -98,7 +98,7 @@ def seen_of(
     evidence: Iterable[str] = (),
     face: Face = Face.CONSOLE,
 ) -> Seen:
-    """What is shown of a request, with everything beside it.
+    """Return what is shown of a request with everything beside it.
 
     Args:
         before: Request id and message, for each message of another request that is shown beside it.
@@ -113,13 +113,13 @@ def seen_of(
 
 
 def seen_title(question: Message, title: str) -> Seen:
-    """What is shown of a request of which only the title stands in a list."""
+    """Return what is shown of a request when a list shows only its title."""
     digest = hashlib.sha256(json.dumps([str(Face.TITLE), title]).encode()).hexdigest()
     return Seen(digest_of(question), (), (f"title: {title}",), digest, Face.TITLE)
 
 
 def shown_in(fields: Fields) -> dict[str, Any]:
-    """What a verdict, or its line in the audit trail, keeps of what was shown; empty where it keeps nothing."""
+    """Return what a verdict, or its audit line, records of what was shown; empty where it records nothing."""
     return {SHOWN: text_in(fields, SHOWN), EVIDENCE: texts_in(fields, EVIDENCE), SHOWN_BY: text_in(fields, SHOWN_BY)}
 
 
@@ -250,7 +250,7 @@ def statement(team_id: str, verdict: Message) -> str:
 
 
 def word_of(verdict: Message) -> str:
-    """What was decided, in one word."""
+    """Return the decision in one word."""
     read = parse_message(verdict)
     if read.name == ORDER:
         return "shutdown"
@@ -273,7 +273,7 @@ _known: dict[bytes, str] = {}
 
 
 def signature_trouble(text: str, signature: object, keys: Sequence[str], namespace: str = NAMESPACE) -> str:
-    """Why a signature does not stand for `text` and one of these public keys; empty when it does."""
+    """Return why a signature is not valid for `text` under one of these public keys; empty when it is."""
     if not isinstance(signature, str) or not signature:
         return "it is not signed"
     # guard: signature-known-by-all-bytes
@@ -364,7 +364,7 @@ MEANINGS: Mapping[TrustMark, str] = {
 def objection(
     config: TeamConfig, message: Message, question: Message | None = None, *, recorded: RecordedFacts | None = None
 ) -> str:
-    """Why a message decides nothing, as the end of a sentence about it; empty when it may decide.
+    """Return why a message decides nothing, as the end of a sentence about it; empty when it may decide.
 
     Args:
         question: The request it answers; None for an order, which asks for itself.
@@ -389,7 +389,7 @@ def is_signed(config: TeamConfig, message: Message, question: Message | None) ->
 def mark_of(
     config: TeamConfig, message: Message, question: Message | None = None, *, recorded: RecordedFacts | None = None
 ) -> TrustMark | None:
-    """What whoever is handed a message has to be told of it; None when nothing is wrong."""
+    """Return the warning to hand out with a message; None when nothing is wrong."""
     if config.key:
         seal = seal_of(message, config.key)
         if seal is not Seal.SIGNED:

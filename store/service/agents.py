@@ -213,7 +213,7 @@ def conclude(
 
 
 def _roster_forecast(state: TeamState, *, without: str | None = None) -> str:
-    """Who will be told the roster, as words: every resident but the one that is leaving."""
+    """Return who will be sent the roster, in words: every resident but the one that is leaving."""
     roles = members(state.config, state.everything())
     return ", ".join(name for name, role in roles.items() if role == "resident" and name != without)
 
@@ -325,7 +325,7 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None = None, see
 
 
 def creation_forecast(state: TeamState, question: Message, agent_name: str | None) -> tuple[str, ...]:
-    """What an approval of this creation will do, as sentences.
+    """Return the effects of approving this creation, as sentences.
 
     Raises:
         TeamError: `INVALID_NAME` for a name that is taken or cannot be one.
@@ -438,7 +438,7 @@ def finish_due(caller: Caller, snapshot: Snapshot) -> bool:
 
 
 def next_ending(snapshot: Snapshot) -> datetime | None:
-    """When the next approved ending is to be confirmed; None when none waits.
+    """Return when the next approved ending is to be confirmed; None when none waits.
 
     A moment of the past where the agent has agreed already and nobody has confirmed it.
     """
@@ -446,7 +446,7 @@ def next_ending(snapshot: Snapshot) -> datetime | None:
 
 
 def ending_forecast(state: TeamState, question: Message) -> tuple[str, ...]:
-    """What an approval of this ending will do, as sentences: whose end, who hears of it and when."""
+    """Return the effects of approving this ending, as sentences: who ends, who is told and when."""
     config, messages = state.config, state.everything()
     agent = agent_to_end(config, question)
     residents = _roster_forecast(state, without=agent)

@@ -110,7 +110,7 @@ class Received(Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many messages there are."""
+        """The number of messages."""
         return len(self.messages)
 
     def as_json(self) -> dict[str, Any]:

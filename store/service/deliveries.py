@@ -72,7 +72,7 @@ def job_of(config: TeamConfig, members: Callable[[], Sequence[str]], message: Me
 
 
 def obstacle(config: TeamConfig, members: Callable[[], Sequence[str]], name: str) -> str | None:
-    """Why nothing can be handed to `name` at all, None when it can."""
+    """Return why nothing can be handed to `name` at all; None when it can."""
     if not is_name(name):
         return f"{name!r} is not an agent name"
     if config.declared and name not in config.agents and name not in members():
@@ -158,7 +158,7 @@ class Delivered(Struct):
         return [attempt for attempt in self.attempts if attempt.error is not None]
 
     def summary_json(self) -> list[dict[str, Any]]:
-        """How many were handed over to each recipient and how many not, as JSON, in the order they came up."""
+        """Return the deliveries and failures per recipient as JSON, in order of appearance."""
         rows: dict[str, dict[str, Any]] = {}
         for attempt in self.attempts:
             row = rows.setdefault(attempt.recipient, {"recipient": attempt.recipient, "delivered": 0, "failed": 0})
@@ -166,7 +166,7 @@ class Delivered(Struct):
         return list(rows.values())
 
     def skipped_json(self) -> dict[str, Any]:
-        """What was left, counted and named, as JSON."""
+        """Return the skipped messages as JSON, counted and named."""
         rows = [
             {"message_id": left.message.message_id, "recipient": left.recipient, "reason": left.error}
             for left in self.skipped
@@ -200,7 +200,7 @@ def members_of(state: TeamState) -> Callable[[], Sequence[str]]:
 
 
 def due_jobs(state: TeamState, choice: PassScope) -> list[Job]:
-    """What is due for the chosen recipients, oldest first and nothing else (decision D4)."""
+    """Return the due deliveries for the chosen recipients, oldest first and nothing else (decision D4)."""
     names = members_of(state)
     jobs = [job for message in state.everything() if (job := job_of(state.config, names, message, state.now))]
     chosen = [job for job in jobs if choice.takes(job.message, job.targets)]
@@ -208,7 +208,7 @@ def due_jobs(state: TeamState, choice: PassScope) -> list[Job]:
 
 
 def commands(config: TeamConfig, job: Job) -> list[str]:
-    """Those targets of `job` that have a command of their own."""
+    """Return the targets of `job` that have a command of their own."""
     return [name for name in job.targets if config.agent(name).deliver]
 
 
@@ -255,7 +255,7 @@ def record_attempts(tx: Transaction, attempts: Sequence[Attempt]) -> None:
 
 
 def skipped(snapshot: Snapshot, choice: PassScope, done: Delivered) -> tuple[Attempt, ...]:
-    """What the pass that ended as `done` left; `snapshot` was taken after it."""
+    """Return what the pass that ended as `done` left; `snapshot` was taken after it."""
     tried = {(attempt.message.message_id, attempt.recipient) for attempt in done.attempts}
     return tuple(
         Attempt(message, name, _reason(snapshot, message, name))

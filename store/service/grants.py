@@ -54,7 +54,7 @@ class Trial(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """What came of the trial, in words."""
+        """The result of the trial, in words."""
         return f"would have answered {self.would}, differed from you in {len(self.rejected)}"
 
 

@@ -48,7 +48,7 @@ class Trust(Struct, frozen=True):
     is_unchecked: bool = False
 
     def mark(self, message: Message) -> TrustMark | None:
-        """What is wrong with it, None when nothing is."""
+        """Return the warning on a message; None when nothing is wrong."""
         asked = self.questions.get(parse_message(message).request_id or "", ())
         digest = given_on(message) if len(asked) > 1 else ""
         meant = (question for question in asked if digest_of(question) == digest)
@@ -75,7 +75,7 @@ class Trust(Struct, frozen=True):
 
 
 def trust_in(team: Team, messages: Iterable[Message], config: TeamConfig | None = None) -> Trust:
-    """What these messages are judged by; the store is looked at only when there is a verdict among them.
+    """Return what these messages are judged by; the store is read only when there is a verdict among them.
 
     Args:
         config: The settings when they were taken; those there are now when left out.
@@ -134,7 +134,7 @@ def marked_as_taken(team: Team, messages: Sequence[Message], config: TeamConfig)
 
 
 def still(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:
-    """What the messages are now; those that left meanwhile are left out."""
+    """Yield the messages as they are now; those that left meanwhile are left out."""
     for message in seen:
         now = tx.current(message)
         if now is not None:
@@ -170,7 +170,7 @@ class InboxQuery(Struct, frozen=True):
         return waits and self._fits(message)
 
     def pushed(self, messages: Iterable[Message]) -> tuple[Message, ...]:
-        """Those of them that the router delivered and the agent did not acknowledge, urgent ones first."""
+        """Return the messages that the router delivered and the agent did not acknowledge, urgent ones first."""
         pushed = [message for message in messages if message.is_delivered_to(self.agent) and self._fits(message)]
         return tuple(sorted(pushed, key=lambda message: message.order_by()))
 
@@ -179,7 +179,7 @@ class InboxQuery(Struct, frozen=True):
 
 
 def waiting_in(tx: Transaction, wanted: InboxQuery) -> list[Message]:
-    """What waits for the agent, most urgent first."""
+    """Return the messages that wait for the agent, most urgent first."""
     statuses = (Status.PENDING, *(_ON_ITS_WAY if wanted.delivered else (Status.CLAIMED,)))
     # guard: most-urgent-first
     return wanted.among(tx.select(recipient=wanted.agent, statuses=statuses), tx.now, tx.config.ranks)
@@ -211,7 +211,7 @@ class UnresolvedTakeError(TeamError):
         self._received, self._config = received, config
 
     def found(self, caller: Caller) -> Received | None:
-        """What is handed out, when it is on record as taken by this receive; else None. Nothing is written.
+        """Return what is handed out if the trail records it as taken by this receive; else None. Nothing is written.
 
         What the lost connection may still be about is waited for: it has the lock until it is over.
 
@@ -226,7 +226,7 @@ class UnresolvedTakeError(TeamError):
 
 
 def resolve_outcome(caller: Caller, unsure: UnresolvedTakeError) -> Received:
-    """What was taken, once the store says so; it is asked for as long as the caller waits for a lock.
+    """Ask the store what was taken until it says so, as long as the caller waits for a lock.
 
     Raises:
         UnresolvedTakeError: It could not be asked.

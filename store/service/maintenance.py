@@ -47,7 +47,7 @@ class Cleared(Struct, frozen=True):
 
     @property
     def deleted(self) -> int:
-        """How many messages left the queue."""
+        """The number of messages that left the queue."""
         return sum(self.statuses.values())
 
 
@@ -93,7 +93,7 @@ def clear(
 
 
 def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
-    """What `clear` would do now, without the lock."""
+    """Return what `clear` would do now, without the lock."""
     return _over(readable(caller.team.snapshot()), older_than_days)[1]
 
 
@@ -115,7 +115,7 @@ def _over(state: TeamState, days: float, recipient: str | None = None) -> tuple[
 
 
 def _ended(message: Message) -> datetime | None:
-    """When its way ended, as far as the record tells; None when it has no readable time at all.
+    """Return when it ended, as far as the record tells; None when it has no readable time at all.
 
     Where the record does not say it, because another program gave the message up, its creation counts (seed 003).
     """

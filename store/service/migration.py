@@ -199,7 +199,7 @@ class _Migration:
         tx.record("migrate", source=self._source.location, **facts)
 
     def _vouched(self, messages: Iterable[Message]) -> dict[str, list[str]]:
-        """Which requests and answers the source's audit trail has as written by team-console."""
+        """Return the requests and answers that the source's audit trail records as written by team-console."""
         recorded = self._recorded
         ids = [
             message.message_id
@@ -222,7 +222,7 @@ class _Migration:
         self._done.attachments += 1
 
     def _drop_gone(self, live: set[str]) -> None:
-        """What left the source's queue since an earlier run leaves the target's, once its archive is there."""
+        """Remove from the target what left the source's queue since an earlier run, once its archive is there."""
         with self._caller.transaction("migrate") as tx:
             gone = [
                 message for message in tx.everything() if message.message_id not in live and tx.is_archived(message)

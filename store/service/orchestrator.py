@@ -117,7 +117,7 @@ def _understand(document: Any) -> _RouteRequest:
 
 
 def _poll(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
-    """What waits for one agent, oldest first, without changing it (operation 1)."""
+    """Return what waits for one agent, oldest first, without changing it (operation 1)."""
     waiting = _waiting(caller, asked.name, asked)
     return {
         "success": True,

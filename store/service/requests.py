@@ -109,7 +109,7 @@ class Answer(Struct, frozen=True):
 
     @property
     def shown(self) -> Fields:
-        """What the verdict keeps of what was shown."""
+        """The verdict's record of what was shown."""
         return self.seen.as_recorded if isinstance(self.seen, Seen) else {}
 
     def content(self, language: str) -> str:
@@ -251,7 +251,7 @@ def _is_by_master(kind: RequestKind, verdict: Answer) -> bool:
 
 
 def _added(tx: Transaction, caller: Caller, row: RequestRow, verdict: Answer, started: str | None = None) -> _Answered:
-    """What the answer adds; its first message is the one that decides."""
+    """Add the messages of the answer; the first one decides."""
     question, kind, language = row.question, row.kind, tx.config.language
     if verdict.asks_back:
         return _ask_back(tx, caller, question, verdict)
@@ -662,7 +662,7 @@ def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | 
 
 
 def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = None) -> tuple[str, ...]:
-    """What approving a live request will do, as sentences: who is created or ended, and who will be told.
+    """Return the effects of approving a live request, as sentences: who is created or ended, and who will be told.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID` for a request that is not live, `ALREADY_ANSWERED`, `INVALID_NAME`,

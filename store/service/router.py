@@ -217,7 +217,7 @@ def deliver(
 
 
 def next_due(snapshot: Snapshot) -> datetime | None:
-    """When the router should look again, None while nothing is on its way; now when something is due."""
+    """Return when the router should look again: now when something is due, None while nothing is on its way."""
     now = snapshot.now
     if due_jobs(snapshot, PassScope()):
         return now

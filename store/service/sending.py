@@ -132,7 +132,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
 
 
 def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Sequence[str]) -> Iterator[str]:
-    """What is odd about a broadcast as a whole: whom it leaves out, and how often its sender broadcasts."""
+    """Yield warnings on a broadcast as a whole: whom it leaves out, and how often its sender broadcasts."""
     first = messages[0]
     reached = {name for message in messages for name in message.recipients}
     left_out = [name for name in members if name not in reached and name != first.sender]
@@ -157,7 +157,7 @@ def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Seq
 
 
 def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
-    """Who would be reached, without a lock and without writing.
+    """Return who would be reached, without a lock and without writing.
 
     Raises:
         TeamError: `STORE_UNREADABLE` for the settings; `MISSING_RECIPIENT` when nobody would be reached;

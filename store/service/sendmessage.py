@@ -230,7 +230,7 @@ def _repeated(caller: Caller, form: SendMessageForm) -> Message | None:
 
 
 def _sentence(form: SendMessageForm, receipt: Receipt, reached: list[str]) -> str:
-    """What happened, and no more: written to an inbox is not delivered (decision D15)."""
+    """Return what happened and no more: written to an inbox is not delivered (decision D15)."""
     if form.type == "broadcast":
         return f"Broadcast written to {counted(len(reached), 'inbox')}: {', '.join(reached)}"
     if form.type == "shutdown_request":

@@ -30,7 +30,7 @@ _OVER = (Code.ALREADY_ANSWERED, Code.INVALID_REQUEST_ID)
 
 
 def orphaned_requests(team: Team, questions: Mapping[str, Message]) -> Mapping[str, Message]:
-    """Those of the open requests (request id -> question) whose asker has certainly ended; takes no lock."""
+    """Return open requests (request id -> question) whose asker has certainly ended; takes no lock."""
     named = {key: asker for key, question in questions.items() if is_presence_name(asker := asker_of(question.payload))}
     if not named:
         return {}
@@ -114,7 +114,7 @@ def is_urgent(message: Message, config: TeamConfig) -> bool:
 
 
 def mail_waiting(caller: Caller) -> tuple[Message, ...] | None:
-    """What waits for the actor, most urgent first, without a lock; None when that takes a lock to tell."""
+    """Return what waits for the actor, most urgent first, without a lock; None when that takes a lock to tell."""
     team = caller.team
     look = team.addressed(caller.actor)
     if look is None:
@@ -162,7 +162,7 @@ def hand_over(
 
 
 def handed_elsewhere(caller: Caller, *, session: str) -> tuple[Message, ...]:
-    """What was handed to another session of the actor, which ended before it showed that it had been read."""
+    """Return what was handed to another session of the actor that ended before it showed it as read."""
     look = caller.team.addressed(caller.actor)
     messages = look.messages if look is not None else caller.team.snapshot().messages
     name = caller.actor

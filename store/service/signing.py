@@ -125,7 +125,7 @@ def _with_payload(message: Message, **more: Any) -> Message:
 
 
 def _said(message: Message) -> tuple[Any, ...]:
-    """What a record says, without what differs each time it is made and what signing adds."""
+    """Return the parts of a record that stay the same each time it is made, signed or not."""
     made_anew = {
         SIGNATURE,
         REQUEST_DIGEST,
@@ -186,7 +186,7 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
 
 
 def _confirmed(caller: Caller, config: TeamConfig) -> dict[str, Any]:
-    """What the audit trail keeps of a human's signature of the settings that are there now."""
+    """Return the audit trail's record of a human's signature of the present settings."""
     human = config.human(caller.actor)
     if not human.keys:
         text = f"verdicts of team {config.name} are signed, and {caller.actor} has no key in the settings in force"

@@ -71,7 +71,7 @@ class UnavailableStore:
         self._is_told = False
 
     def look(self, act: Callable[[], T]) -> T | None:
-        """What `act` finds; None while that can be expected to pass.
+        """Return what `act` finds; None while its error can be expected to pass.
 
         Raises:
             TeamError: What `act` raises for another reason, or the first time.
@@ -223,7 +223,7 @@ class Arrival:
         self._unsure: UnresolvedTakeError | None = None
 
     def look(self, caller: Caller) -> Received | None:
-        """What is handed out now; None when it is nothing, another has the lock, or the store is away.
+        """Return what is handed out now; None when it is nothing, another process has the lock, or the store is away.
 
         Raises:
             TeamError: What `take` raises.
@@ -255,7 +255,7 @@ class Arrival:
         return self._take(replace(caller, wait=_PATIENCE))
 
     def _taken(self, caller: Caller) -> Received:
-        """What is handed out: first that of a look of which it was not known whether it counts."""
+        """Return what is handed out: first that of a look whose outcome was unknown."""
         if self._unsure is not None:
             found = self._unsure.found(caller)
             self._unsure = None

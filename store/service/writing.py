@@ -303,7 +303,7 @@ def new_request_id(tx: Transaction, prefix: str, *names: str) -> str:
 
 
 def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
-    """What is odd about messages that were just put into `tx`, as sentences, each once.
+    """Return warnings on messages that were just put into `tx`, as sentences, each once.
 
     Raises:
         TeamError: `ALREADY_ANSWERED` for a second result, the same or another (decision D14), `NOT_PERMITTED`
@@ -402,7 +402,7 @@ def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
 
 
 def addressees(members: Callable[[], Sequence[str]], message: Message) -> tuple[str, ...]:
-    """Whom a message is for, one by one; `members` is asked only for a message to everybody."""
+    """Return the recipients of a message, one by one; `members` is called only for a message to everybody."""
     if not message.is_group:
         return message.recipients
     names = members() if ALL in message.recipients else message.recipients

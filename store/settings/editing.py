@@ -22,7 +22,7 @@ class SettingsEditError(Exception):
 
 
 def fields_of(agent: Agent) -> dict[str, Any]:
-    """What settings say of a member, its name left out: the role, and what differs from the default."""
+    """Return the settings of a member without its name: the role, and what differs from the default."""
     fields = msgspec.to_builtins(agent, order="deterministic")
     plain = msgspec.to_builtins(Agent(fields.pop("name")))
     return {key: value for key, value in fields.items() if key == "role" or value != plain[key]}
@@ -161,7 +161,7 @@ class _Editor:
         return self._drop_lines(start, _end(node))
 
     def _member(self, name: str) -> tuple[int, Any, Any]:
-        """Which entry of the members it is, its key (the entry itself in a list) and its fields."""
+        """Return the member's index, its key (the entry itself in a list) and its fields."""
         for place, (key, node) in enumerate(_entries(self.agents)):
             named = _find(node, "name")[1] if key is node and node.id != "scalar" else key
             word = getattr(named, "value", None)
@@ -220,7 +220,7 @@ def _find(node: Any, field: str) -> tuple[Any, Any]:
 
 
 def _end(node: Any) -> int:
-    """Where the words of a value end; the parser's own mark of a block lies behind the comments that follow."""
+    """Return where the words of a value end; the parser's own mark of a block lies behind the comments that follow."""
     if node.id == "scalar" or node.flow_style or not node.value:
         return int(node.end_mark.index)
     return _end(_entries(node)[-1][1])

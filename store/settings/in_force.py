@@ -35,7 +35,8 @@ _NAMES = {"master": "lead", "members": "agents"}
 
 
 def loss(text: bytes | None, in_force: bytes, *, is_read: bool = True) -> str:
-    """What happened to settings that were `in_force`, as the end of a sentence; empty when they were merely edited.
+    """Return what happened to settings that were `in_force`, as the end of a sentence; empty when they were merely
+    edited.
 
     Args:
         text: What is there now, None when nothing is.
@@ -56,7 +57,7 @@ def loss(text: bytes | None, in_force: bytes, *, is_read: bool = True) -> str:
 
 
 def _authority(text: bytes) -> set[str]:
-    """What a text says of who may do what, each by one of its names."""
+    """Return what a text says about rights, each rule by one of its names."""
     return {_NAMES.get(key, key) for match in _AUTHORITY.finditer(text) for key in [match["key"].decode()]}
 
 
@@ -79,7 +80,7 @@ def misread_problems(config: TeamConfig, place: str) -> tuple[Problem, ...]:
 
 
 def on_record(text: bytes) -> dict[str, Any]:
-    """What the ledger keeps of settings in force: the text, so that it can be put back, and its digest."""
+    """Return the ledger's record of settings in force: the text, so that it can be restored, and its digest."""
     try:
         return {"sha256": digest(text), "text": text.decode()}
     except UnicodeDecodeError:
@@ -102,7 +103,7 @@ def digest(text: bytes) -> str:
 
 
 def weakening(before: TeamConfig, after: TeamConfig) -> str:
-    """What settings of signed verdicts gave up, as the end of a sentence about their text; empty when nothing."""
+    """Return what settings of signed verdicts gave up, as the end of a sentence about their text; empty for nothing."""
     if before.verdicts != "signed" or not any(human.keys for human in before.humans.values()):
         return ""
     return next(_given_up(before, after), "")
@@ -206,7 +207,7 @@ def judge(
     understand: Callable[[bytes], TeamConfig],
     names: Names,
 ) -> InForce:
-    """Which settings count, and what is wrong.
+    """Return the settings that count, and what is wrong.
 
     Args:
         said: What `text` says (defaults for none), or why it says nothing.

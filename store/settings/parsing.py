@@ -466,7 +466,7 @@ class SettingsReader:
         return members
 
     def _single(self, node: Any, setting: Setting, place: str) -> Any:
-        """What a single text says for a setting, None when it is wrong."""
+        """Return the value of a single text for a setting; None when it is wrong."""
         try:
             return _meaning(setting, node.value if node.id == "scalar" else "")
         except ValueError as error:
@@ -568,7 +568,7 @@ SETTINGS_UNREADABLE = "SETTINGS_UNREADABLE"
 
 
 def config_problems(config: TeamConfig, source: str) -> tuple[Problem, ...]:
-    """What is wrong in the settings that stand in `source`, as findings with the line."""
+    """Return the faults of the settings in `source`, as findings with the line."""
     return tuple(
         Problem(
             problem.code,

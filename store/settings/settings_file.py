@@ -53,7 +53,7 @@ def open_quietly(path: str | Path, flags: int) -> int:
 
 
 def _distrust(path: Path) -> ConfigProblem | None:
-    """Why no command in these settings may be run: somebody else can write what they say. None: they may be run."""
+    """Return why no command in these settings may be run: somebody else can write them. None: they may be run."""
     # Through these folders the settings are reached, within their project.
     folders = path.parents[: len(PROJECT_FOLDER.parts) + 1] if _is_project(path) else [path.parent]
     for place in (path, *folders):
@@ -69,7 +69,7 @@ def _distrust(path: Path) -> ConfigProblem | None:
 
 
 def whose(path: Path) -> tuple[int, ...]:
-    """What `distrust` of a file rests on, to notice when it changes; nothing when it is not there."""
+    """Return what `distrust` of a file rests on, to notice when it changes; empty when it is not there."""
     try:
         file, folder = os.stat(path), os.stat(path.parent)
         return file.st_uid, file.st_mode, folder.st_uid, folder.st_mode
@@ -173,7 +173,7 @@ def with_trust(config: TeamConfig, path: Path) -> TeamConfig:
 
 
 def stamp(path: Path) -> tuple[int, ...] | None:
-    """Which version of the file is there, and who may write it; None for none."""
+    """Return the version of the file and who may write it; None without a file."""
     try:
         status = os.stat(path)
     except OSError:

@@ -200,7 +200,7 @@ class TeamConfig(Struct, frozen=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is wrong in the settings, as sentences."""
+        """The faults of the settings, as sentences."""
         return tuple(problem.sentence for problem in self.problems)
 
     def agent(self, name: str) -> Agent:

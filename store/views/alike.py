@@ -22,7 +22,7 @@ MOST_BEFORE = 5
 
 
 def cause_of(row: RequestRow) -> str:
-    """What tells requests of one cause from all others: the shape of a command, a file, a site, or what is asked."""
+    """Return what requests of one cause share: the shape of a command, a file, a site, or the question."""
     if row.kind is not RequestKind.PERMISSION:
         asked = " ".join(question.text for question in questions_of(row.question.payload))
         return f"{row.kind}: {_VARIES.sub('#', asked or row.title).casefold().strip()}"
@@ -62,7 +62,7 @@ def _shape(command: str) -> str:
 
 
 def outcome_of(row: RequestRow, rows: Iterable[RequestRow]) -> str:
-    """What came of an approved permission, as the asker's later requests tell: `ok`, `exit 1`; empty if unknown."""
+    """Return the result of an approved permission by the asker's later requests: `ok`, `exit 1`; empty if unknown."""
     done = safe_line(headline_of(permission_of(row.question.payload))).partition(": ")[2]
     if not done or not row.is_approved or row.answered_at is None:
         return ""
@@ -76,7 +76,7 @@ def outcome_of(row: RequestRow, rows: Iterable[RequestRow]) -> str:
 
 
 def decided_before(row: RequestRow, rows: Iterable[RequestRow]) -> list[RequestRow]:
-    """What was decided on the same thing before, newest first, at most five.
+    """Return earlier decisions on the same thing, newest first, at most five.
 
     Args:
         rows: Every request that is known, those decided newest first.

@@ -61,12 +61,12 @@ class Thread(Struct, frozen=True):
 
     @property
     def deliveries(self) -> list[Delivery]:
-        """How far each recipient's copy is."""
+        """The delivery state of each recipient's copy."""
         return [delivery for message in self.siblings for delivery in deliveries_of(message)]
 
 
 def find_thread(word: str, live: Sequence[Message], archived: Find) -> Thread | None:
-    """What belongs to the message or request `word`; None when nothing is known under that id."""
+    """Return the thread of the message or request `word`; None when nothing is known under that id."""
     near = _unique(live, archived(word))
     named = [message for message in near if message.message_id == word]
     about = [message for message in near if word in _request_ids(message)]
@@ -114,7 +114,7 @@ def versions_of(rows: Iterable[RequestRow], request_id: str) -> list[RequestRow]
 
 
 def deliveries_of(message: Message) -> list[Delivery]:
-    """How far the message is on its way to each recipient; a record to all has those that got or read it."""
+    """Return the delivery state for each recipient; a record to all has those that got or read it."""
     names: Iterable[str] = message.recipients
     if ALL in message.recipients:
         names = dict.fromkeys((*message.recipients, *message.delivered_to, *message.read_by))
@@ -202,7 +202,7 @@ class Conversation(Struct, frozen=True):
 def conversation_of(
     word: str, live: Sequence[Message], archived: Find, rows: Sequence[RequestRow]
 ) -> Conversation | None:
-    """What belongs to the message or request `word`; None when nothing is known under that id."""
+    """Return the conversation of the message or request `word`; None when nothing is known under that id."""
     messages: dict[str, Message] = {}
     siblings: dict[str, dict[str, Message]] = {}
     versions = [row.request_id for row in versions_of(rows, word)]
@@ -310,7 +310,7 @@ def as_one(copies: Sequence[Message]) -> Message:
 
 
 def _mark(message: Message) -> tuple[str, ...] | None:
-    """What copies of one broadcast have in common; None for what is none."""
+    """Return what copies of one broadcast have in common; None for any other message."""
     shared = message.broadcast_id
     if shared is None or message.is_group:
         return None

@@ -78,7 +78,7 @@ class VerdictProof(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """What a shell runs to check the signature; empty where there is nothing to check."""
+        """The shell command that checks the signature; empty where there is nothing to check."""
         if not self.signature or not self.allowed_signers:
             return ""
         files = {
@@ -245,7 +245,7 @@ class _Trail:
                 self.by_message[message_id] = line
 
     def proof(self, message_id: str) -> tuple[Proof, int | None, str]:
-        """What the trail proves of a verdict, on which line, and what it does not prove."""
+        """Return what the trail proves of a verdict, on which line, and what it does not prove."""
         recorded = self._recorded
         if recorded is None:
             return Proof.NOT_KNOWN, None, "there is no audit trail that could tell who wrote it"
@@ -351,7 +351,7 @@ _SHOWN_LINES = re.compile(
 
 
 def _not_shown(shown: Fields) -> str:
-    """What cannot be proved of what was shown; empty when it was all on the screen."""
+    """Return what of the shown text cannot be proved; empty when it was all on the screen."""
     by = shown[SHOWN_BY]
     if not by and shown[SHOWN]:
         return ""
@@ -362,7 +362,7 @@ def _not_shown(shown: Fields) -> str:
 
 
 def _gaps(row: RequestRow, digest: str, shown: Fields) -> Iterator[str]:
-    """What of a decision is not known or does not fit."""
+    """Yield the parts of a decision that are unknown or do not fit."""
     if digest and digest != digest_of(row.question):
         yield "the question is not any more what it was when it was decided: its digest is another"
     if not digest:
@@ -397,13 +397,13 @@ def ledger_of_team(
 
 
 def sources_stamp(rows: Iterable[RequestRow], snapshot: Snapshot) -> object:
-    """What tells whether anything was decided since: the answers that stand, and what the audit trail has of them."""
+    """Return a value that changes with each decision: the valid answers and their audit lines."""
     verdicts = tuple((row.key, row.state, row.flags, row.verdict.message_id) for row in rows if row.verdict is not None)
     return verdicts, len(snapshot.recorded) if snapshot.recorded is not None else -1, snapshot.condition
 
 
 def _unread(snapshot: Snapshot, past: HistoryPage) -> Iterator[Problem]:
-    """What of the sources was not read."""
+    """Yield the sources that were not read."""
     if not snapshot.is_known:
         how = "is gone" if snapshot.condition is Condition.VANISHED else "cannot be read"
         text = f"the queue {how}; the ledger is made from archives and the audit trail alone"

@@ -193,7 +193,7 @@ _RUNNING = re.compile(r"\b(?:ran|run|running|executed|checked with|verified with
 
 @lru_cache(maxsize=64)
 def claimed_checks(text: str) -> tuple[str, ...]:
-    """What a report says was checked: kinds of checks, and commands it says were run."""
+    """Return the checks that a report claims: kinds of checks, and commands it says were run."""
     shown = text[:_LOOKED_AT]
     kinds = [name for name, (subject, _) in CHECKS.items() if re.search(_claim(subject), shown, re.IGNORECASE)]
     quoted = [match[1] for match in _COMMAND.finditer(shown) if _RUNNING.search(shown[: match.start()][-60:])]
@@ -215,7 +215,7 @@ def run_words(run: Run) -> str:
 
 
 def run_mark(run: Run) -> Mark:
-    """What a run is worth as evidence."""
+    """Return the worth of a run as evidence."""
     return Mark.NOT_KNOWN if run.ok is None else Mark.RAN if run.ok else Mark.FAILED
 
 
@@ -254,7 +254,7 @@ def named_files(text: str) -> tuple[str, ...]:
 
 
 def named_stories(text: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Those of the `known` story keys that stand in the text as words, in their order."""
+    """Return the `known` story keys that occur in the text as words, in their order."""
     shown = text[:_NAMING_LOOKED_AT]
     keys = tuple(key for key in dict.fromkeys(known) if key in shown)
     words = frozenset(re.findall(r"[\w.-]*\w", shown) if keys else ())
@@ -295,7 +295,7 @@ def plan_evidence(
     batches: Sequence[Batch],
     looked: Looked,
 ) -> Evidence:
-    """What stands beside a request.
+    """Return the evidence beside a request.
 
     Args:
         text: The whole plan.
@@ -323,7 +323,7 @@ def plan_evidence(
 
 
 def report_evidence(text: str, looked: Looked) -> Evidence:
-    """What stands beside a report: whether the checks it claims ran; not known where nothing is on record."""
+    """Return the evidence beside a report: whether the checks it claims ran; unknown where nothing is on record."""
     pieces, runs = list[Piece](), looked.runs
     for claim in claimed_checks(text):
         if runs is None:

@@ -225,12 +225,12 @@ class LastSeen(Struct, frozen=True):
     reports: Mapping[str, PlacedMessage]
 
     def last_seen(self, name: str) -> datetime | None:
-        """When the agent last wrote or read, None when it never did or the time is unknown."""
+        """Return when the agent last wrote or read; None when it never did or the time is unknown."""
         moments = (self.last_written(name), self.read.get(name))
         return max((moment for moment in moments if moment is not None), default=None)
 
     def last_written(self, name: str) -> datetime | None:
-        """When the agent last wrote, None when it never did or the time is unknown."""
+        """Return when the agent last wrote; None when it never did or the time is unknown."""
         order = self.written.get(name)
         return None if order is None or order[0] is EARLIEST else order[0]
 

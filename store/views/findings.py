@@ -142,7 +142,7 @@ def _unknown_replies(facts: Facts) -> Iterator[Problem]:
 
 
 def _ids(entry: PlacedMessage) -> set[str]:
-    """What the message can be quoted by."""
+    """Return the ids by which the message can be quoted."""
     message = entry.message
     return {name for name in (message.message_id, message.request_id, entry.read.request_id) if name}
 
@@ -174,7 +174,7 @@ def _marked(row: RequestRow, ids: frozenset[str]) -> RequestRow:
 
 
 def trail_findings(lines: Sequence[AuditLine]) -> Iterator[Problem]:
-    """What is wrong with the audit trail up to the newest of `lines`, which are newest first.
+    """Yield the faults of the audit trail up to the newest of `lines`, which are newest first.
 
     `AUDIT_BROKEN` where a line was changed, left out, or added without the team's key; `AUDIT_UNSEALED` for lines
     that no key vouches for although the team has one: the chain alone can be computed anew by anybody.
@@ -347,7 +347,7 @@ def _requests(facts: Facts) -> Iterator[Problem]:
 
 
 def _of_flag(facts: Facts, row: RequestRow, flag: Flag) -> Iterator[Problem]:
-    """What a flag of a request says is wrong; of the flags without a case here it is no fault."""
+    """Yield the finding for a flag of a request; flags without a case here are no fault."""
     request_id, verdict = row.request_id, row.verdict
     match flag:
         case Flag.UNAUTHORISED:

@@ -75,7 +75,7 @@ def past(team: Team, *, limit: int, page: int = _PAGE) -> HistoryPage:
 
 
 def unseen(known: HistoryPage) -> Problem:
-    """What to tell of a judgement that rests on `known` alone though there is `more`."""
+    """Return the finding on a judgement that rests on `known` alone though there is `more`."""
     text = f"only the newest {len(known.messages):,} archived messages were looked at; older ones were not"
     hint = "Nothing is said of answers and steps that an older message could explain; 'history' reads all of it."
     return Problem("OLDER_NOT_SEEN", "notice", "archive", text, hint)

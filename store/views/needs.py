@@ -82,7 +82,7 @@ def group_of(item: ActionItem) -> ItemPart | Rank:
 
 
 def rank_of(item: ActionItem) -> Rank:
-    """How urgent it is to decide: critical, or its clock ran out, or it holds up more than its asker, or none of it."""
+    """Return the urgency of a decision: critical, out of time, blocking others than its asker, or none of these."""
     priority = item.message.priority if item.message is not None else ""
     if priority == Priority.CRITICAL:
         return Rank.CRITICAL
@@ -101,7 +101,7 @@ def arranged(items: Iterable[ActionItem]) -> tuple[ActionItem, ...]:
 
 
 def to_do(items: Iterable[ActionItem]) -> int:
-    """How many of the items want something done: all but those for information."""
+    """Return the number of items that want an action: all but those for information."""
     return sum(part_of(item) is not ItemPart.INFORMATION for item in items)
 
 
@@ -151,7 +151,7 @@ _NEEDS = {
 
 
 def need_of(kind: RequestKind) -> Need:
-    """Why a request of a kind is on the list of whoever answers it; `MESSAGE` for kinds that wait for no human."""
+    """Return why a request of a kind is on its answerer's list; `MESSAGE` for kinds that wait for no human."""
     return _NEEDS.get(kind, Need.MESSAGE)
 
 

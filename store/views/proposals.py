@@ -42,7 +42,7 @@ _MODES = {
 
 
 def mode_words(mode: str) -> str:
-    """What a mode of a client means, as a few words; empty for one that is not known."""
+    """Return the meaning of a client's mode in a few words; empty for an unknown one."""
     return _MODES.get(mode, "")
 
 
@@ -123,7 +123,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def hunks_of(before: str, after: str, *, more: Iterable[tuple[int, int]] = ()) -> list[Hunk]:
-    """Where two texts differ, three lines around each change included, counted from 0.
+    """Return the differences of two texts, each with three lines around it, counted from 0.
 
     Args:
         more: Further lines of the first text, from where to where, that are to be in a hunk.
@@ -144,12 +144,12 @@ def hunks_of(before: str, after: str, *, more: Iterable[tuple[int, int]] = ()) -
 
 
 def _place(changes: Sequence[Change], line: int) -> int:
-    """Where a line of the first text that is equal in both, or before the first change, stands in the second."""
+    """Return the line of the second text for a line of the first that is equal in both, or before the first change."""
     return next((begin + line - start for _, start, until, begin, _ in changes if line < until or line == start), 0)
 
 
 def counts_of(diff: Sequence[str]) -> str:
-    """How much differs, such as `+3 −1`."""
+    """Return the size of a difference, such as `+3 −1`."""
     signs = [line[:1] for line in diff]
     return f"+{signs.count('+')} −{signs.count('-')}"
 
@@ -192,13 +192,13 @@ def _written(stretch: Sequence[Change], old: Sequence[str], new: Sequence[str]) 
 
 
 def _range(start: int, stop: int) -> str:
-    """Where a stretch is, counted from 1, and how many lines it has; one that has none comes after its line."""
+    """Return start and length of a range, counted from 1; an empty one comes after its line."""
     length = stop - start
     return f"{start + 1 if length else start},{length}"
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many lines at the beginning are equal."""
+    """Return the number of equal lines at the beginning."""
     shorter = min(len(old), len(new))
     return next((number for number in range(shorter) if old[number] != new[number]), shorter)
 
@@ -246,7 +246,7 @@ _SHOWN: Mapping[str, tuple[type, ...]] = {"command": (str, list), "edits": (list
 
 
 def proposal_of(permission: Permission) -> Proposal:
-    """What a permission asks for, told by its input."""
+    """Return the proposal of a permission, told by its input."""
     given = permission.input
     command = _command(given.get("command"))
     if command is not None:
@@ -265,7 +265,7 @@ def proposal_of(permission: Permission) -> Proposal:
 
 
 def excerpt_of(permission: Permission) -> FileExcerpt | UnsetType:
-    """What has to be on record of the file as it is (`permission.before`) to show the change; UNSET where it is none.
+    """Return the part of the file to record (`permission.before`) so that the change can be shown; UNSET without one.
 
     The lines that change and three around each, and wherever else the text stands that is to be replaced.
     """

@@ -123,7 +123,7 @@ def _tells(session: AgentSession, spoke: Order | None) -> bool:
 
 
 def _in_session(facts: Facts, session: AgentSession, heard: Order, denied: int) -> tuple[AgentState, str]:
-    """What the client told last; a turn may take long without a word, so it counts for longer than a message."""
+    """Return the client's last report; a turn may take long without a word, so it counts longer than a message."""
     where = f"a {session.client} session" if session.client else "a session"
     what = f"as a teammate of {session.sponsor}" if session.sponsor else f"in {where}"
     what += f", was denied {counted(denied, 'call')} by its client" if denied else ""
@@ -142,7 +142,7 @@ def _awake(facts: Facts, seen: datetime) -> AgentState:
 def _held(
     facts: Facts, name: str, waiting: Iterable[RequestRow], *, has_been_seen: bool
 ) -> tuple[AgentState, str] | None:
-    """What keeps the agent from going on, as far as its requests and its plan mode tell."""
+    """Return what keeps the agent from going on, as far as its requests and its plan mode tell."""
     rows = [row for row in waiting if not denial_of(row.question.payload)]
     plan = next((row for row in rows if row.kind is RequestKind.PLAN), None)
     if plan is not None:

@@ -217,7 +217,7 @@ class Batch(Struct, frozen=True):
     message: Message | None = None
 
     def count(self, state: StoryState) -> int:
-        """How many stories are in `state`."""
+        """Return the number of stories in `state`."""
         return sum(story.state is state for story in self.stories)
 
 

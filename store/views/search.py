@@ -230,12 +230,12 @@ def wanted(
 
 
 def text_found(*texts: str, at: datetime | None = None) -> Searchable:
-    """What a query looks at where there are only words."""
+    """Return the fields that a query searches where there are only words."""
     return Searchable(texts, "", (), (), "", at, frozenset())
 
 
 def message_found(message: Message) -> Searchable:
-    """What a query looks at in a message."""
+    """Return the fields of a message that a query searches."""
     read = parse_message(message)
     asked = (read.opens, read.answers)
     kinds = (message.type, read.name, *(str(kind) for kind in asked if kind is not None))
@@ -252,7 +252,7 @@ def message_found(message: Message) -> Searchable:
 
 
 def request_found(row: RequestRow, *, me: str) -> Searchable:
-    """What a query looks at in a request."""
+    """Return the fields of a request that a query searches."""
     found = message_found(row.question)
     marks = {"open" if row.is_open else "decided", *(["late"] if row.state == "overdue" else [])}
     marks |= {"mine"} if me in (row.asker, row.addressee) else set()

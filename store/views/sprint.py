@@ -184,7 +184,7 @@ def sprint(facts: Iterable[PlacedMessage]) -> Sprint:
 
 
 def report_state(body: Mapping[str, Any]) -> StoryState | None:
-    """How the work of one agent on a story ended, by its report; None where it says neither."""
+    """Return the end of an agent's work on a story by its report; None where the report says neither."""
     status = text_of(body.get("status")).lower()
     return StoryState.FAILED if status in _BAD else StoryState.DONE if status in _GOOD else None
 

@@ -69,7 +69,7 @@ class Reason(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What is the matter and the next step."""
+        """The problem and the next step."""
         return f"{self.text}. {self.hint}" if self.hint else self.text
 
 
@@ -122,7 +122,7 @@ class StoreStatus(Struct, frozen=True):
 
     @property
     def doubts(self) -> tuple[Reason, ...]:
-        """What a list must be printed with, because it may not be all or its readers may not be who they seem."""
+        """The reasons to print with a list that may be incomplete or whose readers may not be who they seem."""
         return tuple(reason for reason in self.reasons if reason.state in _INCOMPLETE | {State.SETTINGS, State.FOREIGN})
 
 
@@ -161,7 +161,7 @@ def is_in_the_way(holder: LockHolder, now: datetime) -> bool:
 
 
 def holder_words(holder: LockHolder, since: str) -> str:
-    """Who holds the lock, for what, `since` when (as the reader wants to see it), and whether that process lives."""
+    """Return the holder of the lock in words: for what, `since` when (formatted), and whether its process lives."""
     who = f"process {holder.pid}" if holder.pid else "another program (its name is not known)"
     host = f" on {holder.host}" if holder.host else ""
     action = f" ({holder.action})" if holder.action else ""
@@ -195,7 +195,7 @@ def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator
 
 
 def _unknown(snapshot: Snapshot) -> Reason:
-    """Why there are no messages; the store's own problem, not that of a file beside it."""
+    """Return why there are no messages; the store's own problem, not that of a file beside it."""
     state = State(str(snapshot.condition))
     errors = [problem for problem in snapshot.problems if problem.severity == "error"]
     named = [problem for problem in errors if problem.code == state.upper()]

@@ -28,7 +28,7 @@ _DECIDING = ("remarks", "answers", "scope", "suggestion", "mode", "updated_plan"
 
 
 def verdict_of(team: Team, request_id: str, *, me: str = "") -> RequestRow:
-    """How the request stands now.
+    """Return the request as it is now.
 
     Args:
         me: Whose request it is, where several agents chose the same id.
@@ -69,7 +69,7 @@ def await_verdict(
     followed = FollowedVerdict(team, request_id, me=me, asked=asked, tell=tell)
 
     def settled() -> tuple[RequestRow | None] | None:
-        """What ends the wait; also while the store is away it may be told to stop."""
+        """Return what ends the wait; it may be stopped also while the store is away."""
         outcome = followed.look_again()
         is_over = outcome is not None and (not outcome.is_open or (heeds and outcome.asked_back not in (None, known)))
         return (outcome,) if is_over or (stop is not None and stop()) else None
@@ -102,7 +102,7 @@ class FollowedVerdict:
         self._outage = UnavailableStore(tell, known=asked is not None)
 
     def look(self) -> RequestRow:
-        """How it stands now.
+        """Return the request as it is now.
 
         Raises:
             TeamError: `INVALID_REQUEST_ID` when the team knows no such request, also for what was rewritten since it
@@ -172,7 +172,7 @@ def _refuse_other(row: RequestRow, asked: Message | None) -> None:
 
 
 def outcome_json(row: RequestRow) -> dict[str, Any]:
-    """How a request stands, as JSON: with an answer, its yes or no, its words, and what it decides beyond that."""
+    """Return the request as JSON: with an answer, its yes or no, its words, and what it decides beyond that."""
     answer = row.verdict
     payload = answer.payload if answer is not None else {}
     return {

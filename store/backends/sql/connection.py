@@ -30,7 +30,7 @@ def quoted(name: str) -> str:
 
 
 def listed(name: str, values: Iterable[object]) -> tuple[str, dict[str, Any]]:
-    """What stands after IN, `(:name_0, :name_1)`, with its values; for no values a list that nothing is in."""
+    """Return the text behind IN, `(:name_0, :name_1)`, with its values; for no values a list that matches nothing."""
     bound = {f"{name}_{number}": value for number, value in enumerate(values)}
     return f"({', '.join(f':{key}' for key in bound) or 'NULL'})", bound
 
@@ -142,7 +142,7 @@ class Connection(ABC):
 
     @abstractmethod
     def tables(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Which of these are tables of this database, each with whether it may be read."""
+        """Return those of `names` that are tables of this database, each with whether it may be read."""
 
     @abstractmethod
     def columns(self, table: str) -> list[Column]:

@@ -117,12 +117,12 @@ class AuditRow(NamedTuple):
     hash: str = ""
 
     def said(self, facts: str | None = None) -> bytes:
-        """What its hash and its seal are made of."""
+        """Return the bytes that its hash and its seal cover."""
         said = [self.prev, *self[:4], self.facts if facts is None else facts]
         return json.dumps(said, separators=(",", ":")).encode("ascii")
 
     def digest(self) -> str:
-        """What its hash has to be."""
+        """Return the hash it must have."""
         return hashlib.sha256(self.said()).hexdigest()
 
     def with_seal(self, key: bytes) -> AuditRow:
@@ -131,7 +131,7 @@ class AuditRow(NamedTuple):
         return self._replace(facts=f'{self.facts[:-1]}{comma}"seal":"{seal(key, self.said())}"}}')
 
     def seal(self, key: bytes) -> LineSeal:
-        """What the seal tells."""
+        """Return the state of its seal."""
         match = _SEAL.search(self.facts)
         without = f"{self.facts[: match.start()]}}}" if match else self.facts
         return judged(key, self.said(without), match[1] if match else None)

@@ -348,7 +348,7 @@ class PostgresTeam(SqlTeam):
                 connection.change(_LEAVE, row)
 
     def attendance(self, presence: Presence) -> Attendance:
-        """Whose row was renewed a moment ago; unknown while the server cannot be asked."""
+        """Return whose row was renewed a moment ago; unknown while the server cannot be asked."""
         try:
             with self.connect() as connection:
                 if connection.scalar(_THERE) is None:

@@ -122,7 +122,7 @@ def read_row(row: Row, *, place: str) -> RowEntry:
 
 
 def columns_of(message: Message) -> dict[str, Any]:
-    """What the columns other than the payload should hold; moments as ISO 8601 text in UTC."""
+    """Return the values of the columns other than the payload; moments as ISO 8601 text in UTC."""
     record = message.record
     created = from_text(message.created)
     delivered = from_text(str(record.get("delivered_at") or ""))
@@ -188,7 +188,9 @@ def _own_note(message: Message, columns: Fields, arrival: int | None, words: Seq
 
 
 def _words(message: Message) -> list[str]:
-    """What a message says, a value for each of `_PARTS`; other programs may spell the same payload otherwise."""
+    """Return the text of a message, a value for each of `_PARTS`; other programs may write the same payload
+    differently.
+    """
     payload = json.dumps(json.loads(dump(message.record.get("payload"))), sort_keys=True).encode()
     said = blake2b(payload, digest_size=16).hexdigest()
     return [*map(storable, (message.type, message.sender, ",".join(message.recipients))), said]
@@ -245,7 +247,7 @@ def _apply(base: Fields, note: Fields, row: Row) -> dict[str, Any]:
 
 
 def _retries(record: Fields) -> tuple[int, ...]:
-    """What the column may hold beside these attempts, unless another router has counted on."""
+    """Return the values the column may hold for these attempts, unless another router counted on."""
     message = from_record(record)
     return retries_of(message), attempts_of(message)
 

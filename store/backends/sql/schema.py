@@ -119,7 +119,7 @@ def numbers(connection: Connection) -> Numbers | None:
 
 
 def numbers_lost(connection: Connection, found: Numbers | None) -> Problem | None:
-    """What is wrong with the numbers: without them, or with lower ones than are in use, nothing can be written."""
+    """Return the finding on row numbers that are missing or lower than those in use, which forbid any write."""
     if found is not None and found.seq >= _last_line(connection)[0] and found.arrivals >= _last_arrival(connection):
         return None
     text = "it holds no numbers of the last write: nobody can write"

@@ -44,7 +44,7 @@ class Settings:
         self.number = 0
 
     def stamp(self) -> tuple[object, ...]:
-        """Which version of the file beside the database is there, and of the key, and whose the database is."""
+        """Return the version of the settings file, the key's version and the database's owner."""
         files = (self.file, self.known.config.key_path)
         return *(path and stamp(path) for path in files), self._root and whose(self._root)
 

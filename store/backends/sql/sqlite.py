@@ -155,7 +155,7 @@ class SqliteTeam(SqlTeam):
         return self._presence.announce(presence, name, mode=mode)
 
     def attendance(self, presence: Presence) -> Attendance:
-        """Whose file is locked."""
+        """Return who holds a locked file."""
         return self._presence.attendance(presence)
 
     def places(self) -> Mapping[str, str]:
@@ -245,7 +245,7 @@ class SqliteTeam(SqlTeam):
             await asyncio.sleep(_LOOK_SECONDS)
 
     def _version(self) -> Version:
-        """What is there now; a log without frames, as whoever only looks makes it, is none."""
+        """Return the present version; a log without frames, which a mere reader makes, counts as none."""
         files = _stat(self.path), _stat(Path(f"{self.path}-wal"))
         return tuple((one.st_ino, one.st_size, one.st_mtime_ns) if one and one.st_size else None for one in files)
 
@@ -360,7 +360,7 @@ def _program(pid: int) -> str:
 
 
 def _stat(path: Path) -> os.stat_result | None:
-    """What is at `path`, None when there is nothing."""
+    """Return the state of `path`; None when nothing is there."""
     try:
         return path.stat()
     except OSError:
@@ -368,7 +368,7 @@ def _stat(path: Path) -> os.stat_result | None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file is at `path`."""
+    """Return device and inode of the file at `path`."""
     found = _stat(path)
     return None if found is None else (found.st_dev, found.st_ino)
 

@@ -172,14 +172,14 @@ class SqlTeam(Team):
 
     @abstractmethod
     def holder(self) -> LockHolder | None:
-        """Who holds the write lock now; never raises."""
+        """Return the present holder of the write lock; never raises."""
 
     @abstractmethod
     def translate(self, error: Exception) -> TeamError:
         """The user's error for what the database said."""
 
     def problems(self) -> tuple[Problem, ...]:
-        """What is odd about the place the database is at."""
+        """Return findings on the place of the database."""
         return ()
 
     @property
@@ -202,7 +202,7 @@ class SqlTeam(Team):
         return replace(seen, taken_at=self.clock(), holder=self._now_holding())
 
     def _look(self, progress: Progress | None) -> Snapshot:
-        """What is there now; the same as before while nothing changed."""
+        """Return the present snapshot; the same object as before while nothing changed."""
         with self._reader.guard:
             mark, stamp = self.mark(), self._settings.stamp()
             if self._seen is not None and mark is not None and self._seen[0] == (mark, stamp):
@@ -248,7 +248,7 @@ class SqlTeam(Team):
         )
 
     def _now_holding(self) -> LockHolder | None:
-        """Who holds the lock; one that does not say since when counts from when it was first seen.
+        """Return the holder of the lock; one that records no time counts from when it was first seen.
 
         A holder is asked for at each look until it is gone: a write that is over must not pass for one that blocks.
         """

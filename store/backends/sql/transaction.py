@@ -55,7 +55,7 @@ from team_console.store.settings.in_force import InForce, on_record
 
 
 def may_address(condition: str) -> str:
-    """Which rows that fit are for somebody, and perhaps for others: by two indexes, so that no look reads all rows.
+    """Return the condition for rows addressed to somebody, perhaps among others; two indexes answer it.
 
     The condition stands outside as well, where a row that is waited for is looked at once more. The values are those of
     `to_recipient` and its own.
@@ -323,7 +323,7 @@ class SqlTransaction(Transaction):
             self._insert_once(INBOX, {"n": self._number(), **row}, "agent", "message_id")
 
     def _push_into(self, own: str, agent: str, message: Message, changes: Changes) -> None:
-        """When the agent's own table takes no rows, into a file (seed 003, method 2)."""
+        """Append to a file where the agent's own table takes no rows (seed 003, method 2)."""
         row = {"message_id": message.message_id, "payload": self._payload(message)}
         self.connection.change("SAVEPOINT inbox")
         try:

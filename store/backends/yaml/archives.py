@@ -93,7 +93,7 @@ class Part(Struct, dict=True):
 
     @cached_property
     def _ends(self) -> dict[bytes, list[int]]:
-        """Where the closing lines of each id begin."""
+        """Id -> the positions of its closing lines."""
         ends: dict[bytes, list[int]] = {}
         for match in _END.finditer(self.data):
             ends.setdefault(match["id"], []).append(match.start())
@@ -272,7 +272,7 @@ def is_plain(text: str) -> bool:
 
 
 def _entry_start(data: bytes, end_line: int) -> int:
-    """Where the entry begins that is closed by the line at `end_line`."""
+    """Return the start of the entry that the line at `end_line` closes."""
     return data.rfind(b"\n- ", 0, end_line) + 1
 
 
@@ -293,7 +293,7 @@ def is_closed_end(tail: bytes) -> bool:
 
 
 def unclosed(data: bytes) -> bytes:
-    """What of `data` is in no closed entry."""
+    """Return the part of `data` that is in no closed entry."""
     place, left = 0, b""
     for match in _END.finditer(data):
         if _crc_holds(data, match.start()):
@@ -354,7 +354,7 @@ class Archives:
         return [path for owner, path in self._files() if agent in (None, owner)]
 
     def words(self) -> set[str]:
-        """What stands for the agents in the names of the files (`names.word_for`)."""
+        """Return the words for agents in the names of the files (`names.word_for`)."""
         return {word for _, path in self._files() if (word := archive_word(path.name)) is not None}
 
     def current(self, agent: str) -> Path:
@@ -465,7 +465,7 @@ class Archives:
         return needle in self._occurring[path]
 
     def _words_in(self, path: Path) -> set[bytes]:
-        """Those of the expected ids that stand in the file, wherever; in constant memory."""
+        """Return the expected ids that occur in the file; in constant memory."""
         refuse_unusable(self._disk, path)
         found, words = self._disk.stat(path), set[bytes]()
         for start in range(0, found.size if found is not None else 0, _WINDOW - _OVERLAP):
@@ -546,7 +546,7 @@ class ForeignAppends(Struct):
     number: int = 0
 
     def look(self) -> int:
-        """How many looks found a change; what cannot be looked at is told with the history."""
+        """Return the number of looks that found a change; what cannot be read is reported with the history."""
         folder = self.layout.archives
         try:
             refuse_way_out(self.disk, self.layout, folder)

@@ -155,7 +155,7 @@ class Tip(Struct, frozen=True):
 
     @property
     def settings(self) -> Record:
-        """What the next line says of settings that are still the same: where their text stands."""
+        """The place of the settings' text, for a next line on which they are unchanged."""
         known = self.line.settings if self.line else {}
         return {"sha256": known.get("sha256"), "at": self.start} if "text" in known else known
 
@@ -253,7 +253,7 @@ def whole_lines(disk: Disk, path: Path, start: int, *, block: int = _BLOCK) -> I
 
 
 def seal_of(raw: bytes, key: bytes) -> LineSeal:
-    """What the seal of a stored line tells."""
+    """Return the state of the seal of a stored line."""
     if not key:
         return LineSeal.UNKNOWN
     match = _SEAL.search(raw)

@@ -95,7 +95,7 @@ class Disk:
     """Calls on the operating system that raise `OSError` like those of `os`; descriptors are numbers."""
 
     def stat(self, path: Path) -> Stat | None:
-        """What is at `path`, links not followed; None when nothing is."""
+        """Return the state of `path`, links not followed; None when nothing is there."""
         try:
             return _stat(os.lstat(path))
         except (FileNotFoundError, NotADirectoryError):
@@ -114,7 +114,7 @@ class Disk:
             os.close(fd)
 
     def find(self, path: Path, needle: bytes) -> int:
-        """Where `needle` first is in a regular file, -1 when it is not; in constant memory."""
+        """Return the first position of `needle` in a regular file, -1 without one; in constant memory."""
         # Not by a mapping of the file: that would end the process when somebody cuts the file meanwhile.
         start, before = 0, b""
         while data := self.read(path, start, _WINDOW)[0]:
@@ -162,7 +162,7 @@ class Disk:
         return _regular(os.open(path, os.O_RDWR | os.O_NONBLOCK | _SAFE), path)
 
     def stat_of(self, fd: int) -> Stat:
-        """What an open file is."""
+        """Return the state of an open file."""
         return _stat(os.fstat(fd))
 
     def write(self, fd: int, data: memoryview) -> int:

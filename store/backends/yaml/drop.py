@@ -205,7 +205,7 @@ def _as_queue(data: bytes) -> tuple[bytes, int]:
 
 
 def _completed(message: Message, arrived: str) -> Message:
-    """What a script may leave out: the time, under whatever key, and the state. Names must be names."""
+    """Add what a script may leave out: the time, under whatever key, and the state. Names must be names."""
     for name in (message.sender, *message.recipients):
         if not is_name(name):
             raise ValueError(f"{name!r} is not an agent name")

@@ -366,7 +366,7 @@ class Entry(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def error(self) -> TextError | None:
-        """Why the entry is damaged; None when it is not."""
+        """The reason why the entry is damaged; None when it is not."""
         return self.outcome if isinstance(self.outcome, TextError) else None
 
 
@@ -551,7 +551,7 @@ def _is_scalar(node: Node) -> bool:
 
 
 def _line_end(text: str, position: int) -> int:
-    """Where the line after the one that holds the character before `position` begins."""
+    """Return the start of the line behind the one with the character before `position`."""
     if position and text[position - 1] == "\n":
         return position
     end = text.find("\n", position)

@@ -51,7 +51,7 @@ _NO_LETTER = re.compile(r"[\W_]+")
 
 
 def partial_writes(pieces: Iterable[bytes], messages: Iterable[Message]) -> list[bytes]:
-    """Those of the pieces that are the beginning of one of the messages, and nothing else."""
+    """Return the pieces that are nothing but the beginning of one of the messages."""
     small = [piece for piece in pieces if len(piece) <= _LARGEST]
     readings = [(number, *reading) for number, piece in enumerate(small) for reading in _readings(piece)]
     found: set[int] = set()
@@ -192,7 +192,7 @@ def reconcile(
     archived: Callable[[Message], bool],
     taken_out: Callable[[str], bool],
 ) -> Healing:
-    """What brings `current` back to hold everything in `expected`, keeping what others did.
+    """Return the changes that give `current` everything in `expected` and keep what others did.
 
     Args:
         expected: What the queue held by our own account.
@@ -229,7 +229,7 @@ def reconcile(
 
 
 def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Message], bool]) -> Healing:
-    """What a generation that slipped in beside `ours` has to give: unknown messages, and progress of known ones."""
+    """Return what a queue file written beside `ours` adds: unknown messages, and progress of known ones."""
     healing = Healing()
     found = by_id(ours.messages())
     for message in theirs.messages():
@@ -251,7 +251,7 @@ def expected_after(messages: Sequence[Message], line: Line | None) -> Held:
 
 
 def replay(lines: Iterable[Line]) -> tuple[Held, set[str]]:
-    """What the queue should hold by the whole ledger, and the ids that were taken out of it."""
+    """Return the content of the queue by the whole ledger, and the ids that were taken out of it."""
     held: dict[str, Message] = {}
     out: set[str] = set()
     waiting: Line | None = None

@@ -62,7 +62,7 @@ def _claims(lines: Iterable[Line]) -> Claims:
 
 
 def past_problems(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
-    """What archives lack by the ledger, and the ledger itself; nothing while they are being written. Takes no lock.
+    """Return what archives lack by the ledger, and harm to the ledger; nothing during a write. Takes no lock.
 
     Legitimate deletions (`Team.delete_archived`) are on the ledger themselves.
     """
@@ -82,7 +82,7 @@ def past_problems(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
 
 
 def audit_problem(disk: Disk, layout: Layout, released: Released | None, last: int) -> Problem | None:
-    """What is missing of the ledger, by the mark that the last writer left in the lock file.
+    """Return what the ledger lacks by the mark that the last writer left in the lock file.
 
     Args:
         released: Read before the ledger, so that that can only be ahead of it.

@@ -97,7 +97,7 @@ class Layout(Struct, frozen=True):
 
 
 def forbidden(layout: Layout) -> str:
-    """Why this process may not write the team, as a sentence; empty when permissions allow it or nothing is there.
+    """Return why this process may not write the team, as a sentence; empty when permissions allow it or nothing exists.
 
     A write replaces the queue in its folder and appends to the others, so the queue's own permissions do not matter.
     """

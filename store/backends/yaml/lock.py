@@ -58,14 +58,14 @@ def released_text(released: Released) -> bytes:
 
 
 def parse_released(text: bytes) -> Released | None:
-    """How the lock was left, or None when its last holder did not get to say."""
+    """Return how the lock was left; None when its last holder was killed."""
     facts = _parse(text)
     seq = facts.get("released")
     return Released(seq, version_of(facts.get("queue"))) if isinstance(seq, int) else None
 
 
 def find_holder(disk: Disk, path: Path, text: bytes, *, sure: bool = False) -> LockHolder | None:
-    """Who holds the lock, of which the `text` was just read, found without taking it; None when nobody does.
+    """Return the holder of the lock, whose `text` was just read, without taking it; None when nobody holds it.
 
     The kernel's list of locks costs every process on the machine some milliseconds, so it is only asked about
     a holder that stays, or when the lock is known to be held (`sure`), perhaps by one that leaves no text.

@@ -256,7 +256,7 @@ class QueueText(Struct, dict=True, eq=False):
 
     @property
     def damaged_count(self) -> int:
-        """How many entries hold no message."""
+        """The number of entries without a message."""
         return len(self.entries) - len(self._messages)
 
     def damaged(self) -> list[tuple[int, TextError]]:
@@ -605,7 +605,7 @@ def in_sequence(first: Line | None, second: Line | None) -> Line | None:
 
 
 def changed_keys(old: Fields, new: Fields) -> Record:
-    """What turns the record `old` into `new`; None for a key that is gone."""
+    """Return the changes that turn the record `old` into `new`; None for a key that is gone."""
     keys: Record = {key: value for key, value in new.items() if key not in old or old[key] != value}
     return keys | {key: None for key in old if key not in new}
 
@@ -640,14 +640,14 @@ def apply(text: QueueText, line: Line) -> QueueText:
 
 
 def place_of(text: QueueText, handle: Handle) -> int | None:
-    """Where in `text` the record is that is meant; older lines name the content where several shared an id."""
+    """Return the index of the meant record in `text`; older lines name the content where several shared an id."""
     message_id, letter = handle
     message = text.message(message_id)
     return text.place(message_id) if message is not None and letter in ("", digest(message)) else None
 
 
 def piece_name(raw: bytes) -> str:
-    """What tells one damaged piece of a queue from another."""
+    """Return the identity of a damaged piece of a queue."""
     return hashlib.sha256(raw).hexdigest()
 
 
@@ -682,7 +682,7 @@ class QueueFile(Struct, frozen=True):
 
     @property
     def mark(self) -> FileVersion | None:
-        """What tells it from other generations."""
+        """The version of the file, to tell it from others."""
         return self.stat.mark if self.stat else None
 
     @property

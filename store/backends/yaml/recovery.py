@@ -254,7 +254,7 @@ def _note_loss(team: LockedTeam, tip: Tip) -> None:
 
 
 def _unique_ids(team: LockedTeam) -> Line | None:
-    """What writes each id once, where a program used one again; None where none did."""
+    """Return the line that gives each reused id a name of its own; None where no id was used twice."""
     text = team.queue.text
     if not text.has_shared_ids:
         return None
@@ -271,7 +271,7 @@ def _unique_ids(team: LockedTeam) -> Line | None:
 
 
 def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | None:
-    """What the generation that our swap displaced has to give to the queue as it will be after `healed`."""
+    """Return the line that adds what our exchange displaced to the queue as it will be after `healed`."""
     try:
         theirs = load(team.disk, team.layout.prev, None).text
     except TeamError as error:
@@ -288,7 +288,7 @@ def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | N
 
 # guard: rolled-back-status-healed
 def _healing(team: LockedTeam, account: ExpectedQueue, held: Held) -> Line | None:
-    """What a program that does not lock lost or added since."""
+    """Return the line for what a program without the lock lost or added; None for nothing."""
     vanished = team.queue.stat is None
     archived = (lambda _: False) if vanished else team.archives.keeps
     healing = reconcile(held, team.queue.text, archived=archived, taken_out=account.was_taken_out)
@@ -322,7 +322,7 @@ def _without_others(line: Line, held: Held, text: QueueText) -> Line:
 
 
 def _old_pieces(team: LockedTeam, text: QueueText, going: Collection[str]) -> Line | None:
-    """What takes out torn pieces of messages that the ledger has, also those of an earlier session; some go already."""
+    """Return the line that removes torn pieces of recorded messages, also of earlier sessions; some go already."""
     damaged = (entry.raw for entry in text.entries if entry.message is None)
     pieces = [raw for raw in damaged if piece_name(raw) not in going]
     lines = team.ledger.lines() if pieces else iter(())
@@ -343,7 +343,7 @@ def _undoing(team: LockedTeam, line: Line) -> Line:
 
 
 def _completion(team: LockedTeam, line: Line) -> Line:
-    """What is left to do of a committed transaction whose maker died."""
+    """Return the line that completes a committed transaction whose process died."""
     text = f"{line.action} by {line.actor} was on record but not finished; it was finished"
     team.notices.append(Problem("COMPLETED", "notice", f"audit line {line.seq}", text))
     pushed = tuple(push for push in line.pushed if not _was_pushed(team, line, *push))

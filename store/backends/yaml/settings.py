@@ -65,7 +65,7 @@ class SettingsFile:
         return with_trust(parse(before, self._layout.config), self._layout.audit)
 
     def _in_force(self, text: bytes | None) -> bytes | None:
-        """What was in force before: on record, or seen by this process since; None when nothing is known of it."""
+        """Return the settings that were in force before, recorded or seen by this process; None when unknown."""
         try:
             recorded = self._ledger.settings()
         except OSError:

@@ -84,7 +84,7 @@ class SnapshotReader:
         self.generation: QueueFile | None = None
 
     def recorded(self) -> RecordedFacts | None:
-        """What the audit trail knows of requests and answers; None where it is another user's own."""
+        """Return the audit trail's facts on requests and answers; None where the trail belongs to another user."""
         with self._guard:
             found = self.trail.facts(self._settings.look().config.key)
             return None if self.trail.is_private else found
@@ -251,7 +251,7 @@ class SnapshotReader:
         return read_text(self._disk, self._layout.lock)
 
     def _holder(self, lock_text: bytes) -> LockHolder | None:
-        """Who holds the lock; one that leaves no text in the lock file is asked of the kernel now and then.
+        """Return the holder of the lock; one without a text in the lock file is asked of the kernel now and then.
 
         Such a holder counts from when it was first seen, and is asked for at each look until it is gone.
         """
@@ -268,7 +268,7 @@ class SnapshotReader:
 
     # guard: loss-told
     def _loss(self, generation: QueueFile, lock_text: bytes) -> Loss | None:
-        """What somebody else did to the queue since one of us left it, told by its mark in the lock file."""
+        """Return what somebody else did to the queue since our last write, by the mark in the lock file."""
         released, mark = parse_released(lock_text), generation.mark
         if mark is None or (released is not None and released.queue in (mark, None)):
             self._ours = generation if mark is not None else None
@@ -336,7 +336,7 @@ class FolderHealth(Struct):
         return found
 
     def _folders(self) -> list[Problem]:
-        """What stands in the place of a folder: nothing is written through a link that leads out of the team."""
+        """Return findings on what stands in place of a folder: nothing is written through a link out of the team."""
         found: list[Problem] = []
         layout = self.layout
         for folder in (layout.archives, layout.inboxes, layout.attachments, layout.drop):
@@ -453,7 +453,7 @@ class Losses:
         self._found: tuple[tuple[FileVersion, bytes], Loss | None] | None = None
 
     def look(self, now: QueueFile, ours: QueueFile | None, lock_text: bytes) -> Loss | None:
-        """What the queue lacks; None when that is not known, or when it is being written at this moment.
+        """Return what the queue lacks; None when that is unknown, or during a write.
 
         Args:
             ours: The queue as one of us left it, as far as it was seen.
@@ -489,7 +489,7 @@ class Losses:
             self._archives.forget()
 
     def _expected(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> Held | None:
-        """What the queue held by our own account; None when there is no account, or the queue is as we left it."""
+        """Return the content of the queue by our own ledger; None without one, or when the queue is as we left it."""
         if released is not None and ours is not None and ours.mark == released.queue:
             return by_id(ours.text.messages())
         line = AuditLog(self._disk, self._layout.audit).tip().line
@@ -565,7 +565,7 @@ class DroppedMessages(Struct):
     seen: dict[tuple[str, FileVersion], tuple[Message, ...] | Problem] = {}
 
     def look(self) -> Dropped:
-        """What is there now; a file that is no message is told of, and left to whoever takes it in."""
+        """Return the present drop files; a file that is no message is reported, and left to the next lock holder."""
         try:
             names = self.disk.names(self.layout.drop)
         except OSError:

@@ -176,7 +176,7 @@ class YamlTeam(Team):
         return self._archives()
 
     def _lost(self) -> tuple[Problem, ...]:
-        """What should be in archives and audit, and is not."""
+        """Return what archives and audit trail should have and lack."""
         from team_console.store.backends.yaml.integrity import past_problems
 
         return past_problems(self._disk, self.layout)
