@@ -35,7 +35,7 @@ from team_console.store.contract.team import (
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, from_file, from_text, to_text, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, Status, from_record
+from team_console.store.model.message import FieldDict, Message, Status, from_record
 from team_console.store.model.names import as_name, did_you_mean
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.parsing import when_created
@@ -337,7 +337,7 @@ class ClaudeTeam(Team):
                 left += 1
         return messages, f"{counted(left, 'entry')} of this inbox cannot be read as a JSON object" if left else ""
 
-    def _record(self, entry: dict[str, Any]) -> dict[str, Any]:
+    def _record(self, entry: FieldDict) -> FieldDict:
         """Return an entry as a record without id and reader, whichever of the field names in use it has."""
         rest = dict(entry)
         text, when, sender, word = (
@@ -356,7 +356,7 @@ class ClaudeTeam(Team):
             word = "plan_approval_request"  # the form of `.team` has no type of its own for handing in a plan
         moment = from_text(str(when)) if isinstance(when, (int, float)) else None
         fields = {key: value if isinstance(value, (str, int)) else json.dumps(value) for key, value in rest.items()}
-        payload: dict[str, Any] = {"content": text}
+        payload: FieldDict = {"content": text}
         words = [text.strip(), *(rest[key] for key in _WORDS if isinstance(rest.get(key), str)), str(word)]
         title = summary if isinstance(summary, str) else ""
         if not title and (self._taken_over or not words[0]):
@@ -377,12 +377,12 @@ class ClaudeTeam(Team):
         }
 
 
-def _take(fields: dict[str, Any], *names: str) -> Any:
+def _take(fields: FieldDict, *names: str) -> Any:
     """Take all fields of these names out; the first one that was there, None when there was none."""
     return next(iter([fields.pop(name) for name in names if name in fields]), None)
 
 
-def _structured(text: str) -> dict[str, Any] | None:
+def _structured(text: str) -> FieldDict | None:
     """The structured message that rides as JSON in a text; None for prose, and for an object of two types."""
     try:
         value = _parsed(text, _once) if text.lstrip().startswith("{") else None
@@ -391,13 +391,13 @@ def _structured(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) and isinstance(value.get("type"), str) else None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> FieldDict:
     if sum(key == "type" for key, _ in pairs) > 1:  # each reader would take another of them
         raise ValueError("two types")
     return dict(pairs)
 
 
-def _parsed(text: str, build: Callable[[list[tuple[str, Any]]], dict[str, Any]] = dict) -> Any:
+def _parsed(text: str, build: Callable[[list[tuple[str, Any]]], FieldDict] = dict) -> Any:
     """The value of a JSON text. It may spell half a character, which no other file can hold: `?` stands for it."""
     if not text.strip():
         raise ValueError("is empty")

@@ -76,6 +76,8 @@ ENVELOPE_KEYS = frozenset(
 
 Fields = Mapping[str, Any]
 """Fields by name: of a record, of a payload, of a JSON object."""
+FieldDict = dict[str, Any]
+"""The same as a dict that may be changed."""
 _EMPTY: Fields = MappingProxyType({})
 ResultT = TypeVar("ResultT")
 

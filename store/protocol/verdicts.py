@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.model.message import Fields, Message, from_record, per_message
+from team_console.store.model.message import FieldDict, Fields, Message, from_record, per_message
 from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.grants import GRANT, grant_of, grant_trouble
@@ -61,7 +61,7 @@ class Seen(Struct, frozen=True):
     hides_evidence: bool = False
 
     @property
-    def as_recorded(self) -> dict[str, Any]:
+    def as_recorded(self) -> FieldDict:
         """The fields that the verdict keeps; small, whatever was shown."""
         if not self.sha256:
             return {SHOWN_BY: str(self.face)}
@@ -118,7 +118,7 @@ def seen_title(question: Message, title: str) -> Seen:
     return Seen(digest_of(question), (), (f"title: {title}",), digest, Face.TITLE)
 
 
-def shown_in(fields: Fields) -> dict[str, Any]:
+def shown_in(fields: Fields) -> FieldDict:
     """Return what a verdict, or its audit line, records of what was shown; empty where it records nothing."""
     return {SHOWN: text_in(fields, SHOWN), EVIDENCE: texts_in(fields, EVIDENCE), SHOWN_BY: text_in(fields, SHOWN_BY)}
 

@@ -12,14 +12,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Fields, Message, Status, ids_of
+from team_console.store.model.message import FieldDict, Fields, Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
@@ -355,7 +354,7 @@ def trigger_course_correction(
         raise TeamError(Code.INVALID_FIELD, text, "Use one of them.")
     if not user_input.strip():
         raise TeamError(Code.MISSING_CONTENT, "the course correction says nothing", "Say what should change.")
-    body: dict[str, Any] = {"reason": reason, "user_input": user_input, "current_batch_id": current_batch_id}
+    body: FieldDict = {"reason": reason, "user_input": user_input, "current_batch_id": current_batch_id}
     given = {"added_stories": list(added_stories), "dropped_stories": list(dropped_stories)}
     body.update({key: value for key, value in given.items() if value})
     with caller.transaction("course_correction") as tx:
@@ -469,7 +468,7 @@ def confirm(
     Args:
         order: What a human signed to have the agent stopped; whoever comes by after it writes the confirmation.
     """
-    more: dict[str, Any] = {}
+    more: FieldDict = {}
     if order is not None and SIGNATURE in order.payload:
         more[ORDERED] = {key: order.record[key] for key in ("message_id", "type", "from", "to", "created", "payload")}
     body, outcome = {"agent_name": agent}, "{} has left the team"

@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Fields, Message, Status
+from team_console.store.model.message import FieldDict, Fields, Message, Status
 from team_console.store.protocol.checks import check_asked
 from team_console.store.protocol.client_requests import FileExcerpt, headline_of, permission_of, questions_of
 from team_console.store.protocol.judgement import WITHDRAWN
@@ -75,7 +75,7 @@ def ask_permission(
         TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
     asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None, "denied": denied, WHY: why}
-    body: dict[str, Any] = {**asked, **origin(client, session, directory, asker), **expiry(expires)}
+    body: FieldDict = {**asked, **origin(client, session, directory, asker), **expiry(expires)}
     text = before.text if isinstance(before, FileExcerpt) else before
     if text is not UNSET and len((text or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
         body |= before.as_recorded if isinstance(before, FileExcerpt) else {"before": text}
@@ -111,7 +111,7 @@ def ask_question(
     Raises:
         TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
-    body: dict[str, Any] = {
+    body: FieldDict = {
         "questions": [dict(item) if isinstance(item, Mapping) else item for item in questions],
         **origin(client, session, directory, asker),
         **expiry(expires),

@@ -13,7 +13,7 @@ from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, Status, ids_of
+from team_console.store.model.message import FieldDict, Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name
 from team_console.store.model.schedule import (
     ON_ITS_WAY,
@@ -157,15 +157,15 @@ class Delivered(Struct):
         """The tries that failed, whether they will be repeated or not."""
         return [attempt for attempt in self.attempts if attempt.error is not None]
 
-    def summary_json(self) -> list[dict[str, Any]]:
+    def summary_json(self) -> list[FieldDict]:
         """Return the deliveries and failures per recipient as JSON, in order of appearance."""
-        rows: dict[str, dict[str, Any]] = {}
+        rows: dict[str, FieldDict] = {}
         for attempt in self.attempts:
             row = rows.setdefault(attempt.recipient, {"recipient": attempt.recipient, "delivered": 0, "failed": 0})
             row["delivered" if attempt.error is None else "failed"] += 1
         return list(rows.values())
 
-    def skipped_json(self) -> dict[str, Any]:
+    def skipped_json(self) -> FieldDict:
         """Return the skipped messages as JSON, counted and named."""
         rows = [
             {"message_id": left.message.message_id, "recipient": left.recipient, "reason": left.error}

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
-from team_console.store.model.message import Message, Priority, Status
+from team_console.store.model.message import FieldDict, Message, Priority, Status
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import counted
 from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_of
@@ -39,9 +39,7 @@ def read_document(text: str) -> Any:
     return parse_json(f"[{call[1]}]" if call else text, what="the document", hint=_HINT)
 
 
-def route(
-    caller: Caller, document: Any, *, check_sender: Callable[[str], None] = lambda sender: None
-) -> dict[str, Any]:
+def route(caller: Caller, document: Any, *, check_sender: Callable[[str], None] = lambda sender: None) -> FieldDict:
     """Do what an orchestrator document asks and answer with seed 003's fields.
 
     A message that could not be handed over on request of its id is answered with the error object `delivery_timeout`.
@@ -72,7 +70,7 @@ class _RouteRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="upp
     recipient: _Text = None
     sender: _Text = None
     message_type: _Text = None
-    payload: dict[str, Any] = {}
+    payload: FieldDict = {}
     message_id: _Text = None
     batch_size: _Whole = None
     delivery_timeout_seconds: Annotated[float, Meta(ge=0.001, lt=1e7)] | None = None
@@ -87,7 +85,7 @@ class _RouteRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="upp
         return self.recipient
 
     @property
-    def trace(self) -> dict[str, Any]:
+    def trace(self) -> FieldDict:
         """Facts for the audit trail (requirement 210)."""
         instance = self.orchestrator_instance_id
         return {} if instance is None else {"orchestrator_instance_id": instance}
@@ -116,7 +114,7 @@ def _understand(document: Any) -> _RouteRequest:
     return replace(asked, recipient=check_name(asked.recipient, field="RECIPIENT"))
 
 
-def _poll(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
+def _poll(caller: Caller, asked: _RouteRequest) -> FieldDict:
     """Return what waits for one agent, oldest first, without changing it (operation 1)."""
     waiting = _waiting(caller, asked.name, asked)
     return {
@@ -164,7 +162,7 @@ def _on_their_way(messages: Any, recipient: str) -> list[Message]:
     return sorted(found, key=lambda message: message.order_by()[1])
 
 
-def _deliver(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
+def _deliver(caller: Caller, asked: _RouteRequest) -> FieldDict:
     """Push what is due for everybody or for RECIPIENT (operation 2), or only MESSAGE_ID."""
     message_id = asked.message_id
     done = deliver(
@@ -189,7 +187,7 @@ def _deliver(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     }
 
 
-def _delivered_one(caller: Caller, asked: _RouteRequest, message_id: str, done: Delivered) -> dict[str, Any]:
+def _delivered_one(caller: Caller, asked: _RouteRequest, message_id: str, done: Delivered) -> FieldDict:
     for attempt in done.failed:
         tried, attempts = attempt.message, attempts_of(attempt.message)
         again = f"team-console retry {message_id} tries again." if tried.status == Status.FAILED else ""
@@ -219,7 +217,7 @@ def _delivered_one(caller: Caller, asked: _RouteRequest, message_id: str, done: 
     }
 
 
-def _send(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
+def _send(caller: Caller, asked: _RouteRequest) -> FieldDict:
     """One new pending message (operation 3). A priority in the payload is also the message's."""
     payload, kind = asked.payload, asked.message_type
     if kind is None and not payload.get("content"):
@@ -250,7 +248,7 @@ def _send(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     }
 
 
-def _clear(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
+def _clear(caller: Caller, asked: _RouteRequest) -> FieldDict:
     """Archive and remove what ended long ago (operation 4)."""
     cleared = clear(caller, older_than_days=asked.older_than_days, recipient=asked.recipient)
     _trace(caller, asked, removed=cleared.deleted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -13,7 +13,7 @@ from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Fields, Message, Priority, ids_of
+from team_console.store.model.message import FieldDict, Fields, Message, Priority, ids_of
 from team_console.store.model.names import canonical, guess, is_name
 from team_console.store.protocol.checks import secret_warnings
 from team_console.store.protocol.client_requests import (
@@ -334,7 +334,7 @@ def _words_as_answer(question: Message, kind: RequestKind, verdict: Answer) -> A
     return replace(verdict, approve=True, text=None, answers={asked[0].text: verdict.text})
 
 
-def _answer_body(question: Message, kind: RequestKind, verdict: Answer, language: str) -> dict[str, Any]:
+def _answer_body(question: Message, kind: RequestKind, verdict: Answer, language: str) -> FieldDict:
     """The payload that answers `question`, without its summary.
 
     Raises:
@@ -357,7 +357,7 @@ def _answer_body(question: Message, kind: RequestKind, verdict: Answer, language
         _refuse(f"{is_kind}; only a permission holds for longer", "Leave it out.")
     if verdict.mode is not None and kind is not RequestKind.PLAN:
         _refuse(f"{is_kind}; only a plan has a mode to go on in", "Leave it out.")
-    body: dict[str, Any] = {
+    body: FieldDict = {
         "request_id": request_id,
         "approve": verdict.approve,
         "content": verdict.content(language) or None,
@@ -398,7 +398,7 @@ def _answer_preview(question: Message, kind: RequestKind, verdict: Answer, langu
     return line.rstrip(":： ")[:120]
 
 
-def _scope(question: Message, verdict: Answer) -> dict[str, Any]:
+def _scope(question: Message, verdict: Answer) -> FieldDict:
     """Once, or always: the client's own suggestion, untouched."""
     if verdict.scope not in (ONCE, ALWAYS):
         _refuse(f"scope: {named(verdict.scope)} is neither once nor always", "Use one of them.")
@@ -416,7 +416,7 @@ def _scope(question: Message, verdict: Answer) -> dict[str, Any]:
     return {"scope": ALWAYS, "suggestion": suggestions[number - 1]}
 
 
-def _updated(question: Message, verdict: Answer, key: str) -> dict[str, Any]:
+def _updated(question: Message, verdict: Answer, key: str) -> FieldDict:
     """The edited version; nothing when what was approved is what was asked for."""
     part, updated = editable_part(question), verdict.updated
     if updated is None or part is None:
@@ -437,12 +437,12 @@ def _updated(question: Message, verdict: Answer, key: str) -> dict[str, Any]:
         _refuse(f"the edited input cannot be read: {error}", "It must be one JSON object, as it was.")
 
 
-def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> dict[str, Any]:
+def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> FieldDict:
     """One answer to each question: a label or own words, a list of them where several may be chosen."""
     asked = {item.text: item for item in questions_of(question.payload)}
     for text in (text for text in given if text not in asked):
         _refuse(f"answers: nobody asked {named(text)}", guess(text, asked, f"Asked: {', '.join(map(named, asked))}."))
-    chosen: dict[str, Any] = {}
+    chosen: FieldDict = {}
     for item in asked.values():
         value = given.get(item.text)
         words = [value] if isinstance(value, str) else list(value or ())

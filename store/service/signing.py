@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import FieldDict, Message, from_record
 from team_console.store.model.recorded import ACCEPT_KEYS
 from team_console.store.protocol import ssh_keygen
 from team_console.store.protocol.ssh import read_signature
@@ -185,7 +185,7 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
     return (done,) if done is not None else ()
 
 
-def _confirmed(caller: Caller, config: TeamConfig) -> dict[str, Any]:
+def _confirmed(caller: Caller, config: TeamConfig) -> FieldDict:
     """Return the audit trail's record of a human's signature of the present settings."""
     human = config.human(caller.actor)
     if not human.keys:
@@ -247,10 +247,10 @@ def accept_keys(caller: Caller) -> tuple[Problem, ...]:
     return tuple(done)
 
 
-def _accepted(config: TeamConfig, keys: KeysOfHuman) -> dict[str, Any]:
+def _accepted(config: TeamConfig, keys: KeysOfHuman) -> FieldDict:
     """The facts of the line that takes them on record."""
     names = [fingerprint(key) for key in keys.unknown]
-    facts: dict[str, Any] = {"human": keys.human.name, "keys": names, "by": "", "signature": ""}
+    facts: FieldDict = {"human": keys.human.name, "keys": names, "by": "", "signature": ""}
     if not keys.known:
         return facts
     text = acceptance_text(config.team_id, keys.human.name, names)

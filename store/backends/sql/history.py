@@ -17,7 +17,7 @@ from team_console.store.contract.team import LineSeal, Page, judged, key_name, s
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import FieldDict, Message, from_record
 from team_console.store.model.recorded import ACCEPT_SETTINGS, CARRIED
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.relations import is_answer
@@ -34,7 +34,7 @@ _MAY_TELL = " OR ".join(["action = :confirmed", *(f"facts LIKE :sought_{n} ESCAP
 """The condition for lines that may tell of requests and answers, with its values."""
 
 
-def archived_row(agent: str, message: Message, *, n: int) -> dict[str, Any]:
+def archived_row(agent: str, message: Message, *, n: int) -> FieldDict:
     """The archive row of a message."""
     moment = message.created_at
     return {
@@ -215,7 +215,7 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, dict[str, Any]]]:
+def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, FieldDict]]:
     """The lines for the audit trail; the first also says which requests, answers and words of humans on requests were
     added: whoever is handed those asks whether team-console wrote them."""
     (action, facts), *rest = changes.records

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Fields, Message, Priority, Status, from_record
+from team_console.store.model.message import FieldDict, Fields, Message, Priority, Status, from_record
 from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 
@@ -121,7 +121,7 @@ def read_row(row: Row, *, place: str) -> RowEntry:
     return RowEntry(row, message, arrival, tuple(problems), changed, note, is_old)
 
 
-def columns_of(message: Message) -> dict[str, Any]:
+def columns_of(message: Message) -> FieldDict:
     """Return the values of the columns other than the payload; moments as ISO 8601 text in UTC."""
     record = message.record
     created = from_text(message.created)
@@ -141,13 +141,13 @@ def columns_of(message: Message) -> dict[str, Any]:
     }
 
 
-def new_row(message: Message, *, arrival: int) -> tuple[dict[str, Any], str]:
+def new_row(message: Message, *, arrival: int) -> tuple[FieldDict, str]:
     """All column values of a row of ours, and the note beside it."""
     columns = {**columns_of(message), "payload": payload_text(message)}
     return columns, _own_note(message, columns, arrival, _words(message))
 
 
-def changed_row(old: RowEntry, new: Message) -> tuple[dict[str, Any], str | None]:
+def changed_row(old: RowEntry, new: Message) -> tuple[FieldDict, str | None]:
     """Column values that must change to turn the row of `old` into `new`, and the note beside it (None: none).
 
     Raises:
@@ -206,7 +206,7 @@ def _has_own_note(payload: Any) -> bool:
     return isinstance(payload, dict) and isinstance(payload.get(NOTE_KEY), dict)
 
 
-def _record(row: Row, payload: Any, note: Fields) -> dict[str, Any]:
+def _record(row: Row, payload: Any, note: Fields) -> FieldDict:
     """The record of the row; where the note contradicts what the columns name, another program changed them."""
     base = _from_columns(row, payload, foreign=not _has_own_note(payload))
     if not note:
@@ -235,7 +235,7 @@ def _check_times(record: Fields) -> None:
             raise ValueError(f"a {key} whose times are not all texts")
 
 
-def _apply(base: Fields, note: Fields, row: Row) -> dict[str, Any]:
+def _apply(base: Fields, note: Fields, row: Row) -> FieldDict:
     record = {key: value for key, value in base.items() if key not in _listed(note)}
     record.update({key: value for key, value in note.items() if key not in _MARKS})
     more = note.get(_MORE)
@@ -257,9 +257,9 @@ def _listed(note: Fields) -> list[Any]:
     return absent if isinstance(absent, list) else []
 
 
-def _from_columns(row: Row, payload: Any, *, foreign: bool) -> dict[str, Any]:
+def _from_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
     """The record that the columns alone give."""
-    record: dict[str, Any] = {
+    record: FieldDict = {
         "message_id": row.message_id,
         "type": row.message_type or "message",
         "from": row.sender,
@@ -284,7 +284,7 @@ def _from_columns(row: Row, payload: Any, *, foreign: bool) -> dict[str, Any]:
     return record
 
 
-def _difference(record: Fields, base: Fields) -> dict[str, Any]:
+def _difference(record: Fields, base: Fields) -> FieldDict:
     beyond = {key: value for key, value in record.items() if key not in base or not _same(base[key], value)}
     more = {key: beyond.pop(key) for key in _MARKS if key in beyond}
     absent = [key for key in base if key not in record]
@@ -325,7 +325,7 @@ def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
 
 
-def object_of(text: Any) -> dict[str, Any]:
+def object_of(text: Any) -> FieldDict:
     """The JSON object in `text`, an empty one where there is none."""
     found, _ = _parse(text)
     return found if isinstance(found, dict) else {}

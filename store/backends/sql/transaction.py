@@ -46,7 +46,7 @@ from team_console.store.backends.sql.schema import (
 from team_console.store.backends.sql.settings import TABLE, write_pointer, write_settings
 from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import ENVELOPE_KEYS, Fields, Message, ids_of
+from team_console.store.model.message import ENVELOPE_KEYS, FieldDict, Fields, Message, ids_of
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, reworded
 from team_console.store.protocol.parsing import carries
@@ -268,7 +268,7 @@ class SqlTransaction(Transaction):
 
     def _write_replaced(self, changes: Changes) -> None:
         """Only columns that change, rows with the same ones together."""
-        groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        groups: dict[tuple[str, ...], list[FieldDict]] = {}
         for old, new in changes.replaced.items():
             entry = self.entry(old)
             columns, note = changed_row(entry, new)
@@ -398,6 +398,6 @@ def append_once(path: Path, message: Message) -> None:
         os.fsync(file.fileno())
 
 
-def _row_of(entry: RowEntry) -> dict[str, Any]:
+def _row_of(entry: RowEntry) -> FieldDict:
     """The parameter that tells which row `Shape.change` and `Shape.removal` mean."""
     return {"old_id": entry.row.message_id}

@@ -19,7 +19,7 @@ from team_console.store.backends.yaml.own_form import (
     text_only,
     typed,
 )
-from team_console.store.model.message import Fields, Message, from_record
+from team_console.store.model.message import FieldDict, Fields, Message, from_record
 
 LARGEST = 16 << 20
 """Bytes of one entry that are still understood; a larger one counts as damaged."""
@@ -215,7 +215,7 @@ class Values:
     def __init__(self) -> None:
         self._spent = self._spent_on_item = 0
 
-    def record(self, node: Node) -> dict[str, Any]:
+    def record(self, node: Node) -> FieldDict:
         """Build the record in the node of an item.
 
         Raises:
@@ -260,10 +260,10 @@ class Values:
                 raise TextError(text, alias.line, hint="Write the value out where it is used, and shorter.")
         return node, alias
 
-    def _mapping(self, node: Node, as_text: bool | None, depth: int, alias: Node | None) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _mapping(self, node: Node, as_text: bool | None, depth: int, alias: Node | None) -> FieldDict:
+        found: FieldDict = {}
         lines: dict[str, int] = {}
-        merged: dict[str, Any] = {}
+        merged: FieldDict = {}
         for key_node, value_node in node.value:
             key, by = self._resolved(key_node, alias)
             line = (by or key).line
@@ -323,7 +323,7 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
 
 
-def parse_record(raw: bytes) -> dict[str, Any]:
+def parse_record(raw: bytes) -> FieldDict:
     """Read the record in the text of one list item, at whatever indentation it stands.
 
     Raises:
@@ -333,7 +333,7 @@ def parse_record(raw: bytes) -> dict[str, Any]:
     return read_record(raw) if record is None else record
 
 
-def read_record(raw: bytes) -> dict[str, Any]:
+def read_record(raw: bytes) -> FieldDict:
     """Read it by PyYAML alone: as `parse_record`, which it proves."""
     return Values().record(_item(raw)[0])
 

@@ -13,7 +13,7 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from team_console.store.model.message import ENVELOPE_KEYS, Fields
+from team_console.store.model.message import ENVELOPE_KEYS, FieldDict, Fields
 
 TEXT_KEYS = ENVELOPE_KEYS - {"payload", "attempts", "retry_count", "max_retries"}
 """Record keys whose scalars are always the text as written; below the other keys numbers and words are typed."""
@@ -150,16 +150,16 @@ def _rows() -> re.Pattern[bytes]:
     )
 
 
-def read(raw: bytes) -> dict[str, Any] | None:
+def read(raw: bytes) -> FieldDict | None:
     """Read the record in the text of one entry; None when it is not of our own form."""
     if len(raw) > LARGEST or not raw.startswith(b"- ") or not _is_calm(raw):
         return None
     rows = _rows().findall(raw)
     if sum(map(len, [row[0] for row in rows])) != len(raw):
         return None
-    record: dict[str, Any] = {}
+    record: FieldDict = {}
     inner: Any = None
-    waiting: tuple[dict[str, Any], str, bytes] | None = None
+    waiting: tuple[FieldDict, str, bytes] | None = None
     scalar = typed
     for number, (_, pad, dash, key, value, block_key, chomp, block) in enumerate(rows):
         if not pad:
