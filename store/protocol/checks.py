@@ -698,11 +698,12 @@ def ending_problem(config: TeamConfig, roles: Mapping[str, str], agent: str) -> 
     return f"{agent} is on no roster" if role is None and config.declared else None
 
 
-_Rule = Callable[[ParsedMessage, TeamFacts], Iterator[tuple[str, str, str, str]]]
-"""Yields code, field, text and hint of what the team does not allow or expect."""
+_TeamOddity = tuple[str, str, str, str]
+"""Code, field, text and hint of what the team does not allow or expect."""
+_Rule = Callable[[ParsedMessage, TeamFacts], Iterator[_TeamOddity]]
 
 
-def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
+def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     targets, message = facts.report_to.get(read.message.sender), read.message
     for recipient in message.recipients if targets else ():
         if targets and recipient not in targets:
@@ -711,7 +712,7 @@ def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, s
             yield "WRONG_DIRECTION", "to", text, f"Forward it to {named}."
 
 
-def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
+def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     tell = f"Tell {', '.join(read.message.recipients)} whom to"
     # A report goes to a slave, so nobody else can be named for it.
     name, what = canonical(text_of(read.body.get("report_to"))), ""
@@ -730,7 +731,7 @@ def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, st
             yield "UNKNOWN_CONTACT", field, text, f"{tell} ask instead."
 
 
-def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
+def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     """Yield the departures of a batch report from the plan of its stories."""
     body = read.body
     session, batch = text_of(body.get("session_id")), batch_key(body.get("batch_id"))
@@ -750,7 +751,7 @@ def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, 
         yield "STORY_COUNT_MISMATCH", "", f"{BATCH_REPORT}: {text:.300}", hint
 
 
-def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
+def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     agent = read.body.get("agent_name")
     if not isinstance(agent, str) or (agent == read.message.sender and agent not in facts.roles):
         return  # one that was dispatched asks for its own end, and is on no roster
@@ -759,7 +760,7 @@ def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, s
         yield "ODD_DESTRUCTION", "", f"{read.name}: {odd}", "Refuse the request with a reason, unless it is meant so."
 
 
-def _roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[tuple[str, str, str, str]]:
+def _roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     for name, wrong in roster_gaps(read, facts.expected):
         text = f"AGENT_ROSTER_BROADCAST: {name} {wrong}; a roster is complete"
         yield "ROSTER_DRIFT", name, text, "Send it again, complete."
