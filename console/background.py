@@ -14,7 +14,7 @@ from team_console.console.evidence import EvidenceRequest, gather
 from team_console.console.modes.pane import AttachmentCache, Gathered, gathered
 from team_console.console.preferences import Preferences
 from team_console.console.words import error_text
-from team_console.store.attachments import attachment_of
+from team_console.store.contract.team import attachment_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line

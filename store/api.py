@@ -23,9 +23,8 @@ from types import TracebackType
 from typing import Any
 
 from msgspec import UNSET, UnsetType
-from team_console.store.attachments import attached_content
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name

@@ -13,6 +13,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status
 from team_console.store.model.safe import counted, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
+    WHY,
     EditablePart,
     answers_of,
     denial_of,
@@ -22,13 +23,13 @@ from team_console.store.protocol.client_requests import (
     origin_of,
     permission_of,
     questions_of,
+    why_in,
 )
 from team_console.store.protocol.kinds import UNKNOWN, Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import Placed, Remark, placed, remarks_in
 from team_console.store.protocol.titles import structure, title_of
 from team_console.store.protocol.verdicts import Seal, Seen
-from team_console.store.protocol.why import WHY, why_in
 from team_console.store.views.conversation import Conversation, Delivery, Turn
 from team_console.store.views.proposals import (
     Proposal,

@@ -22,9 +22,8 @@ from team_console.console.agents.quick import CODEX_QUESTION, teammate_of
 from team_console.console.agents.session_files import EXIT, SUBJECTS
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.checks import mask_secrets
-from team_console.store.protocol.client_requests import answers_of, answers_text
+from team_console.store.protocol.client_requests import MOST_BYTES, answers_of, answers_text
 from team_console.store.protocol.parsing import mapping, mappings, text_in
-from team_console.store.protocol.why import MOST_BYTES
 
 # Transcript of a client's session, read from its end: what the user and the agent said last, and what was run.
 

@@ -33,12 +33,12 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, guess
 from team_console.store.model.safe import counted, safe_line
+from team_console.store.protocol.client_requests import why_in, why_lines
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import asks, parse_message, when_created
 from team_console.store.protocol.remarks import Placed, placed, remarks_in
 from team_console.store.protocol.titles import said_in
 from team_console.store.protocol.verdicts import digest_of
-from team_console.store.protocol.why import why_in, why_lines
 from team_console.store.service.agents import send_roster
 from team_console.store.service.inbox import Trust, marked, trust_in
 from team_console.store.service.maintenance import heal

@@ -11,19 +11,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call, is_terminal
-from team_console.store.attachments import attached_content
-from team_console.store.contract.team import Snapshot, Team
+from team_console.store.contract.team import Snapshot, Team, attached_content
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import fenced, safe_line, safe_text
-from team_console.store.protocol.client_requests import answers_of, permission_of
+from team_console.store.protocol.client_requests import WHY, answers_of, permission_of, why_in
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
 from team_console.store.protocol.titles import said_in, structure, text_at
 from team_console.store.protocol.verdicts import EVIDENCE, MEANINGS, REQUEST_DIGEST, SHOWN_BY, SIGNATURE, TrustMark
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
-from team_console.store.protocol.why import WHY, why_in
 from team_console.store.settings.parsing import rule_trouble
 from team_console.store.views.history import csv_text
 from team_console.store.views.proposals import proposal_of, suggestion_words

@@ -18,7 +18,7 @@ from team_console.console.main import MainScreen
 from team_console.console.modes.pane import evidence_request
 from team_console.console.selection import DONE, ActionContext
 from team_console.console.words import quoted
-from team_console.store.attachments import attachment_of
+from team_console.store.contract.team import attachment_of
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message

@@ -35,10 +35,9 @@ from msgspec.structs import asdict
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from team_console import __version__
 from team_console.console.faults import log, place_of
-from team_console.store.attachments import attached_content
 from team_console.store.backends.locations import redact
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import UNSAFE, safe_line, safe_text

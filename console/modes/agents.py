@@ -16,7 +16,7 @@ from team_console.console.team import asked_title, signs_of
 from team_console.console.words import ScreenState, empty_words, first_step, first_step_lines, is_sure, set_title
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.why import ToolCall
+from team_console.store.protocol.client_requests import ToolCall
 from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.roster import MODES
 from team_console.store.views.rows import AgentState, RequestRow, RosterRow, View

@@ -12,15 +12,14 @@ from msgspec.structs import replace
 from team_console.console.modes.pane import AttachmentCache, Gathered, Pane
 from team_console.console.selection import Mode, Selection
 from team_console.console.words import pending_words, row_now
-from team_console.store.attachments import attachment_of
+from team_console.store.contract.team import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import counted, fenced, safe_line, safe_text
-from team_console.store.protocol.client_requests import origin_of, permission_of, questions_of
+from team_console.store.protocol.client_requests import origin_of, permission_of, questions_of, why_in, why_lines
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import Seal, digest_of, seen_of
-from team_console.store.protocol.why import why_in, why_lines
 from team_console.store.views.alike import cause_of, decided_before, outcome_of
 from team_console.store.views.needs import ItemPart, arranged, group_of, need_of, part_of, to_do
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState, View

@@ -33,8 +33,7 @@ from team_console.console.words import (
     with_banner,
     with_pending,
 )
-from team_console.store.attachments import attachment_of
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Team, attachment_of
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line, safe_text

@@ -7,7 +7,7 @@ import hmac
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from enum import StrEnum
@@ -20,7 +20,7 @@ from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Fields, Message
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.parsing import carries
+from team_console.store.protocol.parsing import carries, mapping
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
@@ -496,3 +496,45 @@ def _who(holder: LockHolder | None) -> str:
         return f"another program (its name is not known){pid}"
     since = f", since {holder.since}" if holder.since else ""
     return f"pid {holder.pid} on {holder.host or 'this host'} ({holder.action}{since})"
+
+
+# Attachment of a message: a content so large that it is stored beside the queue (requirement 108).
+
+
+def attachment_of(message: Message) -> str | None:
+    """The reference of the content stored beside the queue, None when all of it is in the record."""
+    place = mapping(message.payload, "attachment").get("path")
+    return place if isinstance(place, str) else None
+
+
+def attached_content(team: Team, message: Message) -> str | None:
+    """The content stored beside the queue, of which the message holds only the beginning; None when it holds all.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when the attachment is missing, or is not what was attached.
+    """
+    reference = attachment_of(message)
+    if reference is None:
+        return None
+    data = team.attachment(reference)
+    if mapping(message.payload, "attachment").get("sha256") not in (None, hashlib.sha256(data).hexdigest()):
+        text = f"{message.message_id}: {reference} is not the content that was attached"
+        raise TeamError(Code.INVALID_FIELD, text, f"Ask {message.sender} to send it again.")
+    return data.decode("utf-8", "replace")
+
+
+def attachment_problems(team: Team, messages: Iterable[Message]) -> Iterator[Problem]:
+    """Attachments of the messages that are missing or are not what was attached, each told once."""
+    seen: set[tuple[object, object]] = set()
+    for message in messages:
+        place = message.payload.get("attachment")
+        key = (str(place.get("path")), str(place.get("sha256"))) if isinstance(place, Mapping) else None
+        if key is None or key in seen:
+            continue
+        seen.add(key)
+        try:
+            attached_content(team, message)
+        except TeamError as error:
+            if not error.facts.get(PRIVATE):
+                hint = error.hint or f"Ask {message.sender} to send it again."
+                yield Problem("ATTACHMENT_LOST", "error", message.message_id, error.message, hint)

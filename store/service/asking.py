@@ -17,12 +17,11 @@ from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields, Message, Status
 from team_console.store.protocol.checks import check_asked
-from team_console.store.protocol.client_requests import FileExcerpt, headline_of, permission_of, questions_of
+from team_console.store.protocol.client_requests import WHY, FileExcerpt, headline_of, permission_of, questions_of
 from team_console.store.protocol.judgement import WITHDRAWN
 from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.verdicts import ORDER
-from team_console.store.protocol.why import WHY
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import confirm_ends, tidy
 from team_console.store.service.grants import answer_by_grant
@@ -69,7 +68,7 @@ def ask_permission(
         asker: The name under which the process that waits for the answer is present (`Team.announce`): once it is
             gone, the request is withdrawn.
         denied: Why the client denied it by itself already: nobody waits, and a yes lets the agent try once more.
-        why: What was said and done before, as `protocol.why` reads it.
+        why: What was said and done before, as `client_requests.why_in` reads it.
 
     Raises:
         TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.

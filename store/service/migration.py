@@ -10,11 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from team_console.store.attachments import attachment_of
 from team_console.store.backends.locations import absolute, redact
 from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, open_team
 from team_console.store.backends.sql.open import create_database
-from team_console.store.contract.team import AuditLine, Team
+from team_console.store.contract.team import AuditLine, Team, attachment_of
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError

@@ -19,6 +19,7 @@ from team_console.store.protocol.checks import secret_warnings
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     ONCE,
+    WHY,
     answers_text,
     denial_of,
     editable_part,
@@ -37,7 +38,6 @@ from team_console.store.protocol.permissions import breach, direction_problems
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.remarks import REMARKS, Remark, remark_words
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of
-from team_console.store.protocol.why import WHY
 from team_console.store.service.agents import (
     agent_to_end,
     announce,

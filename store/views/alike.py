@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.client_requests import headline_of, path_in, permission_of, questions_of
+from team_console.store.protocol.client_requests import headline_of, path_in, permission_of, questions_of, why_in
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.why import why_in
 from team_console.store.views.rows import RequestRow
 
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*(?::[a-z0-9-]+)*")

@@ -9,7 +9,6 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
-from team_console.store.attachments import attachment_problems
 from team_console.store.contract.team import (
     DROP_UNREADABLE,
     FOREIGN_TEAM,
@@ -19,6 +18,7 @@ from team_console.store.contract.team import (
     Team,
     WatchHint,
     WatchState,
+    attachment_problems,
 )
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem

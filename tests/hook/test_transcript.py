@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from team_console.console.agents.clients import MOST_READ, event_of, why_of
-from team_console.store.protocol.why import MOST_BYTES
+from team_console.store.protocol.client_requests import MOST_BYTES
 
 from tests.hook import recorded
 from tests.hook.conftest import Client, Human
