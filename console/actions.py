@@ -193,7 +193,7 @@ _KEYS = {
 
 
 def written_key(key: str) -> str:
-    """A key of Textual as people write it: `^l` for `ctrl+l`."""
+    """Return a key of Textual as people write it: `^l` for `ctrl+l`."""
     return _KEYS.get(key, key.replace("ctrl+", "^"))
 
 
@@ -229,7 +229,7 @@ class Action(Struct, frozen=True):
         return self.group in _WRITING
 
     def label_on(self, context: ActionContext) -> str:
-        """The words for the footer, of what it does to `context`."""
+        """Return the words for the footer, of what it does to `context`."""
         marked = context.selection.marked
         if marked and self.deciding:
             return f"{self.label.rstrip('…')} {marked:,} marked"
@@ -241,7 +241,7 @@ class Action(Struct, frozen=True):
         return self.label.endswith("…")
 
     def is_here(self, mode: Mode) -> bool:
-        """Whether it applies in `mode` at all."""
+        """Return whether it applies in `mode` at all."""
         return not self.modes or mode in self.modes
 
     def disabled(self, context: ActionContext) -> str | None:
@@ -256,7 +256,7 @@ class Action(Struct, frozen=True):
 
 
 def _row(group: Group, id: str, keys: str, label: str, help: str, *, modes: Iterable[Mode] = (), **more: Any) -> Action:
-    """A row of the tables below; its keys are written as one text."""
+    """Return a row of the tables below; its keys are written as one text."""
     return Action(id, tuple(keys.split()), label, help, group, frozenset(modes), **more)
 
 
@@ -639,12 +639,12 @@ PINNED = ("palette", "help")
 
 
 def actions_in(mode: Mode, *, read_only: bool) -> tuple[Action, ...]:
-    """The actions that apply in `mode`; a read-only team has no writing ones."""
+    """Return the actions that apply in `mode`; a read-only team has no writing ones."""
     return tuple(action for action in ACTIONS if action.is_here(mode) and not (read_only and action.writes))
 
 
 def grouped(actions: Iterable[Action]) -> dict[Group, tuple[Action, ...]]:
-    """The actions by group, in the order of the groups."""
+    """Return the actions by group, in the order of the groups."""
     given = tuple(actions)
     groups = {group: tuple(action for action in given if action.group is group) for group in Group}
     return {group: members for group, members in groups.items() if members}
@@ -660,7 +660,7 @@ def configure_keys(keys: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def shown_key(action: Action) -> str:
-    """The key of an action as people write it: the user's own, else the usual one."""
+    """Return the key of an action as people write it: the user's own, else the usual one."""
     return written_key((_own_keys.get(action.id) or action.keys)[0])
 
 

@@ -170,7 +170,7 @@ class ConsoleApp(ContainedApp[int]):
         self.main.action_perform("palette")
 
     def get_default_screen(self) -> MainScreen:
-        """The one screen."""
+        """Return the one screen."""
         return self.main
 
     def on_mount(self) -> None:
@@ -241,7 +241,7 @@ class ConsoleApp(ContainedApp[int]):
         self.main.toast("ctrl+q leaves; what you typed is kept")
 
     def where(self) -> str:
-        """The mode that is shown."""
+        """Return the mode that is shown."""
         return f"mode {self.main.mode}"
 
     def redraw(self) -> None:
@@ -512,7 +512,7 @@ def run_console(
 
 
 def _may_answer(app: ConsoleApp, me: str) -> bool:
-    """Whether agents may count on whoever sits here: somebody who may write, and whom they ask."""
+    """Return whether agents may count on whoever sits here: somebody who may write, and whom they ask."""
     if app.read_only or app.team.obstacle():
         return False
     try:

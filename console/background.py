@@ -247,7 +247,7 @@ class Background:
         return row is not None and row.state is RequestState.APPROVED
 
     async def _answered(self, request_id: str | None) -> RequestRow | None:
-        """The request once it is answered; None when nobody answered in time."""
+        """Return the request once it is answered; None when nobody answered in time."""
         view = self._screen.view
         deadline = monotonic() + (view.snapshot.config.overdue_seconds.get("shutdown", 15.0) if view else 15.0)
         while monotonic() < deadline:

@@ -77,7 +77,9 @@ class Canvas:
         return "".join(out)
 
     def _paint(self, data: str) -> tuple[dict[int, Row], tuple[int, int]] | None:
-        """The rows that `data` touches as they will be, and the cursor behind it; None for anything but cells."""
+        """Return the rows that `data` touches as they will be, and the cursor behind it; None for anything but
+        cells.
+        """
         rows: dict[int, Row] = {}
         y = x = end = 0
         style = ""
@@ -109,7 +111,7 @@ class Canvas:
 
 
 def _changed(number: int, before: Row, after: Row) -> Iterator[Run]:
-    """The changed cells of a line as runs of one style."""
+    """Yield the changed cells of a line as runs of one style."""
     old = before + [None] * (len(after) - len(before))
     start = stop = 0
     for place, cell in enumerate(after):
@@ -133,7 +135,7 @@ def _run(number: int, start: int, cells: Row) -> Iterator[Run]:
 
 
 def _whole(number: int, row: Row) -> Iterator[str]:
-    """A line with characters that some terminals show in another number of cells.
+    """Yield a line with characters that some terminals show in another number of cells.
 
     Each word is put at its place, so that nothing else moves; it is not cut, so that a vowel stays with its letter.
     """
@@ -157,7 +159,7 @@ def _is_uneven(row: Row) -> bool:
 
 @lru_cache(maxsize=4096)
 def _characters(text: str) -> tuple[str, ...]:
-    """The characters of each cell."""
+    """Return the characters of each cell."""
     cells: list[str] = []
     for start, stop, width in split_graphemes(text)[0]:
         if width:

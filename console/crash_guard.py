@@ -49,7 +49,7 @@ class ContainedApp(App[ReturnT]):
         self.faults, self.canvas = Faults(), Canvas()
 
     def get_driver_class(self) -> type[Driver]:
-        """A driver that writes only cells that changed, where there is a terminal."""
+        """Return a driver that writes only cells that changed, where there is a terminal."""
         found = super().get_driver_class()
         return CanvasDriver if found is LinuxDriver else found
 

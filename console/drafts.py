@@ -52,14 +52,14 @@ class Drafts:
         self._path = _file_of("drafts", location, me)
 
     def get(self, purpose: str) -> Draft:
-        """The draft for `purpose`; empty when there is none."""
+        """Return the draft for `purpose`; empty when there is none."""
         if purpose in self._mine or not self._enabled:
             return dict(self._mine.get(purpose, {}))
         stored = self._stored().get(purpose)
         return stored.typed if stored is not None else {}
 
     def of_form(self, purpose: str) -> dict[str, Any]:
-        """The draft of a form and what keeps it, by the names of the form's arguments."""
+        """Return the draft of a form and what keeps it, by the names of the form's arguments."""
         return {"draft": self.get(purpose), "on_draft": partial(self.keep, purpose)}
 
     def keep(self, purpose: str, draft: Draft) -> None:
@@ -95,7 +95,7 @@ class Drafts:
         return [purpose for purpose in self._stored() if purpose.startswith(beginning)] if self._enabled else []
 
     def requests(self) -> frozenset[str]:
-        """Ids of the requests that an answer was begun to and not sent, by this human and on this machine."""
+        """Return ids of the requests that an answer was begun to and not sent, by this human and on this machine."""
         kept = {**{purpose: item.typed for purpose, item in self._stored().items()}, **self._mine}
         parted = (purpose.partition(":") for purpose, typed in kept.items() if typed)
         return frozenset(request_id for verb, _, request_id in parted if verb in _ANSWERS)
@@ -195,7 +195,7 @@ class LastPlace:
         self._path, self._enabled = _file_of("places", location, me), enabled
 
     def read(self) -> ScreenPlace:
-        """The place of last time; the first one when there was none or it cannot be read."""
+        """Return the place of last time; the first one when there was none or it cannot be read."""
         try:
             place = msgspec.json.decode(self._path.read_bytes() if self._enabled else b"{}", type=ScreenPlace)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):

@@ -68,7 +68,8 @@ def run_in_terminal(app: App[Any], command: str, text: str | None = None) -> str
 
 
 def editor_command(*names: str, usual: str = "vi") -> list[str]:
-    """The words of the command line in the first of these variables that is set, by default `VISUAL` and `EDITOR`.
+    """Return the words of the command line in the first of these variables that is set, by default `VISUAL` and
+    `EDITOR`.
 
     Raises:
         TeamError: `SPAWN_FAILED` for a variable that no shell could read.

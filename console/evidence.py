@@ -67,7 +67,7 @@ def _look(root: int, folder: str, name: str) -> FileFact:
 
 
 def _within(folder: str, name: str) -> list[str] | None:
-    """The steps from the folder to the name; None when it is elsewhere."""
+    """Return the steps from the folder to the name; None when it is elsewhere."""
     base = folder.rstrip("/") + "/"
     if name.startswith(base):
         name = name[len(base) :]
@@ -151,7 +151,7 @@ def _changed(path: str) -> float:
 
 
 def _read(path: str) -> Iterable[Run]:
-    """The runs of one file that is our own and a plain one; a line that cannot be read is left out."""
+    """Yield the runs of one file that is our own and a plain one; a line that cannot be read is left out."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -192,7 +192,7 @@ class EvidenceRequest(Struct, frozen=True):
     batches: tuple[Batch, ...] = ()
 
     def is_for_the_same(self, other: EvidenceRequest) -> bool:
-        """Whether the same evidence would be looked for; a clock that goes on is no other request."""
+        """Return whether the same evidence would be looked for; a clock that goes on is no other request."""
         return (
             self.message is other.message
             and self.text == other.text
@@ -212,7 +212,7 @@ _OFFICE = "_bmad-output"
 
 
 def gather(team: Team, request: EvidenceRequest) -> Evidence:
-    """The evidence there is now; what this machine refuses to tell is not known."""
+    """Return the evidence there is now; what this machine refuses to tell is not known."""
     try:
         return _gather(team, request)
     except OSError:
@@ -238,7 +238,7 @@ def _gather(team: Team, request: EvidenceRequest) -> Evidence:
 
 
 def project_folder(team: Team, question: Message) -> tuple[str, str]:
-    """The folder a request is about, and whose word that is; empty when nobody says."""
+    """Return the folder a request is about, and whose word that is; empty when nobody says."""
     directory = origin_of(question.payload).directory
     if directory.startswith("/") and "\0" not in directory:
         return directory, f"as {question.sender} names it"

@@ -43,7 +43,7 @@ class KeyQueue:
 
     @staticmethod
     def takes(event: Event) -> bool:
-        """Whether `event` comes from a hand, and comes for the first time."""
+        """Return whether `event` comes from a hand, and comes for the first time."""
         return isinstance(event, Key | Paste | MouseDown | MouseUp) and not event.is_forwarded
 
     async def take(self, event: Event) -> None:
@@ -56,12 +56,12 @@ class KeyQueue:
             await self._hand_out()
 
     def _is_refused(self, event: Event) -> bool:
-        """Whether what stands in front takes `event` for nothing; leaving is meant whatever stands there."""
+        """Return whether what stands in front takes `event` for nothing; leaving is meant whatever stands there."""
         refuses = getattr(self._app.screen, "refuses", None)
         return refuses is not None and not _leaves(event) and bool(refuses(event))
 
     def _is_held(self) -> bool:
-        """Whether the front screen cannot take a key yet; then it is checked again."""
+        """Return whether the front screen cannot take a key yet; then it is checked again."""
         if getattr(self._app.screen, "takes_keys", True):
             self._held_since = None
             return False
@@ -123,7 +123,9 @@ def _leaves(event: Event) -> bool:
 
 
 def _is_typed_in(target: object) -> bool:
-    """Whether letters are text there. Loading the editor of many lines takes a start 10 ms, so it is not asked for."""
+    """Return whether letters are text there. Loading the editor of many lines takes a start 10 ms, so it is not
+    asked for.
+    """
     many_lines = sys.modules.get("textual.widgets._text_area")
     return isinstance(target, Input) or (many_lines is not None and isinstance(target, many_lines.TextArea))
 

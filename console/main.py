@@ -82,7 +82,7 @@ BROAD = 160
 
 
 def size_classes(size: Size) -> tuple[str, ...]:
-    """The classes of a size, to have from the first picture on and not only after the first resize."""
+    """Return the classes of a size, to have from the first picture on and not only after the first resize."""
     fitting = (
         max((least, name) for least, name in steps if least <= cells)[1]
         for cells, steps in zip(size, (HORIZONTAL, VERTICAL), strict=True)
@@ -207,7 +207,7 @@ class MainScreen(Screen[None]):
         return self.pane.is_reading
 
     def compose(self) -> ComposeResult:
-        """The frame and the first list; the others are made when they are gone to."""
+        """Yield the frame and the first list; the others are made when they are gone to."""
         self.add_class(*size_classes(self.app.size))
         yield StatusLine(id="status")
         yield TabBar(id="tabs")
@@ -413,7 +413,9 @@ class MainScreen(Screen[None]):
         self._count_down()
 
     def _marks(self) -> dict[str, str]:
-        """Id of a request or message -> what was decided about it and is not written, or that an answer was begun."""
+        """Return Id of a request or message -> what was decided about it and is not written, or that an answer was
+        begun.
+        """
         return {**dict.fromkeys(self.drafts.requests(), DRAFT), **self.pending_decisions.subjects}
 
     def _count_down(self) -> None:

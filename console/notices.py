@@ -21,7 +21,7 @@ _FOR_INFORMATION = frozenset({Need.MESSAGE, Need.REFUSED, Need.SHUTDOWN, Need.FA
 
 
 def is_quiet(spans: Sequence[str], now: datetime) -> bool:
-    """Whether local time is within one of the spans, each as `22:00-07:00`; one may go over midnight."""
+    """Return whether local time is within one of the spans, each as `22:00-07:00`; one may go over midnight."""
     local = now.astimezone().time()
     for span in spans:
         begin, end = (time.fromisoformat(moment.zfill(5)) for moment in span.split("-"))
@@ -42,17 +42,17 @@ PUSH_TITLE, POP_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 
 
 def title(text: str) -> str:
-    """The sequence that writes the terminal's title (OSC 2)."""
+    """Return the sequence that writes the terminal's title (OSC 2)."""
     return f"\x1b]2;{_plain(text)}{_ENDING}"
 
 
 def desktop(head: str, text: str) -> str:
-    """The sequences that ask for a notice of the desktop: OSC 9 (iTerm2, kitty), OSC 777 (urxvt, foot)."""
+    """Return the sequences that ask for a notice of the desktop: OSC 9 (iTerm2, kitty), OSC 777 (urxvt, foot)."""
     return f"\x1b]9;{_plain(f'{head}: {text}')}{_ENDING}\x1b]777;notify;{_field(head)};{_field(text)}{_ENDING}"
 
 
 def status(waiting: int, team: str) -> str:
-    """The sequence that says whether the program waits for its human (OSC 7501, the program status protocol)."""
+    """Return the sequence that says whether the program waits for its human (OSC 7501, the program status protocol)."""
     if not waiting:
         return f"\x1b]7501;state=idle:app=team-console{_ENDING}"
     words = f"{counted(waiting, 'decision')} in {_plain(team)}"
@@ -64,7 +64,7 @@ STATUS_END = f"\x1b]7501;state=clear{_ENDING}"
 
 
 def progress(waiting: int) -> str:
-    """The sequence for a task bar (OSC 9;4): a full bar that is paused while something waits, else none."""
+    """Return the sequence for a task bar (OSC 9;4): a full bar that is paused while something waits, else none."""
     return f"\x1b]9;4;{'4;100' if waiting else '0'}{_ENDING}"
 
 
@@ -93,7 +93,7 @@ def _plain(text: str) -> str:
 
 
 def _field(text: str) -> str:
-    """A field of OSC 777, which a semicolon would end."""
+    """Return a field of OSC 777, which a semicolon would end."""
     return _plain(text).replace(";", ",")
 
 
@@ -141,7 +141,7 @@ class Notifier:
             self._show("progress", progress(waiting))
 
     def seconds_left(self) -> float | None:
-        """Seconds until `tell` has something to say, 0 for now; None when there is no news."""
+        """Return seconds until `tell` has something to say, 0 for now; None when there is no news."""
         wanted = self._notices.bell or self._notices.desktop or self._notices.command
         return max(0.0, self._told_at + APART - self._moment()) if wanted and self._news else None
 

@@ -87,7 +87,7 @@ class OwnCommand(Struct, frozen=True):
 
 
 def quoted_placeholder(run: str) -> str:
-    """The first placeholder that stands in quotes, where its own quotes would end them; empty for none."""
+    """Return the first placeholder that stands in quotes, where its own quotes would end them; empty for none."""
     found = (PLACEHOLDERS.search(quoted[0]) for quoted in _QUOTED.finditer(run))
     return next((each[0] for each in found if each), "")
 
@@ -128,7 +128,7 @@ class Preferences(Struct, frozen=True):
         return min(max(chosen, 0.0), _LONGEST_UNDO_DELAY)
 
     def hidden(self, mode: str) -> frozenset[str]:
-        """The columns a mode has and the user does not want."""
+        """Return the columns a mode has and the user does not want."""
         return frozenset(COLUMNS.get(mode, ())) - set(self.columns[mode]) if mode in self.columns else frozenset()
 
 
@@ -188,7 +188,7 @@ def config_path() -> Path:
 
 
 def load(actions: Mapping[str, tuple[str, ...]]) -> Checked:
-    """The user's preferences; without a file the defaults.
+    """Return the user's preferences; without a file the defaults.
 
     Args:
         actions: Action id -> its usual keys, to check `[keys]` against.
@@ -220,7 +220,7 @@ Check = Callable[[Any], Any]
 
 
 def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
-    """The preferences that `text` says, and every mistake in it."""
+    """Return the preferences that `text` says, and every mistake in it."""
     try:
         given = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -401,7 +401,7 @@ _NOTICES: Mapping[str, Check] = {
 
 
 def _is_key(key: str) -> bool:
-    """Whether it can be a key as Textual names them: one character, or a name such as `ctrl+x` or `f5`."""
+    """Return whether it can be a key as Textual names them: one character, or a name such as `ctrl+x` or `f5`."""
     from textual.keys import Keys, key_to_character  # few files name one
 
     *held, name = key.split("+") if len(key) > 1 else [key]
@@ -411,7 +411,7 @@ def _is_key(key: str) -> bool:
 
 
 def line_of(lines: list[str], table: str, name: str) -> int:
-    """The line on which `name` of `table` stands, from 1; 0 when it cannot be told."""
+    """Return the line on which `name` of `table` stands, from 1; 0 when it cannot be told."""
     present, begin = "", re.compile(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[=.]")
     for number, line in enumerate(lines, start=1):
         if match := _TABLE.match(line):
@@ -427,7 +427,7 @@ def line_of(lines: list[str], table: str, name: str) -> int:
 
 
 def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> str:
-    """A whole `config.toml` that says what holds now; what the user did not choose stands in comments."""
+    """Return a whole `config.toml` that says what holds now; what the user did not choose stands in comments."""
 
     def line(name: str, value: Any, usual: Any = None, note: str = "") -> str:
         chosen = f"{name} = {text_of(value)}" if value is not None else f"# {name} = {text_of(usual)}"
@@ -481,5 +481,5 @@ _COMMAND = """# [[commands]]
 
 
 def text_of(value: Any) -> str:
-    """A value as TOML writes it: text, a truth, a number, or a list of texts."""
+    """Return a value as TOML writes it: text, a truth, a number, or a list of texts."""
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)

@@ -77,7 +77,7 @@ class ReadingScreen(Overlay, ModalScreen[None]):
         self._making = self._again = False
 
     def compose(self) -> ComposeResult:
-        """A box with one scrolled document."""
+        """Yield a box with one scrolled document."""
         with Container(classes="reading--box") as box:
             box.border_title = Content(self._title)
             box.border_subtitle = Content("j k scroll · esc back")
@@ -146,7 +146,7 @@ class ListScreen(Overlay, ModalScreen[str], Generic[RowT]):
         self.rows = RowList[RowT](key_of, draw, lines=lines, markable=False)
 
     def compose(self) -> ComposeResult:
-        """The list."""
+        """Yield the list."""
         self.rows.set_rows(self._shown, now=datetime.now(UTC))
         yield self.rows
 
@@ -296,7 +296,7 @@ class SettingChoice(Struct, frozen=True):
     meaning: str
 
     def value_in(self, preferences: Preferences) -> Any:
-        """The value that holds."""
+        """Return the value that holds."""
         return getattr(preferences.notices if self.table else preferences, self.name)
 
 
@@ -378,7 +378,7 @@ def write_setting(table: str, name: str, value: Any) -> Preferences:
 
 
 def with_setting(text: str, table: str, name: str, value: Any) -> str:
-    """The TOML `text` with one setting: in its line where it has one, else where its table begins.
+    """Return the TOML `text` with one setting: in its line where it has one, else where its table begins.
 
     Raises:
         TeamError: `INVALID_FIELD` where it stands over several lines.

@@ -124,7 +124,7 @@ class ActionContext(Struct, frozen=True):
         return self.selection.key is not None
 
     def may_answer(self, row: RequestRow) -> bool:
-        """Whether the actor is the one to answer the request (decision D17); the desk judges again."""
+        """Return whether the actor is the one to answer the request (decision D17); the desk judges again."""
         if row.kind in DECIDED_BY_LEAD:
             return self.me == self.lead
         return row.addressee == self.me or (row.addressee == USER and self.me == self.lead)
@@ -182,12 +182,14 @@ class ActionContext(Struct, frozen=True):
         return tuple(letter for letter in letters if self._is_to_read(letter))
 
     def _wanting_an_answer(self) -> frozenset[str]:
-        """Ids of the questions that are open; open requests stand first in the view."""
+        """Return ids of the questions that are open; open requests stand first in the view."""
         rows = self.view.requests if self.view is not None and self.selection.letters else ()
         return frozenset(row.question.message_id for row in takewhile(lambda row: row.is_open, rows))
 
     def reader_of(self, message: Message) -> str | None:
-        """The name the message would be read by: the actor, else the human; None when it is no unread one of theirs."""
+        """Return the name the message would be read by: the actor, else the human; None when it is no unread one of
+        theirs.
+        """
         if message.status not in (Status.PENDING, Status.CLAIMED, Status.DELIVERED):
             return None
         names = (self.me, USER) if self.me == self.lead else (self.me,)

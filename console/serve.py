@@ -71,7 +71,7 @@ class ConsoleServer(Server):
         return app
 
     async def handle_index(self, request: web.Request) -> web.Response:
-        """The page; see `Server.handle_index`, which is decorated to return it."""
+        """Return the page; see `Server.handle_index`, which is decorated to return it."""
         self.public_url = f"http://{request.host}"  # through ssh -L the port may be another
         page: web.Response = await super().handle_index(request)  # type: ignore[assignment]
         page.text = (page.text or "").replace("<head>", _HEAD, 1)

@@ -18,7 +18,7 @@ _URGENT = (FAILING, AGENTS[AgentState.WAITING], AGENTS[AgentState.STOPPING])
 
 
 def cells_of(view: View | None) -> tuple[AgentCell, ...]:
-    """One cell per agent, the human left out; in the order of the roster, so that cells keep their places."""
+    """Return one cell per agent, the human left out; in the order of the roster, so that cells keep their places."""
     if view is None:
         return ()
     signs = signs_of(view)
@@ -26,7 +26,7 @@ def cells_of(view: View | None) -> tuple[AgentCell, ...]:
 
 
 def signs_of(view: View | None) -> Mapping[str, Sign]:
-    """Name -> what each agent does, as the strip says it; of who looks at the screen only that it is them."""
+    """Return name -> what each agent does, as the strip says it; of who looks at the screen only that it is them."""
     if view is None:
         return {}
     failing, asking = failing_agents(view), {item.who for item in view.attention if item.answerable}
@@ -35,7 +35,9 @@ def signs_of(view: View | None) -> Mapping[str, Sign]:
 
 
 def asked_title(view: View | None, message: Message) -> str:
-    """The title of the request that `message` decides, safe text; empty for others and for an agent that stops."""
+    """Return the title of the request that `message` decides, safe text; empty for others and for an agent that
+    stops.
+    """
     read = parse_message(message)
     if view is None or read.request_id is None or read.answers in (None, RequestKind.SHUTDOWN):
         return ""
@@ -43,7 +45,7 @@ def asked_title(view: View | None, message: Message) -> str:
 
 
 def failing_agents(view: View) -> frozenset[str]:
-    """Agents a message could not be delivered to, or whose story failed."""
+    """Return agents a message could not be delivered to, or whose story failed."""
     stories = (story for batch in view.batches for story in batch.stories)
     unreached = frozenset(row.recipient for row in view.failed)
     return unreached.union(story.agent for story in stories if story.state is StoryState.FAILED)

@@ -177,7 +177,7 @@ _OF_16 = {DARK: "ansi-dark", LIGHT: "ansi-light", CONTRAST: "ansi-dark"}
 
 
 def choices() -> dict[str, str]:
-    """The name of every theme as people call it, and as Textual does; ours first."""
+    """Return the name of every theme as people call it, and as Textual does; ours first."""
     ours = {"dark": DARK, "light": LIGHT, "contrast": CONTRAST}
     terminal = {"terminal": "ansi-dark", "terminal, light": "ansi-light"}
     others = {name: name for name in sorted(BUILTIN_THEMES) if name not in terminal.values()}
@@ -185,13 +185,15 @@ def choices() -> dict[str, str]:
 
 
 def theme_called(name: str) -> str:
-    """The theme that people or Textual call so, as Textual does; empty when there is none."""
+    """Return the theme that people or Textual call so, as Textual does; empty when there is none."""
     found = choices().get(name, name)
     return found if found in (*_OF_16, *BUILTIN_THEMES) else ""
 
 
 def first_theme(color_system: str | None, preferred: str = "") -> str:
-    """The theme to begin with: what the environment names, else the settings, that of last time, what can be shown."""
+    """Return the theme to begin with: what the environment names, else the settings, that of last time, what can be
+    shown.
+    """
     named = os.environ.get("TEAM_CONSOLE_THEME") or os.environ.get("TEXTUAL_THEME") or theme_called(preferred)
     if not named:
         with suppress(OSError, ValueError):
@@ -212,7 +214,8 @@ def _last() -> Path:
 
 
 def native_colours() -> bool | None:
-    """True without colours (`NO_COLOR` set to something): only attributes are written then; else the theme decides.
+    """Return True without colours (`NO_COLOR` set to something): only attributes are written then; else the theme
+    decides.
 
     An empty `NO_COLOR` does not count, but Textual would count it, so it is taken out of the environment.
     """

@@ -41,7 +41,7 @@ NO_LONGER = "✓ it no longer waits here"
 
 
 def row_now(asked: RequestRow, view: View | None) -> RequestRow | None:
-    """The request as it stands in `view`; None when it is not there."""
+    """Return the request as it stands in `view`; None when it is not there."""
     rows = view.requests if view is not None else ()
     return next((row for row in rows if row.key == asked.key), None)
 
@@ -90,7 +90,8 @@ _TO_HUMAN = f"send --as {{agent}} --to {{human}} {_BEGIN}"
 
 
 def command_for(mode: Mode, root: str, *, me: str, agent: str | None, human: str = "") -> str:
-    """The whole command, ready for a shell; empty where there is none, or a name in it is not what can be shown of it.
+    """Return the whole command, ready for a shell; empty where there is none, or a name in it is not what can be
+    shown of it.
 
     Args:
         root: The team's folder; empty when the team is named by the environment.
@@ -161,7 +162,7 @@ class ScreenState(Struct, frozen=True):
 
 
 def shows_the_same(state: ScreenState, other: ScreenState) -> bool:
-    """Whether both look the same but for ages: a look that found nothing new needs no painting."""
+    """Return whether both look the same but for ages: a look that found nothing new needs no painting."""
     if state.reading is None or other.reading is None or state.view is None or other.view is None:
         return False
     mine, others = state.reading, other.reading
@@ -202,14 +203,14 @@ _OLD = frozenset({State.UNREADABLE, State.VANISHED, State.STALE})
 
 
 def pulse_of(situation: ScreenState, now: datetime) -> Pulse:
-    """The word at the right end of the status line."""
+    """Return the word at the right end of the status line."""
     truth = truth_of(situation, now)
     pulse = _PULSES.get(truth.state, pulses.LIVE)
     return _aged(pulse, situation, now) if truth.state in _OLD else pulse
 
 
 def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
-    """The banner, None when there is nothing to say: the worst of what is the matter, and what it means here."""
+    """Return the banner, None when there is nothing to say: the worst of what is the matter, and what it means here."""
     truth = truth_of(situation, now)
     reason = truth.reasons[0] if truth.reasons else None
     if situation.obstacle and (reason is None or reason.state is State.POLLING):
@@ -225,7 +226,7 @@ def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
 
 
 def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
-    """The next step, or what is shown meanwhile."""
+    """Return the next step, or what is shown meanwhile."""
     old = {
         State.UNREADABLE: "Nothing is written until it is repaired.",
         State.VANISHED: "Archives or the audit trail show that there was a queue.",
@@ -288,7 +289,7 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
 
 
 def is_sure(situation: ScreenState) -> bool:
-    """Whether a list without rows has none because there are none, and not because of what could not be read."""
+    """Return whether a list without rows has none because there are none, and not because of what could not be read."""
     reading, snapshot = situation.reading, situation.snapshot
     if snapshot is None or reading is None or reading.view is None or not reading.fresh:
         return False
@@ -296,7 +297,9 @@ def is_sure(situation: ScreenState) -> bool:
 
 
 def first_step(mode: Mode, situation: ScreenState, *, inbox: str = "") -> str:
-    """The command that would put something into an empty list: into that `inbox`, else for the first agent there is."""
+    """Return the command that would put something into an empty list: into that `inbox`, else for the first agent
+    there is.
+    """
     view = situation.view
     me = view.me if view is not None else ""
     agents = (
@@ -310,13 +313,13 @@ def first_step(mode: Mode, situation: ScreenState, *, inbox: str = "") -> str:
 
 
 def first_step_lines(mode: Mode, situation: ScreenState, *, inbox: str = "") -> tuple[Line, ...]:
-    """The command that would put something there, and the key that copies it; none where there is none."""
+    """Return the command that would put something there, and the key that copies it; none where there is none."""
     command = safe_line(first_step(mode, situation, inbox=inbox), 300)
     return ((), (("Y copies  ", "muted"), (command, "code"))) if command else ()
 
 
 def has_command(empty: tuple[Line, ...]) -> bool:
-    """Whether the words of an empty list offer a command."""
+    """Return whether the words of an empty list offer a command."""
     return any(tone == "code" for line in empty for _, tone in line)
 
 
@@ -384,13 +387,13 @@ def pending_words(decided: str) -> str:
 
 
 def with_pending(document: Document, decided: str) -> Document:
-    """The document of such a thing, which says it first."""
+    """Return the document of such a thing, which says it first."""
     how = "a and r go on with your words" if decided == DRAFT else "U undo, enter send now"
     return with_banner(document, f"{pending_words(decided)} · {how}")
 
 
 def with_banner(document: Document, outcome: str) -> Document:
-    """The document of a request that waits no more while it is read, which says so above its text."""
+    """Return the document of a request that waits no more while it is read, which says so above its text."""
     return replace(document, banner=" · ".join(filter(None, (outcome, document.banner))))
 
 
@@ -415,7 +418,7 @@ _SHORT = {Mode.NEEDS: "Needs", Mode.HISTORY: "Hist", Mode.SPRINT: "Spr", Mode.DE
 
 
 def tabs_of(view: View | None, present: Mode) -> tuple[Tab, ...]:
-    """The places; sprint and deliveries only where there is something to them, and while one is there.
+    """Return the places; sprint and deliveries only where there is something to them, and while one is there.
 
     Without a view tabs carry no counts, because none are known.
     """
@@ -424,7 +427,7 @@ def tabs_of(view: View | None, present: Mode) -> tuple[Tab, ...]:
 
 
 def _has_something(mode: Mode, view: View | None) -> bool:
-    """Whether there is sprint traffic, or a router that delivers: letters to the human are on no way."""
+    """Return whether there is sprint traffic, or a router that delivers: letters to the human are on no way."""
     if view is None:
         return False
     if mode is Mode.SPRINT:
@@ -460,7 +463,7 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
 
 
 def findings_elsewhere(view: View) -> tuple[Problem, ...]:
-    """The findings that place 1 does not show already: what waits for the human is no trouble of the team."""
+    """Return the findings that place 1 does not show already: what waits for the human is no trouble of the team."""
     shown = {key for item in view.attention for key in _ids_of(item)}
     return tuple(problem for problem in view.findings if problem.place.partition(" ")[0] not in shown)
 
@@ -494,7 +497,7 @@ def digest_title(since: datetime, now: datetime, *, has_left: bool) -> str:
 
 
 def digest_lines(found: Digest) -> tuple[Line, ...]:
-    """The lines of the card, each of one kind of thing; the last says what waits now."""
+    """Return the lines of the card, each of one kind of thing; the last says what waits now."""
     lines: list[Line] = []
     for group in DigestGroup:
         items = found.of(group)
@@ -555,7 +558,9 @@ def step_of(context: ActionContext, step: int) -> int:
 
 
 def tip_lines(step: int, context: ActionContext) -> tuple[Line, ...]:
-    """The tip in its lengths, the longest first; each names only keys that do what it says. None without a view."""
+    """Return the tip in its lengths, the longest first; each names only keys that do what it says. None without a
+    view.
+    """
     if context.view is None:
         return ()
     return tuple(map(_line, (_to_decide(context), _SPRINT, _MORE)[step]))
@@ -572,12 +577,12 @@ def _to_decide(context: ActionContext) -> Sequence[str]:
 
 
 def _is_plan(context: ActionContext, row: RequestRow | None) -> bool:
-    """Whether it is a plan that the human can decide on."""
+    """Return whether it is a plan that the human can decide on."""
     return row is not None and row.kind is RequestKind.PLAN and context.no_verdict_on(row) is None
 
 
 def _line(text: str) -> Line:
-    """The tip, its keys in the tone of keys."""
+    """Return the tip, its keys in the tone of keys."""
     parts: list[tuple[str, str]] = [("Try  ", "muted")]
     for number, piece in enumerate(text.replace("}", "{").split("{")):
         parts.append((_key(piece), "key") if number % 2 else (piece, ""))
@@ -595,7 +600,7 @@ _HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
 
 
 def written(what: str, *receipts: Receipt) -> str:
-    """The toast for receipts: what was done, to whom, warnings and repairs.
+    """Return the toast for receipts: what was done, to whom, warnings and repairs.
 
     Args:
         what: A past participle, such as `sent` or `asked to stop`; it begins the sentence.
@@ -618,13 +623,13 @@ def written(what: str, *receipts: Receipt) -> str:
 
 
 def quoted(text: str, most: int = 160) -> str:
-    """The first words of what is answered, as safe text in quotation marks."""
+    """Return the first words of what is answered, as safe text in quotation marks."""
     line = safe_line(" ".join(_HEADING.sub("", text).split()), most)
     return f"“{line}”" if line else ""
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:
-    """Names in a sentence, the many cut short; safe text."""
+    """Return names in a sentence, the many cut short; safe text."""
     return first_of([safe_line(name, 64) for name in names], most)
 
 
@@ -665,7 +670,7 @@ def sorts_of(mode: str) -> tuple[str, ...]:
 
 
 def sorted_rows(rows: tuple[RowT, ...], name: str) -> tuple[RowT, ...]:
-    """The rows by `name`, oldest first; as they are for an empty name."""
+    """Return the rows by `name`, oldest first; as they are for an empty name."""
     key = _KEYS.get(name)
     return tuple(sorted(rows, key=key)) if key is not None else rows
 

@@ -28,14 +28,14 @@ class FewLines(Inked, Widget):
 
     @abstractmethod
     def lines_at(self, width: int) -> Sequence[Line]:
-        """All of its lines at so many cells; those that are longer are cut."""
+        """Return all of its lines at so many cells; those that are longer are cut."""
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         """As many lines as there are at this width."""
         return len(self.lines_at(width))
 
     def render_line(self, y: int) -> Strip:
-        """One of the lines, as wide as the widget."""
+        """Return one of the lines, as wide as the widget."""
         width = self.size.width
         lines = self.lines_at(width)
         return self.strip(fit(lines[y] if y < len(lines) else (), width), width)
@@ -90,7 +90,7 @@ class OneLine(FewLines):
             self.post_message(self.Clicked(self, name))
 
     def lines_at(self, width: int) -> Sequence[Line]:
-        """The line, its parts at both ends."""
+        """Return the line, its parts at both ends."""
         return (spread(self._left, self._right, width),)
 
 
@@ -373,7 +373,7 @@ class Card(FewLines):
         return _hidden(self)
 
     def lines_at(self, width: int) -> Sequence[Line]:
-        """The lines as they are."""
+        """Return the lines as they are."""
         return self._lines
 
 

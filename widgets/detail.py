@@ -200,7 +200,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         return self.full
 
     def render_line(self, y: int) -> Strip:
-        """One line of the document at the present scroll position."""
+        """Return one line of the document at the present scroll position."""
         width, number = room_of(self).width, y + self.scroll_offset.y
         if self.document is not None and self._drawn != self.document.token:
             self._drawn = self.document.token
@@ -341,7 +341,7 @@ class Detail(Inked, ScrollView, can_focus=True):
             self.painted_before[token] = self._painted
 
     def _line_at(self, letters: int) -> int:
-        """The line on which so many letters of the document stand before it."""
+        """Return the line on which so many letters of the document stand before it."""
         so_far = 0
         for number, line in enumerate(self._lines):
             so_far += _letters(line)
@@ -395,7 +395,7 @@ class Detail(Inked, ScrollView, can_focus=True):
 
 
 def _is_same(document: Document, other: Document) -> bool:
-    """Whether a decision on one is a decision on the other."""
+    """Return whether a decision on one is a decision on the other."""
     return (document.token, document.seen) == (other.token, other.seen)
 
 

@@ -49,7 +49,7 @@ from team_console.widgets.text import Line, Part, ago, clock_time, pad, short_ag
 
 
 def named(name: str | None) -> str:
-    """A name from a store, made safe."""
+    """Return a name from a store, made safe."""
     return safe_line(name or "", 64)
 
 
@@ -58,7 +58,9 @@ _OF_FILES = frozenset({Sort.CHANGE, Sort.NEW_FILE, Sort.CONTENT})
 
 
 def source_of(message: Message) -> str:
-    """The text that is worth copying: the command, the page, the change, the questions; empty for other kinds."""
+    """Return the text that is worth copying: the command, the page, the change, the questions; empty for other
+    kinds.
+    """
     kind = parse_message(message).opens
     if kind is RequestKind.QUESTION:
         return "\n".join(question.text for question in questions_of(message.payload))
@@ -135,7 +137,7 @@ def _proposal(message: Message) -> Proposal:
 
 
 def _question_blocks(message: Message) -> Iterator[Block]:
-    """Questions with their options, numbered as in the form that answers them."""
+    """Yield questions with their options, numbered as in the form that answers them."""
     questions = questions_of(message.payload)
     for question in questions:
         how = " · one or more" if question.several and question.options else "" if question.options else " · in words"
@@ -192,7 +194,7 @@ def _same_otherwise(asked: Mapping[str, object], given: Mapping[str, object], pa
 
 
 def diff_text(lines: Sequence[str]) -> Text:
-    """A difference as a block."""
+    """Return a difference as a block."""
     return Text("\n".join(map(safe_text, lines)), Form.DIFF)
 
 
@@ -263,7 +265,7 @@ def message_document(
 
 
 def kind_words(read: ParsedMessage) -> str:
-    """The kind in words a reader knows: `Plan`, `Shutdown request`, `task_assignment`."""
+    """Return the kind in words a reader knows: `Plan`, `Shutdown request`, `task_assignment`."""
     if read.name in KIND_NAMES:
         return KIND_NAMES[read.name].capitalize()
     return read.name.replace("_", " ").capitalize() if read.name.isupper() or read.kind is not UNKNOWN else read.name
@@ -344,7 +346,7 @@ def _rest(message: Message, read: ParsedMessage) -> dict[str, Any]:
 
 
 def _problem_blocks(problems: tuple[Problem, ...]) -> tuple[Block, ...]:
-    """The section of problems, when there are any."""
+    """Return the section of problems, when there are any."""
     lines: list[Line] = []
     for problem in problems:
         sign = severity_sign(problem)
@@ -396,7 +398,7 @@ def remarks_on(
 
 
 def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[Placed]:
-    """The remarks that were sent, oldest first, held against the text of this version."""
+    """Return the remarks that were sent, oldest first, held against the text of this version."""
     told = (message for each in (*reversed(earlier), row) for message in (*each.talk, each.verdict) if message)
     remarks = [remark for message in told for remark in remarks_in(message.payload)]
     return placed(remarks, lines_to_remark(row.question, content)) if remarks else []
@@ -408,7 +410,7 @@ def tick_of(remark: Remark) -> str:
 
 
 def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:
-    """The plans that `row` came after, newest first: the chain of `supersedes`."""
+    """Return the plans that `row` came after, newest first: the chain of `supersedes`."""
     by_id = {request.request_id: request for request in requests if request.kind is row.kind}
     chain: list[RequestRow] = []
     step = by_id.get(row.supersedes or "")
@@ -440,7 +442,7 @@ def conversation_document(conversation: Conversation, *, now: datetime) -> Docum
 
 
 def _turn(turn: Turn, topic: str, now: datetime) -> Iterator[Block]:
-    """One thing that was said; its title only where it is another than that of the whole."""
+    """Yield one thing that was said; its title only where it is another than that of the whole."""
     message, read = turn.message, parse_message(turn.message)
     names = dict.fromkeys(delivery.recipient for delivery in turn.deliveries)
     to = f"{len(names)} agents" if len(names) > 1 else safe_line(next(iter(names), "nobody"), 64)
@@ -574,7 +576,7 @@ def _stop_lines(row: StopRow, now: datetime) -> Iterator[Line]:
 
 
 def _moment(moment: datetime, row: StopRow, now: datetime) -> str:
-    """A step, as what passed since it was asked."""
+    """Return a step, as what passed since it was asked."""
     asked_at = row.request.asked_at if row.request is not None else None
     since = (moment - asked_at).total_seconds() if asked_at is not None else 0.0
     if since <= 0:

@@ -67,7 +67,7 @@ Group = Sequence[Line]
 
 
 def prose(text: str, width: int) -> Iterator[Group]:
-    """The lines of safe Markdown `text` at `width` cells."""
+    """Yield the lines of safe Markdown `text` at `width` cells."""
     fence = language = ""
     lines = text.split("\n")
     number = 0
@@ -98,7 +98,7 @@ def prose(text: str, width: int) -> Iterator[Group]:
 
 
 def _table(lines: Sequence[str], width: int) -> Iterator[Group]:
-    """A table with its columns side by side; what does not fit into a cell goes on below."""
+    """Yield a table with its columns side by side; what does not fit into a cell goes on below."""
     rows = [[inline(cell.strip().replace("\\|", "|")) for cell in _cells(line)] for line in (lines[0], *lines[2:])]
     columns = max(map(len, rows))
     marks = [cell.strip() for cell in _cells(lines[1])] + [""] * columns
@@ -131,19 +131,19 @@ def _table_row(row: Sequence[Line], widths: Sequence[int], marks: Sequence[str],
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a line of a table; bars at its ends part nothing."""
+    """Return the cells of a line of a table; bars at its ends part nothing."""
     line = line.strip()
     line = line[1:] if line.startswith("|") else line
     return _BAR.split(line[:-1] if line.endswith("|") and not line.endswith("\\|") else line)
 
 
 def plain(text: str, width: int) -> Iterator[Group]:
-    """The lines of safe `text` as it was written."""
+    """Return the lines of safe `text` as it was written."""
     return (wrap(((line, ""),), width) for line in text.split("\n"))
 
 
 def structured(text: str, width: int) -> Iterator[Group]:
-    """The lines of safe YAML `text`, keys set apart from values."""
+    """Yield the lines of safe YAML `text`, keys set apart from values."""
     for line in text.split("\n"):
         key, colon, value = line.partition(":")
         indent = len(line) - len(line.lstrip(" -"))
@@ -155,7 +155,7 @@ def structured(text: str, width: int) -> Iterator[Group]:
 
 
 def inline(text: str, tone: str = "") -> Line:
-    """One line with its emphasis and code set in tones."""
+    """Return one line with its emphasis and code set in tones."""
     parts: list[Part] = []
     start = 0
     for match in _INLINE.finditer(text):
@@ -170,7 +170,7 @@ def inline(text: str, tone: str = "") -> Line:
 
 
 def _code(line: str, width: int, language: str) -> Group:
-    """A line of code, told apart from one that goes on."""
+    """Return a line of code, told apart from one that goes on."""
     word = language.partition(" ")[0].lower()
     return [
         ((_GOES_ON if number else _EDGE, "faint"), *_coloured(piece, word))
@@ -222,12 +222,14 @@ _LINE_END = "\\"
 
 
 def code(text: str, width: int) -> Iterator[Group]:
-    """The lines of safe `text` at `width` cells, each with an edge, so that a line that goes on is no new line."""
+    """Return the lines of safe `text` at `width` cells, each with an edge, so that a line that goes on is no new
+    line.
+    """
     return (_code(line, width, "") for line in text.split("\n"))
 
 
 def diff(text: str, width: int) -> Iterator[Group]:
-    """The lines of a safe unified diff at `width` cells, with its signs."""
+    """Yield the lines of a safe unified diff at `width` cells, with its signs."""
     for line in text.split("\n"):
         sign, rest = line[:1], line[1:]
         if sign == "@" or sign == _LINE_END:
@@ -295,12 +297,12 @@ class Fact(Struct, frozen=True):
 
 
 def said(text: str, tone: str = "") -> Lines:
-    """One line of safe text."""
+    """Return one line of safe text."""
     return Lines((((text, tone),),))
 
 
 def fact(label: str, text: str, tone: str = "muted") -> Fact:
-    """A label and one safe text."""
+    """Return a label and one safe text."""
     return Fact(label, ((text, tone),))
 
 
@@ -377,7 +379,7 @@ class LaidLine(NamedTuple):
 def laid_out(
     document: Document, width: int, *, raw: bool = False, full: bool = False, parts: bool = False
 ) -> Iterator[LaidLine]:
-    """The lines of a document; with `parts`, its headings stand first."""
+    """Yield the lines of a document; with `parts`, its headings stand first."""
     head, labels = _head(document, width), _label_width(document, full)
     headings = [block.text for block in document.blocks if isinstance(block, Heading)] if parts else []
     if len(headings) > 1:
@@ -446,7 +448,7 @@ def _groups(block: Block, width: int, labels: int, raw: bool) -> Iterable[Group]
 
 @lru_cache(maxsize=8)
 def _lines_of(text: str, form: Form, width: int) -> Sequence[Group]:
-    """The lines of a text, remembered: a fact beside it that changes each minute must not lay it out anew."""
+    """Return the lines of a text, remembered: a fact beside it that changes each minute must not lay it out anew."""
     most = _SHOWN_OF_DIFF if form is Form.DIFF else SHOWN_CHARACTERS
     lines = list(_READERS[form](text[:most].rstrip("\n"), width))
     if len(text) > most:

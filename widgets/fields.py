@@ -92,12 +92,14 @@ class Completer(Suggester):
         self._texts = texts
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The value completed; None when nothing fits."""
+        """Return the value completed; None when nothing fits."""
         return next((text for text in self._texts(value) if safe_line(text) == text), None)
 
 
 def with_name(value: str, names: Iterable[str]) -> Iterator[str]:
-    """Names parted by commas with the last one completed, by each of `names` that fits and is not there already."""
+    """Yield names parted by commas with the last one completed, by each of `names` that fits and is not there
+    already.
+    """
     head, _, last = value.rpartition(",")
     typed = last.lstrip()
     taken = {typed, *(item.strip() for item in head.split(","))}
@@ -172,7 +174,7 @@ class Note(TextArea):
         self.move_cursor(self.document.end)
 
     def place(self) -> Region:
-        """The line with the cursor."""
+        """Return the line with the cursor."""
         return Region(0, self.cursor_screen_offset.y - self.content_region.y, self.size.width, 1)
 
     async def _on_key(self, event: Key) -> None:
@@ -307,7 +309,7 @@ class Options(FewLines, can_focus=True):
         self.post_message(self.Entered(self))
 
     def place(self) -> Region:
-        """The lines of the option under the cursor."""
+        """Return the lines of the option under the cursor."""
         if self._cursor < 0:
             return Region()
         width = self.size.width
@@ -315,7 +317,7 @@ class Options(FewLines, can_focus=True):
         return Region(0, above, width, len(self._lines_of(self._cursor, width)))
 
     def lines_at(self, width: int) -> Sequence[Line]:
-        """The lines of all options."""
+        """Return the lines of all options."""
         return [line for place in range(len(self._options)) for line in self._lines_of(place, width)]
 
     def on_click(self, event: Click) -> None:
@@ -349,7 +351,7 @@ class Options(FewLines, can_focus=True):
             self.post_message(self.Changed(self))
 
     def _lines_of(self, place: int, width: int) -> list[Line]:
-        """One option: its mark, its name and what it means."""
+        """Return one option: its mark, its name and what it means."""
         option, chosen = self._options[place], place in self.chosen
         here = "›" if self.has_focus and place == self._cursor else " "
         key = str(place + 1) if place < _KEYS else " "

@@ -212,7 +212,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     @abstractmethod
     def fields(self) -> ComposeResult:
-        """The form's own widgets."""
+        """Return the form's own widgets."""
 
     @abstractmethod
     def answer(self) -> Callable[[], ResultT]:
@@ -224,7 +224,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     @abstractmethod
     def keys(self) -> tuple[str, ...]:
-        """The keys of the form, the most important ones first; what does not fit is left out."""
+        """Return the keys of the form, the most important ones first; what does not fit is left out."""
 
     @property
     def says_yes(self) -> bool:
@@ -236,7 +236,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         return self._title
 
     def verb(self) -> str:
-        """The word on the button that acts."""
+        """Return the word on the button that acts."""
         return self._verb
 
     def typed(self) -> Draft:
@@ -245,7 +245,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         return {field.name or field.id or "": field.value for field in fields}
 
     def note_row(self) -> Widget:
-        """The row that the key for a note opens."""
+        """Return the row that the key for a note opens."""
         return self.query(".form--optional").first(Widget)
 
     def entered(self, event: Message) -> None:
@@ -258,7 +258,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     # Where it stands.
 
     def compose(self) -> ComposeResult:
-        """The box with what it is about, its fields, the line for errors, keys and buttons."""
+        """Yield the box with what it is about, its fields, the line for errors, keys and buttons."""
         with Container(classes="form--box") as box:
             box.border_title = Content(self.title_words())
             with VerticalScroll(classes="form--body", can_focus=False):
@@ -369,12 +369,13 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         return self._is_ready and (not self._busy or self._give_up is not None)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Its lines, which can be seen from the first time on."""
+        """Return its lines, which can be seen from the first time on."""
         self._painted_at = self._painted_at or monotonic()
         return super().render_lines(crop)
 
     def refuses(self, event: Event) -> bool:
-        """Whether what was typed must not act: it was meant for something else, or nobody can have read this yet.
+        """Return whether what was typed must not act: it was meant for something else, or nobody can have read this
+        yet.
 
         What follows a refused key is refused as well until there was a pause: it belongs to the same words.
         """
@@ -594,7 +595,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
 
 def row(label: str, *widgets: Widget, opened: bool = True, classes: str = "") -> Container:
-    """A row of a form: its label and its fields; one that is not `opened` is opened by a key."""
+    """Return a row of a form: its label and its fields; one that is not `opened` is opened by a key."""
     made = Container(
         Static(Content(label), classes="form--label", markup=False), *widgets, classes=f"form--row {classes}"
     )

@@ -66,7 +66,7 @@ class AnswerForm(Form[ResultT]):
         return all(question.options for question in self._questions)
 
     def fields(self) -> ComposeResult:
-        """Each question with its options and a line for own words."""
+        """Yield each question with its options and a line for own words."""
         get = self.draft.get
         for number, question in enumerate(self._questions):
             options, several = question.options, question.several and bool(question.options)
@@ -86,7 +86,7 @@ class AnswerForm(Form[ResultT]):
         self.query("Options, Field").first().focus()
 
     def answer(self) -> Callable[[], ResultT]:
-        """The act with an answer to each question."""
+        """Return the act with an answer to each question."""
         answers: dict[str, str | list[str]] = {}
         for number, question in enumerate(self._questions):
             words = self.query_one(f"#words{number}", Field).value.strip()
@@ -126,7 +126,7 @@ class AnswerForm(Form[ResultT]):
             self.action_hand_in()
 
     def _here(self, widget: object) -> int:
-        """The number of the question that a field belongs to."""
+        """Return the number of the question that a field belongs to."""
         return int("".join(filter(str.isdigit, getattr(widget, "id", None) or "")) or 0)
 
     def _go_to(self, number: int) -> None:
@@ -235,7 +235,7 @@ class Prompt(Form[ResultT]):
         return self._text is not None and self._edited != self._text
 
     def verb(self) -> str:
-        """The word on the button."""
+        """Return the word on the button."""
         return self._way.verb
 
     def keys(self) -> tuple[str, ...]:
@@ -292,7 +292,7 @@ class Prompt(Form[ResultT]):
         return {**super().typed(), "edited": self._edited or "" if self._is_edited else ""}
 
     def answer(self) -> Callable[[], ResultT]:
-        """The act with the decision."""
+        """Return the act with the decision."""
         typed, way = self.typed(), self._way
         words = typed.get("words", "").strip()
         if (self._required or (way.refuses and not self._says_enough)) and not words:
@@ -515,7 +515,7 @@ class Compose(Form[ResultT]):
         return {"at": (self.focused.id or "") if self.focused is not None else "", **super().typed()}
 
     def answer(self) -> Callable[[], ResultT]:
-        """The act with what was written."""
+        """Return the decision with what was written."""
         typed = self.typed()
         names = _parted(typed.get("to", ""))
         if self._to is None and not names:
@@ -536,7 +536,7 @@ class Compose(Form[ResultT]):
         return lambda: self._act_on(written)
 
     def _extra(self, typed: Draft) -> list[Container]:
-        """A field for everything the chosen kind and handoff need."""
+        """Return a field for everything the chosen kind and handoff need."""
         handoff = self._handoffs.get(typed.get("handoff", ""))
         names = dict.fromkeys((*self._kinds.get(typed.get("kind", ""), ()), *(handoff.fields if handoff else ())))
         texts = {name: typed.get(_EXTRA + name, "") for name in names}
@@ -580,7 +580,7 @@ class Compose(Form[ResultT]):
 
 
 def _parted(names: str) -> tuple[str, ...]:
-    """Names that stand between commas, each once."""
+    """Return names that stand between commas, each once."""
     return tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
 
 
@@ -699,7 +699,7 @@ class Many(Form[ResultT]):
             self.query_one("#words").focus()
 
     def answer(self) -> Callable[[], ResultT]:
-        """The act with those that are meant."""
+        """Return the decision on the chosen items."""
         words = self.typed().get("words", "").strip()
         if self._required and not words:
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; each asker reads it.")

@@ -91,7 +91,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
             self._show(self.query_one(Field).value)
 
     def compose(self) -> ComposeResult:
-        """The line to filter by, and the keys."""
+        """Yield the line to filter by, and the keys."""
         with Container(classes="help--box") as box:
             box.border_title = Content(self._title)
             box.border_subtitle = Content("type to filter · enter run · esc back")

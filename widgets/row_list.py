@@ -47,7 +47,7 @@ class Drawing(Struct, frozen=True):
     hidden: frozenset[str] = frozenset()
 
     def shows(self, column: str) -> bool:
-        """Whether a column is wanted."""
+        """Return whether a column is wanted."""
         return column not in self.hidden
 
     @property
@@ -56,12 +56,12 @@ class Drawing(Struct, frozen=True):
         return min(24, max(10, self.width // 4))
 
     def name(self, agent: str) -> str:
-        """An agent's name, made safe, in the cells of a name; what has no room is cut at its end."""
+        """Return an agent's name, made safe, in the cells of a name; what has no room is cut at its end."""
         return pad(safe_line(agent, 64), self.name_width)
 
 
 def age_column(moment: datetime | None, drawing: Drawing, *, tone: str = "muted", sign: str = " ") -> Line:
-    """The age at the right end of a row, behind a cell for a sign; nothing where it is not wanted."""
+    """Return the age at the right end of a row, behind a cell for a sign; nothing where it is not wanted."""
     return ((f" {sign}{age(moment, drawing.now):>3}", tone),) if drawing.shows("age") else ()
 
 
@@ -182,11 +182,11 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return (self._cursor + 1 if self.rows else 0), len(self.rows)
 
     def marked_rows(self) -> tuple[RowT, ...]:
-        """The marked rows in list order."""
+        """Return the marked rows in list order."""
         return tuple(row for row in self.rows if self.key_of(row) in self.marks) if self.marks else ()
 
     def undisturbed_for(self) -> float:
-        """Seconds since the row under the cursor last changed without the user's doing."""
+        """Return seconds since the row under the cursor last changed without the user's doing."""
         return self._clock() - self._disturbed_at
 
     def disturb(self) -> None:
@@ -355,7 +355,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             self.set_lines(2 if self._is_roomy and has_room else 1)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the row that is there, the gutter included."""
+        """Return one line of the row that is there, the gutter included."""
         width = room_of(self).width
         index, line = self._at(y + self.scroll_offset.y)
         if index >= len(self.rows):
@@ -377,7 +377,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return self.strip((bar, sign), GUTTER, *states)
 
     def _lines_of(self, index: int, width: int) -> tuple[Line, ...]:
-        """The lines of a row; one that cannot be drawn does not take the others with it."""
+        """Return the lines of a row; one that cannot be drawn does not take the others with it."""
         try:
             return self._draw(
                 self.rows[index], Drawing(max(1, width - GUTTER), self._now, self._row_lines, self._hidden)
@@ -401,7 +401,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         return fit(((" " * max(0, (width - width_of(line)) // 2), ""), *line), width)
 
     def _find(self, key: str | None) -> int | None:
-        """The place of the row `key`."""
+        """Return the place of the row `key`."""
         if self._index is None:
             self._index = {self.key_of(row): index for index, row in enumerate(self.rows)}
         return self._index.get(key) if key is not None else None
@@ -416,11 +416,11 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             last = group
 
     def _top(self, index: int) -> int:
-        """The first line of a row, its heading excluded."""
+        """Return the first line of a row, its heading excluded."""
         return index * self._row_lines + bisect_right(self._starts, index)
 
     def _at(self, line: int) -> tuple[int, int]:
-        """The row at a line of the list, and which of its lines; -1 for the heading above it."""
+        """Return the row at a line of the list, and which of its lines; -1 for the heading above it."""
         before = bisect_right(range(len(self._starts)), line, key=lambda order: self._top(self._starts[order]) - 1)
         if before and self._top(self._starts[before - 1]) - 1 == line:
             return self._starts[before - 1], -1

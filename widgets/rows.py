@@ -51,7 +51,7 @@ def row_lines(
 
 
 def kind_word(kind: RequestKind) -> str:
-    """The kind of a request in a word, as the lists say it."""
+    """Return the kind of a request in a word, as the lists say it."""
     need = need_of(kind)
     return NEEDS[need].word if need is not Need.MESSAGE else str(kind).upper()
 
@@ -82,7 +82,7 @@ def decision_words(message: Message, asked: str = "") -> Line:
 
 
 def kind_name(message: Message) -> str:
-    """The kind in plain words, as safe text; empty for a plain message or broadcast."""
+    """Return the kind in plain words, as safe text; empty for a plain message or broadcast."""
     name = message.type if message.type not in _PLAIN else parse_message(message).name
     return "" if name in _PLAIN else KIND_NAMES.get(name, safe_line(name, 48).replace("_", " ").lower())
 

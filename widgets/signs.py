@@ -108,17 +108,17 @@ SEVERITIES: Mapping[str, Sign] = {
 
 
 def severity_sign(problem: Problem) -> Sign:
-    """The sign of how bad it is, another writer's word included."""
+    """Return the sign of how bad it is, another writer's word included."""
     return SEVERITIES.get(problem.severity) or Sign("·", safe_line(problem.severity, 10))
 
 
 def priority_sign(message: Message) -> Sign:
-    """The sign of its priority, another writer's word included."""
+    """Return the sign of its priority, another writer's word included."""
     return PRIORITIES.get(message.priority) or Sign("·", safe_line(message.priority, 16), "faint")
 
 
 def status_sign(message: Message) -> Sign:
-    """The sign of its status, another writer's word included."""
+    """Return the sign of its status, another writer's word included."""
     return STATUSES.get(message.status) or Sign("?", safe_line(message.status, 24), "warn")
 
 

@@ -42,7 +42,7 @@ class AgentCell(Struct, frozen=True):
 
 
 def strip_parts(cells: Sequence[AgentCell], width: int) -> list[tuple[str, Line]]:
-    """The agents by name where all have room, else how many of them do what, those to look at first.
+    """Return the agents by name where all have room, else how many of them do what, those to look at first.
 
     Returns:
         Pieces of the line, each with the agent a click on it means; empty for none.
@@ -107,7 +107,7 @@ class TeamColumn(FewLines):
             self.post_message(self.Clicked(self, self._cells[number].key))
 
     def lines_at(self, width: int) -> Sequence[Line]:
-        """Names, states, numbers and ages below each other; the last line says how many have no room."""
+        """Return names, states, numbers and ages below each other; the last line says how many have no room."""
         height, cells = self.size.height, self._cells
         digits = max((len(f"{cell.unread:,}") for cell in cells), default=0)
         room = max(_LEAST_NAME, width - _SIGN - _STATE - digits - _AGE - 2)

@@ -50,19 +50,19 @@ def width_of(line: Line) -> int:
 
 
 def text_of(line: Line) -> str:
-    """The line without its tones."""
+    """Return the line without its tones."""
     return "".join(text for text, _ in line)
 
 
 def crop(text: str, width: int) -> str:
-    """At most `width` cells of `text`; what does not fit ends in an ellipsis."""
+    """Return at most `width` cells of `text`; what does not fit ends in an ellipsis."""
     if cell_len(text) <= width:
         return text
     return _beginning(text, width - 1) + ELLIPSIS if width > 1 else ELLIPSIS[:width]
 
 
 def _beginning(text: str, width: int) -> str:
-    """The first `width` cells of a longer text; half of a wide character is blank."""
+    """Return the first `width` cells of a longer text; half of a wide character is blank."""
     if not _has_pairs(text):
         return set_cell_size(text, width)
     begin = text[: _cut_at(clusters(text), width)]
@@ -130,7 +130,8 @@ def wrap(line: Line, width: int, *, rest: Line = ()) -> list[Line]:
 
 
 def _wrapped_plainly(line: Line, width: int, rest: Line) -> list[Line] | None:
-    """The same where each character is one cell and no word is longer than a line, as nearly everywhere in a text.
+    """Return the same where each character is one cell and no word is longer than a line, as nearly everywhere in a
+    text.
 
     It takes a fifth of the time; None where it does not tell.
     """
@@ -151,7 +152,7 @@ def _wrapped_plainly(line: Line, width: int, rest: Line) -> list[Line] | None:
 
 
 def _between(line: Line, start: int, end: int) -> Iterator[Part]:
-    """The parts of a line between two of its characters."""
+    """Yield the parts of a line between two of its characters."""
     for text, tone in line:
         if piece := text[max(0, start) : max(0, end)]:
             yield piece, tone
@@ -173,7 +174,7 @@ def _words(text: str) -> list[str]:
 
 
 def is_of_narrow_signs(text: str) -> bool:
-    """Whether the text is of letters and signs only that are one cell each everywhere and join with nothing.
+    """Return whether the text is of letters and signs only that are one cell each everywhere and join with nothing.
 
     Nearly all text is. What tells of any other is a pattern over whole scripts that takes milliseconds to compile.
     """
@@ -181,7 +182,7 @@ def is_of_narrow_signs(text: str) -> bool:
 
 
 def pieces(text: str, width: int) -> list[str]:
-    """The text in pieces of at most `width` cells, broken behind a space where one is near, every blank kept.
+    """Return the text in pieces of at most `width` cells, broken behind a space where one is near, every blank kept.
 
     Returns:
         One empty piece for an empty text.
@@ -190,7 +191,7 @@ def pieces(text: str, width: int) -> list[str]:
 
 
 def _pieces(word: str, width: int) -> Iterator[str]:
-    """A text that is longer than a line, in pieces of at most `width` cells; one wide character may exceed it."""
+    """Yield a text that is longer than a line, in pieces of at most `width` cells; one wide character may exceed it."""
     start, used, space = 0, 0, 0
     if word.isascii():  # a diff of thousands of lines is nearly always that
         while len(word) - start > width:
@@ -220,12 +221,12 @@ def clusters(text: str) -> Iterable[tuple[int, int, int]]:
 
 
 def _has_pairs(text: str) -> bool:
-    """Whether two characters of a cell each may belong together, which rich takes for two that may part."""
+    """Return whether two characters of a cell each may belong together, which rich takes for two that may part."""
     return not text.isascii() and (_FLAG.search(text) is not None or _SARA_AM.search(text) is not None)
 
 
 def _paired(text: str, spans: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
-    """The same with the two letters of a flag as one, and a letter with its vowel."""
+    """Yield the same with the two letters of a flag as one, and a letter with its vowel."""
     seconds = {match.start() + 1 for match in _FLAG.finditer(text)} | {
         match.start() for match in _SARA_AM.finditer(text)
     }
@@ -253,7 +254,9 @@ def _cut_at(places: Iterable[tuple[int, int, int]], width: int) -> int:
 
 
 def marked_hits(line: Line, words: tuple[str, ...]) -> Line:
-    """The line with every one of `words` (case folded) in the tone of a hit; a letter that folds to two marks none."""
+    """Return the line with every one of `words` (case folded) in the tone of a hit; a letter that folds to two marks
+    none.
+    """
     hits = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
     parts: list[Part] = []
     for text, tone in line:
@@ -266,14 +269,14 @@ def marked_hits(line: Line, words: tuple[str, ...]) -> Line:
 
 
 def marked_differences(texts: Sequence[str]) -> list[Line]:
-    """The texts, with the words that not all of them have set apart from those that they share."""
+    """Return the texts, with the words that not all of them have set apart from those that they share."""
     parted = [re.split(r"(\s+)", text) for text in texts]
     shared = set(parted[0]).intersection(*parted[1:]) if parted else set()
     return [tuple((word, "muted" if word in shared else "strong") for word in words if word) for words in parted]
 
 
 def _trimmed(parts: Iterable[Part]) -> Line:
-    """The parts with neighbours of one tone joined and no space at the end."""
+    """Return the parts with neighbours of one tone joined and no space at the end."""
     joined: list[Part] = []
     for text, tone in parts:
         if joined and joined[-1][1] == tone:
@@ -291,7 +294,7 @@ def _trimmed(parts: Iterable[Part]) -> Line:
 
 
 def span(seconds: float) -> str:
-    """A length of time: `40 s`, `4 min`, `3 h`, `2 d`."""
+    """Return a length of time: `40 s`, `4 min`, `3 h`, `2 d`."""
     seconds = max(0.0, seconds)
     if seconds < 60:
         return f"{int(seconds // 10) * 10} s" if seconds >= 10 else "a moment"
@@ -303,7 +306,7 @@ def span(seconds: float) -> str:
 
 
 def short_span(seconds: float) -> str:
-    """The same in at most four cells: `now`, `4m`, `3h`, `2d`."""
+    """Return the same in at most four cells: `now`, `4m`, `3h`, `2d`."""
     if seconds < 60:
         return "now"
     if seconds < 3600:
@@ -314,7 +317,7 @@ def short_span(seconds: float) -> str:
 
 
 def age(moment: datetime | None, now: datetime) -> str:
-    """The short age of a moment; a dash when it is not known."""
+    """Return the short age of a moment; a dash when it is not known."""
     return short_span(max(0.0, (now - moment).total_seconds())) if moment else "–"
 
 
@@ -354,7 +357,7 @@ DONE, RUNNING, FAILED, OPEN = ("━", "good"), ("┅", "open"), ("×", "bad"), (
 
 
 def progress_bar(width: int, parts: Sequence[tuple[Part, int]], total: int) -> Line:
-    """A bar of `width` cells; each part is a stroke with its tone and how many of `total` it stands for."""
+    """Return a bar of `width` cells; each part is a stroke with its tone and how many of `total` it stands for."""
     cells: list[Part] = []
     used = seen = 0
     for (stroke, tone), number in parts:

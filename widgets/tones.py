@@ -67,7 +67,7 @@ class Inked(_Widget):
     _inks: dict[tuple[object, ...], Style] | None = None
 
     def strip(self, line: Line, width: int, *states: str) -> Strip:
-        """The line as a strip of exactly `width` cells, in a place with the component classes `states`.
+        """Return the line as a strip of exactly `width` cells, in a place with the component classes `states`.
 
         It must have that width already. The terminal style of each tone is made when it is first asked for.
         """
@@ -96,12 +96,12 @@ class Inked(_Widget):
 
 
 def has_few_colours(app: App[object]) -> bool:
-    """Whether backgrounds of a theme cannot be told apart: no colours, the terminal's own, or 16 of them."""
+    """Return whether backgrounds of a theme cannot be told apart: no colours, the terminal's own, or 16 of them."""
     return app.no_color or app.current_theme.name.startswith("ansi") or app.console.color_system == "standard"
 
 
 def _style(app: App[object], tone: Tone | None, background: Color | None) -> Style:
-    """The tone over `background`; without colours what has a background of its own is shown reversed."""
+    """Return the tone over `background`; without colours what has a background of its own is shown reversed."""
     if tone is None:
         return Style.null()
     variables = app.theme_variables
@@ -120,7 +120,7 @@ def _style(app: App[object], tone: Tone | None, background: Color | None) -> Sty
 
 
 def _colour(text: str, background: Color | None) -> Color | None:
-    """A colour as theme variables spell it: `#5fb3b3`, `auto 60%`, `ansi_default 50%`."""
+    """Return a colour as theme variables spell it: `#5fb3b3`, `auto 60%`, `ansi_default 50%`."""
     name, _, share = text.partition(" ")
     part = float(share.rstrip("%")) / 100 if share else 1.0
     background = background or Color(0, 0, 0)

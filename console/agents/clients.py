@@ -71,7 +71,7 @@ class _Said(Struct):
 
 
 def is_headless(path: str) -> bool:
-    """Whether a session of Codex is a run without a terminal, as the first row of its transcript says."""
+    """Return whether a session of Codex is a run without a terminal, as the first row of its transcript says."""
     try:
         with open(path, "rb") as file:
             about = json.loads(file.readline(MOST_READ))["payload"]
@@ -81,7 +81,8 @@ def is_headless(path: str) -> bool:
 
 
 def why_of(event: Event) -> dict[str, Any]:
-    """The extract for a request as its payload keeps it: at most 16 KB, safe, without secrets that the checks know.
+    """Return the extract for a request as its payload keeps it: at most 16 KB, safe, without secrets that the checks
+    know.
 
     A transcript that is not there, or cannot be read, is said under `missing`.
     """
@@ -122,7 +123,9 @@ def _read(event: Event) -> _Said:
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    """The lines of a file from the last to the first; blocks grow, so that a long line is not joined ever again."""
+    """Yield the lines of a file from the last to the first; blocks grow, so that a long line is not joined ever
+    again.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         found = os.fstat(descriptor)
@@ -276,7 +279,7 @@ def _clean(text: str) -> str:
 
 
 def _cut(text: str, most: int, *, is_end: bool = False) -> str:
-    """At most so many bytes of it, its beginning or its end."""
+    """Return at most so many bytes of it, its beginning or its end."""
     data = text.encode("utf-8", "replace")
     if len(data) <= most:
         return text
@@ -402,7 +405,9 @@ def event_of(data: Mapping[str, Any], client: str = "") -> Event:
 
 
 def _transcript(path: str, thread: str, client: str) -> str:
-    """The transcript of who acts: a teammate of Claude Code has a file of its own, and events name the session's."""
+    """Return the transcript of who acts: a teammate of Claude Code has a file of its own, and events name the
+    session's.
+    """
     if not thread or client == CODEX:
         return path
     is_name = path.endswith(".jsonl") and "/" not in thread and "\0" not in thread
@@ -414,12 +419,14 @@ Reply = dict[str, Any]
 
 
 def specific_reply(event: Event, **fields: Any) -> Reply:
-    """A reply that is about this event: `additionalContext` is text that the model reads with what comes next."""
+    """Return a reply that is about this event: `additionalContext` is text that the model reads with what comes
+    next.
+    """
     return {"hookSpecificOutput": {"hookEventName": event.name, **fields}}
 
 
 def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
-    """The answer to what is asked for; None where the verdict decides nothing here.
+    """Return the answer to what is asked for; None where the verdict decides nothing here.
 
     Args:
         verdict: The payload of the message that answers the request.
@@ -462,7 +469,7 @@ def allow_reply(event: Event, instead: Mapping[str, Any] | None) -> Reply | None
 
 
 def ask_instead(event: Event, approved: Mapping[str, Any]) -> Reply:
-    """A no to what must not run in place of what was approved, with the words that the model asks for that."""
+    """Return a no to what must not run in place of what was approved, with the words that the model asks for that."""
     return _refusal(
         event, f"Approved in another form; ask for this instead: {json.dumps(approved, ensure_ascii=False)}"
     )

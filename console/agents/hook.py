@@ -120,7 +120,7 @@ def wait_until_unread(descriptor: int) -> None:
 
 
 def is_read(descriptor: int, milliseconds: int | None = 0) -> bool:
-    """Whether somebody still holds the other end of an output, as far as that can be told within this time."""
+    """Return whether somebody still holds the other end of an output, as far as that can be told within this time."""
     poll = select.poll()
     poll.register(descriptor, 0)  # nothing is asked for: that the reader is gone is told all the same
     try:
@@ -131,7 +131,7 @@ def is_read(descriptor: int, milliseconds: int | None = 0) -> bool:
 
 
 def client_pid() -> int:
-    """The process of the client that started this hook, perhaps through a shell."""
+    """Return the process of the client that started this hook, perhaps through a shell."""
     pid = os.getppid()
     with suppress(OSError, ValueError):
         while Path(f"/proc/{pid}/comm").read_text().strip().endswith("sh"):
@@ -233,12 +233,12 @@ class ClientSession:
         return self.has_said
 
     def _names(self) -> list[str]:
-        """The member, and the teammates in its session."""
+        """Return the member, and the teammates in its session."""
         teammates = [facts["name"] for _, facts in self.files.all(TEAMMATE)]
         return list(dict.fromkeys([self.me, *teammates, self.name]))
 
     def _teammate_name(self) -> str | None:
-        """The teammate's own name, unless a member has it; then one that says whose it is."""
+        """Return the teammate's own name, unless a member has it; then one that says whose it is."""
         own = canonical(self.event.teammate or "")
         if not own:
             return None
@@ -321,7 +321,7 @@ def allow_once(session: ClientSession) -> bool:
 
 
 def is_denied_before(session: ClientSession, request_id: str) -> bool:
-    """Whether this is a call that the client had denied by itself, which a yes lets the agent try once more."""
+    """Return whether this is a call that the client had denied by itself, which a yes lets the agent try once more."""
     return _allowed(session, request_id) is not None
 
 
@@ -639,7 +639,7 @@ def _open(session: ClientSession, asker: str | None, expires: datetime) -> Recei
 
 
 def file_before(event: Event, *, readers: int = 0) -> Permission:
-    """The permission with the text of the file that the tool would change, where that may be shown.
+    """Return the permission with the text of the file that the tool would change, where that may be shown.
 
     Args:
         readers: Permission bits of those who can read the store: what they may not read stays out of it.
@@ -723,7 +723,7 @@ def _decided(
 
 
 def _shows_decided(event: Event, asked: Mapping[str, Any], thread: object) -> bool:
-    """Whether this event shows that what was asked needs no answer from here any more.
+    """Return whether this event shows that what was asked needs no answer from here any more.
 
     Nobody waits for what the client denied by itself, so no turn ends it.
 
@@ -745,7 +745,7 @@ def _shows_decided(event: Event, asked: Mapping[str, Any], thread: object) -> bo
 
 
 def _thread_of(session: ClientSession, question: Message) -> str:
-    """The thread of a request that no file tells of, as far as its asker tells it."""
+    """Return the thread of a request that no file tells of, as far as its asker tells it."""
     if question.sender == session.me:
         return ""
     return session.event.thread if question.sender == session.name else question.sender
@@ -818,8 +818,9 @@ def _acknowledge(session: ClientSession, ids: list[str]) -> None:
 
 
 def _unsaid(session: ClientSession) -> tuple[list[str], tuple[Message, ...]]:
-    """The files that say what earlier processes of this session took and never said, and which of these messages
-    nobody took out of the inbox meanwhile."""
+    """Return the files that say what earlier processes of this session took and never said, and which of these
+    messages nobody took out of the inbox meanwhile.
+    """
     left = [(name, known) for name, known in _handed(session) if not known["said"]]
     # guard: no-mail-said-twice
     unsaid = {name: known["ids"] for name, known in left if not _is_at_work(known)}
@@ -835,7 +836,7 @@ def _handed(session: ClientSession) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _is_at_work(known: Mapping[str, Any]) -> bool:
-    """Whether the process that took the mail may be about to say it."""
+    """Return whether the process that took the mail may be about to say it."""
     return time.time() - known["at"] <= _SAYING and known["by"] != os.getpid() and is_alive(known["by"])
 
 
@@ -852,7 +853,7 @@ def mail_words(session: ClientSession, messages: Sequence[Message]) -> str:
 
 
 def message_words(session: ClientSession, message: Message) -> str:
-    """One message as text."""
+    """Return one message as text."""
     read = parse_message(message)
     head = f"--- {safe_line(message.type)} from {safe_line(message.sender)}, {safe_line(message.priority)}, "
     mark = trust_in(session.team, [message]).mark(message)
@@ -872,7 +873,7 @@ def message_words(session: ClientSession, message: Message) -> str:
 
 
 def _how_to_answer(session: ClientSession, message: Message) -> list[str]:
-    """The commands that answer a message that asks for something."""
+    """Return the commands that answer a message that asks for something."""
     read = parse_message(message)
     if read.request_id is None:
         return []
@@ -964,7 +965,7 @@ def wait_beside(session: ClientSession) -> None:
 
 
 def is_nudge(prompt: str, name: str) -> bool:
-    """Whether a prompt is no more than the word that mail has come."""
+    """Return whether a prompt is no more than the word that mail has come."""
     return prompt.strip() == _NUDGE.format(name)
 
 
@@ -978,7 +979,7 @@ def _queue(session: ClientSession, words: str) -> None:
 
 
 def _is_wanted(session: ClientSession, token: str, turn: object) -> bool:
-    """Whether the session still rests, and this is who waits for it."""
+    """Return whether the session still rests, and this is who waits for it."""
     newest = session.files.read(WAITS)
     if not is_alive(session.call.data.get("client_pid", os.getpid())):
         return False
@@ -1047,7 +1048,7 @@ def _add_mail(session: ClientSession, *, urgent: bool = False) -> bool:
 
 
 def _titled(session: ClientSession, reply: Reply) -> Reply | None:
-    """The reply with the name that was made for the session, which Claude Code shows as its title."""
+    """Return the reply with the name that was made for the session, which Claude Code shows as its title."""
     if session.call.has_own_name and session.event.client == CLAUDE:
         more = reply.get("hookSpecificOutput", {})
         return specific_reply(session.event, **{**more, "sessionTitle": session.me})

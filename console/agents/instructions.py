@@ -29,12 +29,12 @@ def program() -> tuple[str, ...]:
 
 
 def command_of(location: str, name: str, *words: str) -> str:
-    """A command line of `name` on a team, quoted for a shell."""
+    """Return a command line of `name` on a team, quoted for a shell."""
     return shlex.join([*_short_program(), "-t", location, "--as", name, *words])
 
 
 def _short_program() -> Sequence[str]:
-    """The bare name where a shell finds this very program by it; models copy short commands better."""
+    """Return the bare name where a shell finds this very program by it; models copy short commands better."""
     whole = program()
     found = shutil.which(PROGRAM)
     return (PROGRAM,) if found is not None and os.path.realpath(found) == os.path.realpath(whole[0]) else whole

@@ -174,7 +174,7 @@ _BLOCK = r"<!-- team-console: {0} (\w+) [^\n]*-->\n(.*?)\n<!-- /team-console: {0
 
 
 def block_of(name: str, body: str) -> str:
-    """The lines of a block of the member `name`, between comments of Markdown."""
+    """Return the lines of a block of the member `name`, between comments of Markdown."""
     opening = f"<!-- team-console: {name} {_number(body)} (this block is written by 'team-console join') -->"
     return f"{opening}\n{body.rstrip()}\n<!-- /team-console: {name} -->"
 
@@ -184,7 +184,7 @@ def _number(body: str) -> str:
 
 
 def with_block(text: str, block: str) -> str:
-    """The text with the block at its end, behind a line end that goes with it."""
+    """Return the text with the block at its end, behind a line end that goes with it."""
     return f"{text}\n{block}\n" if text else f"{block}\n"
 
 
@@ -194,7 +194,7 @@ def _put_together(before: str, behind: str) -> str:
 
 
 def without_block(text: str, name: str) -> str:
-    """The text without the block of the member `name`, and without the line end that was put before it.
+    """Return the text without the block of the member `name`, and without the line end that was put before it.
 
     Raises:
         NotEditable: Somebody changed the block.
@@ -208,7 +208,7 @@ def without_block(text: str, name: str) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """The members whose blocks stand in the text."""
+    """Return the members whose blocks stand in the text."""
     return re.findall(r"^<!-- /?team-console: (\S+)", text, re.MULTILINE)
 
 
@@ -249,7 +249,7 @@ class FileChange(Struct, frozen=True):
 
 
 def read_file(path: Path, home: Path) -> str | None:
-    """The text of a client's file, None when there is none.
+    """Return the text of a client's file, None when there is none.
 
     Raises:
         TeamError: `NOT_PERMITTED` for a link that leads out of `home`, and for what is no text file of a usual size.
@@ -392,13 +392,15 @@ def _entry(line: str, seconds: int, **more: object) -> dict[str, Any]:
 
 
 def hook_command(program: Sequence[str], *, name: str = "", location: str = "") -> list[str]:
-    """The words that call the hook for a member of a team; without a name the client's environment says who it is."""
+    """Return the words that call the hook for a member of a team; without a name the client's environment says who
+    it is.
+    """
     identity = [f"TEAM_CONSOLE_AS={name}", f"TEAM_CONSOLE_TEAM={location}"] if name else []
     return [*identity, *program, "hook"]
 
 
 def member_of(command: object) -> str | None:
-    """The member for whom a command calls our hook; None for a command of anybody else."""
+    """Return the member for whom a command calls our hook; None for a command of anybody else."""
     if isinstance(command, str) and (held := re.search(rf"/{HOLD}([^/\s']+)'?$", command)):
         return held[1]
     if not isinstance(command, str) or "TEAM_CONSOLE_AS=" not in command or "hook" not in command:
@@ -413,7 +415,7 @@ def member_of(command: object) -> str | None:
 
 
 def shell_line(words: Sequence[str]) -> str:
-    """A line for a shell; assignments before the command keep their equals sign outside of quotes."""
+    """Return a line for a shell; assignments before the command keep their equals sign outside of quotes."""
     parts = []
     for word in words:
         name, equals, value = word.partition("=")
@@ -431,7 +433,7 @@ SERVERS = "mcpServers"
 
 
 def settings_edit(name: str, ours: Settings) -> Edit:
-    """The edit of a JSON file that puts `ours` in for the member `name`."""
+    """Return the edit of a JSON file that puts `ours` in for the member `name`."""
 
     def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
         settings, made = read(text), Notes()
@@ -454,13 +456,13 @@ def settings_edit(name: str, ours: Settings) -> Edit:
 
 
 def server_member(server: object) -> str | None:
-    """The member as whom an MCP server acts."""
+    """Return the member as whom an MCP server acts."""
     name = _at(server, ("env", "TEAM_CONSOLE_AS")) if isinstance(server, dict) else None
     return name if isinstance(name, str) else None
 
 
 def members_in(settings: Settings) -> set[str]:
-    """The members whose hooks or server are in the settings.
+    """Return the members whose hooks or server are in the settings.
 
     Raises:
         NotEditable: They cannot be read.
@@ -515,12 +517,12 @@ def _receipts() -> SessionFiles:
 
 
 def receipts() -> Iterator[Receipt]:
-    """Everything that joins made on this machine, as far as it is known."""
+    """Yield everything that joins made on this machine, as far as it is known."""
     yield from filter(None, map(_read_receipt, _receipts().names("")))
 
 
 def receipt_of(key: str) -> Receipt | None:
-    """The receipt of a file, or of a member; None when nothing is known."""
+    """Return the receipt of a file, or of a member; None when nothing is known."""
     return _read_receipt(_file_of(key))
 
 
@@ -606,7 +608,7 @@ class Place(Struct, frozen=True):
     empty: str = ""
 
     def joining(self, joining: Joining) -> tuple[FileChange, Receipt]:
-        """The change by which the member joins, and what it makes that was not there.
+        """Return the change by which the member joins, and what it makes that was not there.
 
         Raises:
             TeamError: `NOT_PERMITTED`, for a file that has to be changed by hand.
@@ -619,7 +621,7 @@ class Place(Struct, frozen=True):
         return FileChange(self.path, self.home, before, after), receipt
 
     def leaving(self) -> FileChange:
-        """The change by which it leaves; a file that only a join made goes with it."""
+        """Return the change by which it leaves; a file that only a join made goes with it."""
         before, known = read_file(self.path, self.home), receipt_of(str(self.path))
         is_ours = before is not None and (known is not None or any(sign in before for sign in _SIGNS))
         if before is None or not is_ours:  # others' files need not even be JSON
@@ -639,7 +641,7 @@ class Place(Struct, frozen=True):
 
 
 def places_of(client: str, scope: str, joining: Joining) -> list[Place]:
-    """The files that change when a member joins from this client.
+    """Return the files that change when a member joins from this client.
 
     Raises:
         TeamError: `USAGE` for a scope that the client does not have.
@@ -666,7 +668,7 @@ def places_of(client: str, scope: str, joining: Joining) -> list[Place]:
 
 
 def every_place(joining: Joining) -> list[Place]:
-    """All files in which a member may have joined, each once."""
+    """Return all files in which a member may have joined, each once."""
     wanted = [*_SCOPES.items(), ("shell", ("project",))]
     places = [place for client, some in wanted for scope in some for place in places_of(client, scope, joining)]
     places.append(_held(joining))
@@ -743,7 +745,7 @@ _OURS = re.compile(
 
 
 def _without_server(text: str, name: str) -> str:
-    """The text without our server, if it acts as `name`; what it says else stays the same, and where it is.
+    """Return the text without our server, if it acts as `name`; what it says else stays the same, and where it is.
 
     Raises:
         NotEditable: It is not TOML.
@@ -779,7 +781,7 @@ def _toml_server(joining: Joining) -> str:
 
 
 def _parsed(text: str, trouble: str) -> dict[str, Any]:
-    """The values of a TOML text.
+    """Return the values of a TOML text.
 
     Raises:
         NotEditable: It is none; with `trouble` and what the parser says.
@@ -919,7 +921,7 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
 
 
 def _members_of_each(location: str) -> set[str]:
-    """The members that `join --all` made, one for each session."""
+    """Return the members that `join --all` made, one for each session."""
     return {one.member for one in receipts() if one.each and not one.file and one.team == location}
 
 
@@ -929,7 +931,7 @@ _PLUGINS = "CLAUDE_CODE_PLUGIN_DIRS"
 
 
 def gate_problems(team: Team) -> list[Problem]:
-    """Findings on the joins of a team on this machine."""
+    """Return findings on the joins of a team on this machine."""
     mine = [known for known in receipts() if known.team == _location(team)]
     found = _mods() if mine else []
     for known in mine:
@@ -1009,7 +1011,7 @@ _RECENT = 3_600.0
 
 
 def running_sessions() -> list[Running]:
-    """The sessions of Claude Code that run, and those of Codex that wrote something lately."""
+    """Return the sessions of Claude Code that run, and those of Codex that wrote something lately."""
     found = []
     for facts in claude_sessions():
         pid, session = facts.get("pid"), facts.get("sessionId")
@@ -1099,13 +1101,13 @@ def _give_name(call: Invocation) -> str:
 
 
 def _has_joined(project: Path) -> bool:
-    """Whether a join of its own says as whom sessions in this project act."""
+    """Return whether a join of its own says as whom sessions in this project act."""
     names = (_CLAUDE_HOOKS["project"], _CLAUDE_HOOKS["local"], ".codex/hooks.json")
     return any(_members_at(project / name, project) for name in names)
 
 
 def _every_session(joining: Joining) -> list[Place]:
-    """The plugin, the hooks for sessions of Claude Code that run now, and those of Codex."""
+    """Return the plugin, the hooks for sessions of Claude Code that run now, and those of Codex."""
     folder = claude_home()
     about = json.loads((plugin_folder() / ".claude-plugin" / "plugin.json").read_text())
     hooks = {"hooks": hook_entries(CLAUDE, joining.command)}
@@ -1123,17 +1125,17 @@ def _every_session(joining: Joining) -> list[Place]:
 
 
 def _own_file(home: Path, name: str, text: str) -> Place:
-    """A file that is ours alone."""
+    """Return a file that is ours alone."""
     return Place(home / name, home, lambda before, notes, joins: (text if joins else "", []))
 
 
 def plugin_folder() -> Path:
-    """The folder of the plugin for Claude Code that comes with this program."""
+    """Return the folder of the plugin for Claude Code that comes with this program."""
     return Path(__file__).parent / "plugin"
 
 
 def _joins(places: Sequence[Place], joining: Joining) -> list[tuple[FileChange, Receipt]]:
-    """All changes by which a member joins; nothing is written unless every one can be made.
+    """Return all changes by which a member joins; nothing is written unless every one can be made.
 
     Raises:
         TeamError: `NOT_PERMITTED`, also for a place whose name is no text: the files of clients, which have to name it,
@@ -1165,7 +1167,7 @@ def _write(steps: Sequence[tuple[FileChange, Receipt]]) -> None:
 
 
 def _leaving(places: Sequence[Place]) -> tuple[list[FileChange], list[str]]:
-    """The changes by which a member leaves, and why files were not read to which no join wrote.
+    """Return the changes by which a member leaves, and why files were not read to which no join wrote.
 
     Settings of clients that the member never ran in may be anything: a link into a folder of dotfiles, a huge file.
 

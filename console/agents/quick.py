@@ -134,7 +134,7 @@ def rule_for(data: Data, rules: Collection[str], *, project: str, is_native: boo
 
 
 def _is_own(rule: str, tool: str, commands: list[_Command], edited: list[str], project: str) -> bool:
-    """Whether a rule in the words of Claude Code matches, as far as it is understood here."""
+    """Return whether a rule in the words of Claude Code matches, as far as it is understood here."""
     name, _, what = rule.removesuffix(")").partition("(")
     if name == "Edit":
         pattern = os.path.join(project, os.path.expanduser(what[1:] if what.startswith("//") else what))
@@ -170,7 +170,7 @@ class _Command:
         self.words, self.targets, self.folder, self.is_hidden = words, targets, folder, is_hidden
 
     def is_of(self, wanted: list[str], is_native: bool) -> bool:
-        """Whether this is the `wanted` command, and none that the client's own rule for it sees."""
+        """Return whether this is the `wanted` command, and none that the client's own rule for it sees."""
         program = [word for word in wanted if not word.startswith("-")]
         if self.words[: len(program)] != program or not all(word in self.words for word in wanted):
             return False
@@ -179,7 +179,7 @@ class _Command:
 
 
 def _written(commands: list[_Command]) -> Iterator[str]:
-    """The files that commands write, without links on the way; what is still a variable is left out."""
+    """Yield the files that commands write, without links on the way; what is still a variable is left out."""
     for found in commands:
         name, *words = found.words or [""]
         rest = [word.removeprefix("of=") for word in words if word[:1] != "-"]
@@ -193,7 +193,7 @@ def _written(commands: list[_Command]) -> Iterator[str]:
 
 
 def _commands_in(text: str, folder: str, *, is_hidden: bool = False, depth: int = 4) -> Iterator[_Command]:
-    """The commands of a line for a shell, with those that it gives another shell."""
+    """Yield the commands of a line for a shell, with those that it gives another shell."""
     known = {"HOME": os.path.expanduser("~"), "PWD": folder}
     words: list[str] = []
     targets: list[str] = []
@@ -229,7 +229,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _unwrapped(words: list[str], targets: list[str], folder: str, is_hidden: bool, depth: int) -> Iterator[_Command]:
-    """A command without what stands before it, and those that it starts itself."""
+    """Yield a command without what stands before it, and those that it starts itself."""
     rest = list(words)
     while rest and (rest[0] in _PREFIXES or rest[0] in _UNSEEN_PREFIXES or _NO_COMMAND.match(rest[0])):
         is_hidden = is_hidden or rest[0] in _UNSEEN_PREFIXES
@@ -269,7 +269,7 @@ def marks_of(places: dict[str, str]) -> dict[str, object]:
 
 
 def has_changed(look: Look, now: float) -> bool:
-    """Whether something may wait for the agents of the look that did not when it was made."""
+    """Return whether something may wait for the agents of the look that did not when it was made."""
     places, at = look.get("places"), look.get("at")
     if places == {}:
         return not isinstance(at, float) or not 0 <= now - at < _SERVER_PATIENCE
@@ -277,7 +277,7 @@ def has_changed(look: Look, now: float) -> bool:
 
 
 def _has_files(folder: object) -> bool:
-    """Whether messages lie there that somebody who cannot lock handed in."""
+    """Return whether messages lie there that somebody who cannot lock handed in."""
     try:
         return isinstance(folder, str) and any(name != "rejected" for name in os.listdir(folder))
     except OSError:
@@ -285,7 +285,7 @@ def _has_files(folder: object) -> bool:
 
 
 def _anybody(look: Look, prefix: str, *, locked: bool) -> bool | None:
-    """Whether somebody is present, or was and has ended; None when that cannot be told from files."""
+    """Return whether somebody is present, or was and has ended; None when that cannot be told from files."""
     places = look.get("places")
     try:
         folder = open_folder(str(places["presence"])) if isinstance(places, dict) else -1
@@ -309,7 +309,7 @@ _TEAMMATES = {"SubagentStart": "working", "SubagentStop": "", "TeammateIdle": "i
 
 
 def needs_nothing(call: Invocation, files: SessionFiles) -> bool:
-    """Whether nothing follows from this event."""
+    """Return whether nothing follows from this event."""
     data, name = call.data, call.data.get("hook_event_name")
     if not isinstance(name, str) or name in _ALWAYS:
         return not isinstance(name, str)
@@ -328,7 +328,8 @@ def needs_nothing(call: Invocation, files: SessionFiles) -> bool:
 
 
 def teammate_of(data: Data) -> str | None:
-    """The teammate whose event this is: its name stands in `agent_type`, and in its id with a letter before it.
+    """Return the teammate whose event this is: its name stands in `agent_type`, and in its id with a letter before
+    it.
 
     A subagent has the name of its kind there instead, and an id that does not say it.
     """
@@ -341,7 +342,9 @@ def teammate_of(data: Data) -> str | None:
 
 
 def _is_asked_for(call: Invocation, files: SessionFiles) -> bool:
-    """Whether a call is one of those that the team wants to be asked for, or a question, while somebody is there."""
+    """Return whether a call is one of those that the team wants to be asked for, or a question, while somebody is
+    there.
+    """
     look = files.read(LOOK)
     if look is not None and _asks_nobody(look):
         return False
@@ -351,7 +354,7 @@ def _is_asked_for(call: Invocation, files: SessionFiles) -> bool:
 
 
 def _asks_nobody(look: Look) -> bool:
-    """Whether a request would wait for nobody."""
+    """Return whether a request would wait for nobody."""
     places, before = look.get("places"), look.get("marks")
     if not isinstance(places, dict) or not places or not isinstance(before, dict) or look.get("granted"):
         return False
@@ -414,7 +417,9 @@ class Invocation:
     def rule_for(
         self, rules: Collection[str], given: Mapping[str, object] | None = None, *, is_native: bool | None = None
     ) -> str:
-        """The rule by which this use of a tool, or one with another input, is to be asked for; empty for none."""
+        """Return the rule by which this use of a tool, or one with another input, is to be asked for; empty for
+        none.
+        """
         project = os.environ.get("CLAUDE_PROJECT_DIR") or str(self.data.get("cwd") or os.curdir)
         data = self.data if given is None else {**self.data, "tool_input": dict(given)}
         return rule_for(data, rules, project=project, is_native=self.has_rules if is_native is None else is_native)

@@ -33,7 +33,7 @@ def _terminal_of(pid: int) -> str:
 
 
 def is_alive(pid: object) -> bool:
-    """Whether a process runs, as far as that can be told."""
+    """Return whether a process runs, as far as that can be told."""
     try:
         os.kill(pid if isinstance(pid, int) else 0, 0)
     except ProcessLookupError:
@@ -44,12 +44,12 @@ def is_alive(pid: object) -> bool:
 
 
 def claude_home() -> Path:
-    """The folder of Claude Code's own files."""
+    """Return the folder of Claude Code's own files."""
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or home() / ".claude")
 
 
 def codex_home() -> Path:
-    """The folder of Codex' own files."""
+    """Return the folder of Codex' own files."""
     return Path(os.environ.get("CODEX_HOME") or home() / ".codex")
 
 

@@ -42,7 +42,7 @@ class SessionFiles:
         self.folder = folder
 
     def read(self, name: str) -> dict[str, Any] | None:
-        """One file; None when it is not there or not to be read."""
+        """Return one file; None when it is not there or not to be read."""
         try:
             with open(os.path.join(self.folder, name), encoding="utf-8") as file:
                 value = json.load(file)
@@ -71,7 +71,7 @@ class SessionFiles:
             return
 
     def names(self, prefix: str) -> list[str]:
-        """The files whose names begin so."""
+        """Return the files whose names begin so."""
         try:
             return sorted(name for name in os.listdir(self.folder) if name.startswith(prefix) and name[-4:] != ".tmp")
         except OSError:
@@ -90,19 +90,22 @@ class SessionFiles:
 
 
 def files_of(session: str, agent: str, location: str) -> SessionFiles:
-    """The files of a session; none where this machine has no place for them or the session's id cannot be a name."""
+    """Return the files of a session; none where this machine has no place for them or the session's id cannot be a
+    name.
+    """
     base = own_folder("sessions") if is_session_id(session) else os.devnull
     return SessionFiles(os.path.join(base, f"{session}-{whose(agent, location)}"))
 
 
 def is_session_id(session: str) -> bool:
-    """Whether a client's id of a session can be the name of a file."""
+    """Return whether a client's id of a session can be the name of a file."""
     plain = session.replace("-", "").replace("_", "")
     return plain.isalnum() and plain.isascii() and len(session) <= 80
 
 
 def own_folder(kind: str) -> str:
-    """A folder of ours in `XDG_STATE_HOME/team-console`, by default below `~/.local/state`; without a home no folder.
+    """Return a folder of ours in `XDG_STATE_HOME/team-console`, by default below `~/.local/state`; without a home no
+    folder.
 
     What is kept there counts for nothing that fails without it.
     """
@@ -125,7 +128,7 @@ def names() -> SessionFiles:
 
 
 def name_of(session: str) -> str | None:
-    """The name of a session, empty for one that was left out; None for one that has none yet."""
+    """Return the name of a session, empty for one that was left out; None for one that has none yet."""
     is_in_plugin = "CLAUDE_PLUGIN_ROOT" in os.environ
     if not is_session_id(session) or (is_in_plugin and names().names(RUNNING + session)):
         return ""  # where it is marked, its hook in the user's settings answers
@@ -156,7 +159,7 @@ def _remove_folder(folder: str) -> None:
 
 
 def digest(value: object) -> int:
-    """A number that tells one input of a tool from another; equal for equal ones."""
+    """Return a number that tells one input of a tool from another; equal for equal ones."""
     return zlib.crc32(json.dumps(value, sort_keys=True).encode("utf-8", "backslashreplace"))
 
 
@@ -194,7 +197,7 @@ def note_run(data: dict[str, object], *, session: str, agent: str, location: str
 
 
 def record_path(session: str, agent: str, location: str) -> str:
-    """The record of one session of one agent."""
+    """Return the record of one session of one agent."""
     return os.path.join(own_folder("runs"), f"{whose(agent, location)}-{session}.jsonl")
 
 

@@ -20,7 +20,9 @@ _FLAGS = {"--wake": "wake", "--has-rules": "has_rules", "--hold": "hold"}
 
 
 def is_hook(words: Sequence[str]) -> bool:
-    """Whether these arguments call the hook, so that what follows need not be read as those of any other verb."""
+    """Return whether these arguments call the hook, so that what follows need not be read as those of any other
+    verb.
+    """
     if "hook" not in words or "--help" in words or "-h" in words:
         return False
     skip = False
@@ -70,7 +72,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def options_of(words: Sequence[str]) -> dict[str, str]:
-    """The options that are known; whatever else stands there, perhaps of a later version, is left alone."""
+    """Return the options that are known; whatever else stands there, perhaps of a later version, is left alone."""
     found: dict[str, str] = {}
     rest = iter(words)
     for word in rest:

@@ -34,12 +34,14 @@ LOCK_WAIT = 10.0
 
 
 def _bound() -> str | None:
-    """The agent whose process this is, as its environment says; None when it does not say."""
+    """Return the agent whose process this is, as its environment says; None when it does not say."""
     return canonical(os.environ.get("TEAM_CONSOLE_AS", "")) or None
 
 
 def unreadable(snapshot: Snapshot, location: str) -> TeamError:
-    """The error for a queue that is there and cannot be read, or is gone: never shown as empty (decision D16)."""
+    """Return the error for a queue that is there and cannot be read, or is gone: never shown as empty (decision
+    D16).
+    """
     from team_console.store.views.status import assess  # 10 ms: views, which only this error needs
 
     truth = assess(snapshot, snapshot.taken_at)
@@ -50,7 +52,9 @@ def unreadable(snapshot: Snapshot, location: str) -> TeamError:
 
 
 def split_names(values: list[str] | None) -> list[str]:
-    """Names given as `A,B` or by repeating the option, each in its one spelling, in order, without empty ones."""
+    """Return names given as `A,B` or by repeating the option, each in its one spelling, in order, without empty
+    ones.
+    """
     return [canonical(name.strip()) for value in values or () for name in value.split(",") if name.strip()]
 
 
@@ -69,7 +73,7 @@ def content(value: str | None) -> str | None:
 
 
 def file_text(path: str, *, what: str) -> str:
-    """The text of a file, or of standard input when it is `-`.
+    """Return the text of a file, or of standard input when it is `-`.
 
     Raises:
         TeamError: `INVALID_FIELD` for what cannot be read or is not UTF-8, `CONTENT_TOO_LARGE` above 64 MiB.
@@ -117,7 +121,7 @@ def json_documents(text: str, *, hint: str) -> list[Any]:
 
 
 def read(what: str) -> str:
-    """All of standard input as text; `what` names it in an error.
+    """Return all of standard input as text; `what` names it in an error.
 
     Raises:
         TeamError: As `content`.
@@ -145,7 +149,9 @@ def _text(data: bytes, what: str, place: str) -> str:
 
 
 def unheard_agent(snapshot: Snapshot, name: str | None, ever: Callable[[], Sequence[Message]]) -> list[str]:
-    """A warning when nobody is or was called `name`, for whom nothing was found; `ever` reads all there is of it."""
+    """Return a warning when nobody is or was called `name`, for whom nothing was found; `ever` reads all there is of
+    it.
+    """
     if name is None or _is_known(snapshot, name) or ever():
         return []
     text = f"nobody called {name} is known in team {snapshot.config.name}, and nobody in its archives"
@@ -153,14 +159,14 @@ def unheard_agent(snapshot: Snapshot, name: str | None, ever: Callable[[], Seque
 
 
 def unheard_kind(config: TeamConfig, kind: str | None) -> list[str]:
-    """A warning when there is no kind of message `kind`, of which nothing was found."""
+    """Return a warning when there is no kind of message `kind`, of which nothing was found."""
     if kind is None or kind in KINDS or kind in config.kinds:
         return []
     return [f"no kind of message is called {kind}{did_you_mean(kind, [*KINDS, *config.kinds])}"]
 
 
 def is_in_settings(config: TeamConfig, name: str) -> bool:
-    """Whether the settings alone tell that somebody is called `name`."""
+    """Return whether the settings alone tell that somebody is called `name`."""
     return name in config.agents or name in config.humans or name in (USER, config.lead)
 
 
@@ -317,7 +323,7 @@ def _escaped(text: str) -> str:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person is looking at this stream."""
+    """Return whether a person is looking at this stream."""
     return stream is not None and stream.isatty()
 
 
@@ -421,7 +427,7 @@ class Call(Output):
         return replace(self.caller, on_terminal=on_terminal)
 
     def snapshot(self) -> Snapshot:
-        """The team as it is now.
+        """Return the team as it is now.
 
         Raises:
             TeamError: `STORE_UNREADABLE` when the queue cannot be read; an empty answer would be a lie.

@@ -143,7 +143,7 @@ def _named(questions: Sequence[Question], word: str, *, is_offered: bool) -> tup
 
 
 def _label(question: Question, word: str) -> str | None:
-    """The label as the asker wrote it, however the word's letters are cased."""
+    """Return the label as the asker wrote it, however the word's letters are cased."""
     labels = [option.label for option in question.options]
     alike = [word] if word in labels else [label for label in labels if label.casefold() == word.strip().casefold()]
     return alike[0] if len(alike) == 1 else None
@@ -434,7 +434,7 @@ def do_askback(call: Call) -> int:
 
 
 def _remarks(call: Call) -> tuple[Remark, ...]:
-    """The remarks, each with what stands in its line.
+    """Return the remarks, each with what stands in its line.
 
     Raises:
         TeamError: `USAGE` for what names no line, `INVALID_FIELD` for a line that is not there.
@@ -490,7 +490,7 @@ def do_grant(call: Call) -> int:
 
 
 def _age(given: str | None) -> timedelta | None:
-    """The time that `30m`, `12h` or `7d` means.
+    """Return the time that `30m`, `12h` or `7d` means.
 
     Raises:
         TeamError: `USAGE`.
@@ -615,7 +615,7 @@ def do_shutdown(call: Call) -> int:
 
 
 def everyone(call: Call) -> tuple[list[str], list[str]]:
-    """The listening members but the actor, and a warning that names those who cannot be asked.
+    """Return the listening members but the actor, and a warning that names those who cannot be asked.
 
     Temps and slaves come first, so that nobody loses its contact too early.
 

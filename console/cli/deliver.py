@@ -46,7 +46,7 @@ def do_failures(call: Call) -> int:
 
 
 def as_json(message: Message) -> dict[str, Any]:
-    """One row of the failure desk."""
+    """Return one row of the failure desk."""
     following, end = next_attempt(message), expires_at(message)
     return {
         "message_id": message.message_id,
@@ -87,7 +87,9 @@ def _cells(message: Message, now: datetime) -> tuple[str, ...]:
 
 
 def _remedy(action: Remedy, word: str, description: str, *arguments: Arg) -> Command:
-    """The command that does `action` to messages, and says `word` of each; it wants `arguments` besides their ids."""
+    """Return the command that does `action` to messages, and says `word` of each; it wants `arguments` besides their
+    ids.
+    """
 
     def run(call: Call) -> int:
         names = [one.names.strip("-") for one in arguments]

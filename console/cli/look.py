@@ -97,7 +97,8 @@ _PAUSE = 0.05
 
 
 def watched(team: Team) -> Snapshot:
-    """The team as it is now. A lock that is held is watched for a second, to tell one that blocks from a write.
+    """Return the team as it is now. A lock that is held is watched for a second, to tell one that blocks from a
+    write.
 
     What counts is the moment of the last look, not now: a look on a busy machine is old when it is there.
     """
@@ -156,7 +157,7 @@ def do_show(call: Call) -> int:
 
 
 def _view(call: Call, snapshot: Snapshot, thread: Thread, known: HistoryPage) -> View:
-    """The view with this thread in it, however old it is."""
+    """Return the view with this thread in it, however old it is."""
     ids = {message.message_id for message in known.messages}
     older = [message for message in thread.messages if message.message_id not in ids]
     history = (*known.messages, *reversed(older))
@@ -262,7 +263,7 @@ def _before(thread: Thread, view: View) -> list[RequestRow]:
 
 
 def _placed(call: Call, thread: Thread, view: View) -> list[Placed]:
-    """The remarks on the request and its earlier versions, held against its text."""
+    """Return the remarks on the request and its earlier versions, held against its text."""
     versions = _versions(thread, view)
     until = next((at for at, row in enumerate(versions) if row.request_id == thread.request_id), -1)
     said = [m for row in versions[: until + 1] for m in (*row.talk, *([row.verdict] if row.verdict else []))]
@@ -812,7 +813,7 @@ Change = tuple[str, str, dict[str, Any]]
 
 
 def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
-    """Every difference, condition first, then messages in stored order, then what is gone."""
+    """Yield every difference, condition first, then messages in stored order, then what is gone."""
     was, state = (assess(snapshot, snapshot.taken_at).state for snapshot in (before, after))
     if was != state and not {was, state} <= _HEALTHY:
         yield "condition", f"condition {was} -> {state}", {"was": str(was), "condition": str(state)}

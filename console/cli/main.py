@@ -263,7 +263,7 @@ def _dispatch(argv: Sequence[str], call: Call) -> int:
 
 
 def _options(argv: Sequence[str]) -> Sequence[str]:
-    """Words that can be options: nothing behind `--` is one."""
+    """Return words that can be options: nothing behind `--` is one."""
     return argv[: argv.index("--")] if "--" in argv else argv
 
 
@@ -327,7 +327,7 @@ def _columns() -> int:
 
 
 def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The verb (None when there is none) and the arguments without it."""
+    """Return the verb (None when there is none) and the arguments without it."""
     position = 0
     while position < len(argv) and argv[position] != "--":
         word = argv[position]
@@ -341,7 +341,7 @@ def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def find_verb(name: str) -> Verb:
-    """The verb called `name`.
+    """Return the verb called `name`.
 
     Raises:
         TeamError: `USAGE`, with the nearest verb as a hint.
@@ -357,7 +357,7 @@ def find_verb(name: str) -> Verb:
 
 
 def parser_for(verb: Verb | None) -> Parser:
-    """A parser that knows the global flags and, with a verb, its own options."""
+    """Return a parser that knows the global flags and, with a verb, its own options."""
     command = verb.command if verb is not None else None
     parser = Parser(
         prog=f"{PROGRAM} {verb.name}" if verb else PROGRAM,
@@ -405,7 +405,7 @@ More: team-console help VERB, and help keys, settings, config, files, environmen
 
 
 def overview() -> str:
-    """The text of `team-console --help`."""
+    """Return the text of `team-console --help`."""
     lines = [
         f"usage: {PROGRAM} [-t LOCATION] [--as NAME] [--json] [--read-only] [VERB ...]",
         "",
@@ -445,7 +445,7 @@ _DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 
 
 def meant_verb(name: str) -> str | None:
-    """The verb that `name` was most likely meant to be, or None."""
+    """Return the verb that `name` was most likely meant to be, or None."""
     return SAME.get(name.lower()) or nearest(name, [verb.name for verb in VERBS if verb.group])
 
 

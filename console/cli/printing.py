@@ -56,7 +56,7 @@ def print_table(call: Call, headings: str, rows: Sequence[Sequence[str]]) -> Non
 
 
 def view_now(call: Call) -> View:
-    """Everything views know about the team now, for the actor.
+    """Return everything views know about the team now, for the actor.
 
     Raises:
         TeamError: `STORE_UNREADABLE`.
@@ -136,7 +136,7 @@ def age(seconds: float | None) -> str:
 
 
 def age_since(moment: datetime | None, now: datetime) -> str:
-    """The age of `moment` at `now`; `-` for None."""
+    """Return the age of `moment` at `now`; `-` for None."""
     return age(None if moment is None else max(0.0, (now - moment).total_seconds()))
 
 
@@ -152,7 +152,7 @@ MACHINE_FIELDS = frozenset({REQUEST_DIGEST, SHOWN_DIGEST, EVIDENCE, SHOWN_BY, SI
 
 
 def whole_content(team: Team, message: Message) -> str | None:
-    """The content that was stored beside the queue because of its size; None when there is none to be had."""
+    """Return the content that was stored beside the queue because of its size; None when there is none to be had."""
     try:
         return attached_content(team, message)
     except TeamError:
@@ -166,7 +166,8 @@ def summary_line(message: Message) -> str:
 
 
 def payload_lines(message: Message, content: str | None = None, *, apart: frozenset[str] = frozenset()) -> list[str]:
-    """The rest of the payload below `summary_line`: content, the id an answer must quote, and every other field.
+    """Return the rest of the payload below `summary_line`: content, the id an answer must quote, and every other
+    field.
 
     Indented, so that no content can pretend to be a further message. `content` replaces a content of which the
     message itself holds only the beginning. Of a verdict the fields `apart` are left out.
@@ -207,7 +208,8 @@ def _carried_lines(read: ParsedMessage) -> Iterator[str]:
 
 
 def _content_lines(message: Message, content: str) -> list[str]:
-    """The content, without what stands in the line above it already: all of it, or as its title its whole first line.
+    """Return the content, without what stands in the line above it already: all of it, or as its title its whole
+    first line.
 
     A title may be cut, or made of another field; then nothing of the content stands there.
     """
@@ -260,8 +262,9 @@ def permission_lines(message: Message) -> Iterator[str]:
 
 
 def display(received: Received, team: Team) -> str:
-    """Each message with the rest of its payload, also when the message itself holds only its beginning; the sentence
-    alone when there is none."""
+    """Return each message with the rest of its payload, also when the message itself holds only its beginning; the
+    sentence alone when there is none.
+    """
     blocks = [_block(message, whole_content(team, message)) for message in received.messages]
     return "\n".join([safe_line(received.status_message), *blocks])
 
@@ -282,7 +285,7 @@ def _block(message: Message, content: str | None) -> str:
 
 
 def outcome_lines(outcome: RequestRow) -> Iterator[str]:
-    """Lines. An answered question gives its answer alone, one line for each choice, for scripts."""
+    """Yield lines. An answered question gives its answer alone, one line for each choice, for scripts."""
     payload = outcome.verdict.payload if outcome.verdict is not None else {}
     answers = answers_of(payload)
     if outcome.state == "answered" and answers:
@@ -346,7 +349,8 @@ ASK_HELP = "which of its actions come to your desk even where its client asks no
 
 
 def parse_rules(given: Sequence[str]) -> tuple[str, ...] | None:
-    """The rules that `--ask-for` names, several with commas between them; `none` for no rule, `team` for the team's.
+    """Return the rules that `--ask-for` names, several with commas between them; `none` for no rule, `team` for the
+    team's.
 
     Raises:
         TeamError: `USAGE` for what is no rule.

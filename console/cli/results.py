@@ -891,7 +891,7 @@ RESULTS: Mapping[str, type] = {
 
 
 def schema_of(name: str) -> Schema:
-    """The schema of what a verb prints, as a document of its own."""
+    """Return the schema of what a verb prints, as a document of its own."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"team-console {name} --json"}
     return {**head, **_schema(RESULTS[name])}
 
@@ -900,7 +900,7 @@ _NAMES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
 def _schema(shape: Any) -> Schema:
-    """The schema of a type; of two that of the first, or null."""
+    """Return the schema of a type; of two that of the first, or null."""
     arguments = get_args(shape)
     match get_origin(shape):
         case typing.Annotated:
@@ -922,7 +922,7 @@ def _schema(shape: Any) -> Schema:
 
 
 def _record(shape: Any) -> Schema:
-    """The schema of an object with keys of its own; those that may be missing come last."""
+    """Return the schema of an object with keys of its own; those that may be missing come last."""
     properties, required = {}, []
     for name, hint in get_type_hints(shape, include_extras=True).items():
         may_miss = get_origin(hint) is NotRequired

@@ -44,7 +44,7 @@ def do_deliver(call: Call) -> int:
 
 
 def _only(given: list[str] | None) -> list[str] | None:
-    """The agents that were named, None for all.
+    """Return the agents that were named, None for all.
 
     Raises:
         TeamError: `MISSING_RECIPIENT` for an empty name: a script whose variable is not set does not mean all.

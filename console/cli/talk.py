@@ -83,12 +83,12 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
 
 
 def delivery(message: Any) -> str:
-    """One written record in a few words."""
+    """Return one written record in a few words."""
     return f"{message.message_id} {message.sender} -> {', '.join(message.recipients)} ({message.type})"
 
 
 def payload_of(text: str | None) -> dict[str, Any] | None:
-    """The object in `--payload`.
+    """Return the object in `--payload`.
 
     Raises:
         TeamError: `INVALID_FIELD` when it is not one JSON object, with the place.
@@ -205,7 +205,9 @@ def _receive(call: Call) -> Received:
 
 
 def _settings_hold(call: Call) -> bool:
-    """Whether the settings are understood and those in force, which a look at an agent's messages does not tell."""
+    """Return whether the settings are understood and those in force, which a look at an agent's messages does not
+    tell.
+    """
     try:
         config = call.team.config()
     except TeamError:

@@ -108,7 +108,7 @@ def do_init(call: Call) -> int:
 
 
 def _place(given: str | None, team: str | None) -> str:
-    """The location of the argument, else of `-t`, else of the environment, else the current folder.
+    """Return the location of the argument, else of `-t`, else of the environment, else the current folder.
 
     Raises:
         TeamError: `USAGE` when argument and `-t` name two places.
@@ -242,7 +242,7 @@ def _command(text: str) -> tuple[str, ...]:
 
 
 def _spoken(word: str, agent: Agent) -> dict[str, Any]:
-    """The fields that `NAME[:ROLE][:plan]` itself names."""
+    """Return the fields that `NAME[:ROLE][:plan]` itself names."""
     named: dict[str, Any] = {"role": agent.role} if set(word.split(":")[1:]) - {"plan"} else {}
     return {**named, "plan_mode_required": True} if agent.plan_mode_required else named
 
@@ -340,7 +340,7 @@ def do_migrate(call: Call) -> int:
 
 
 def parse_agent(text: str, *, field: str = "--agent") -> Agent:
-    """The member described by `NAME[:ROLE][:plan]`.
+    """Return the member described by `NAME[:ROLE][:plan]`.
 
     Raises:
         TeamError: `INVALID_NAME`, or `USAGE` for a word that is no role.
@@ -360,7 +360,7 @@ def parse_agent(text: str, *, field: str = "--agent") -> Agent:
 
 
 def with_lead(agents: list[Agent], lead: str) -> list[Agent]:
-    """The members of a new team, the lead first.
+    """Return the members of a new team, the lead first.
 
     Raises:
         TeamError: `USAGE` for a name given twice, `INVALID_NAME` for two that differ in case only.
@@ -376,7 +376,7 @@ def with_lead(agents: list[Agent], lead: str) -> list[Agent]:
 
 
 def member_json(agent: Agent) -> dict[str, Any]:
-    """A member as a JSON object; lists that allow everything are null."""
+    """Return a member as a JSON object; lists that allow everything are null."""
     return {
         **asdict(agent),
         "deliver": list(agent.deliver),

@@ -176,12 +176,12 @@ routing:
 
 
 def error_rows() -> Iterator[tuple[str, str]]:
-    """Every error code with what it means."""
+    """Return every error code with what it means."""
     return ((str(code), _ERRORS[code]) for code in Code)
 
 
 def setting_rows(topic: str = "") -> list[SettingRow]:
-    """Every setting in the order of its table; only those that `topic` names, none when it names none."""
+    """Return every setting in the order of its table; only those that `topic` names, none when it names none."""
     rows = (
         SettingRow(path, _value_words(setting), _default_words(setting), setting.meaning, setting.also)
         for path, setting in every_setting()
@@ -190,14 +190,14 @@ def setting_rows(topic: str = "") -> list[SettingRow]:
 
 
 def settings_text(rows: Sequence[SettingRow]) -> Iterator[str]:
-    """The rows as lines for a terminal."""
+    """Yield the rows as lines for a terminal."""
     for row in rows:
         also = f" (also: {', '.join(row.also)})" if row.also else ""
         yield from (f"{row.path}{also}", f"    {row.meaning}", f"    value: {row.value}; without it: {row.default}")
 
 
 def setting_words() -> set[str]:
-    """Every word that a setting is written with."""
+    """Return every word that a setting is written with."""
     return {word for _, setting in every_setting() for word in setting.keys}
 
 
@@ -220,14 +220,14 @@ def _default_words(setting: Setting) -> str:
 
 
 def key_rows() -> Iterator[tuple[str, str, str]]:
-    """Every key of the console: the key, what it does, in which modes."""
+    """Yield every key of the console: the key, what it does, in which modes."""
     for action in ACTIONS:
         modes = ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
         yield written_key(action.keys[0]), action.help, modes
 
 
 def config_schema() -> dict[str, Any]:
-    """The JSON Schema of the user's `config.toml`, for editors."""
+    """Return the JSON Schema of the user's `config.toml`, for editors."""
     grace = {"type": "number", "minimum": 0, "maximum": 60}
     shapes: dict[str, Any] = {"density": {"enum": list(DENSITIES)}, "grace_seconds": grace, "theme": _TEXT}
     properties: dict[str, Any] = {}
@@ -251,7 +251,7 @@ def config_schema() -> dict[str, Any]:
 
 
 def team_schema() -> dict[str, Any]:
-    """The JSON Schema of a team's `messenger-config.yaml`, for editors; BMAD's own keys are left alone."""
+    """Return the JSON Schema of a team's `messenger-config.yaml`, for editors; BMAD's own keys are left alone."""
     return _document("team-console: the team's settings (messenger-config.yaml)", _mapping(TABLE, is_open=True))
 
 
@@ -339,7 +339,7 @@ _PLAIN = re.compile(r"[\w@.+:-]+")
 
 
 def completions(call: Call, words: list[str]) -> Iterator[tuple[str, str]] | None:
-    """Words that may stand in place of the last one, each with what it means; None where files do.
+    """Return words that may stand in place of the last one, each with what it means; None where files do.
 
     Raises:
         TeamError: When the team cannot be read.

@@ -140,7 +140,7 @@ def _agreed(
     approving: bool,
     seen: Seen | str,
 ) -> PendingDecision:
-    """The verdict on one request: its words, and the write with all that was chosen and seen."""
+    """Return the verdict on one request: its words, and the write with all that was chosen and seen."""
     way, asker, payload = ways[made.way], safe_line(row.asker, 64), row.question.payload
     refuses, is_permission = not approving or way.refuses, row.kind is RequestKind.PERMISSION
     always, edited = is_permission and made.way > 0, ", as edited" * (made.edited is not None)
@@ -289,7 +289,7 @@ def dismiss(screen: MainScreen, context: ActionContext) -> None:
 
 
 def _reading(context: ActionContext, letters: Sequence[Message]) -> PendingDecision:
-    """The decision to mark messages as read."""
+    """Return the decision to mark messages as read."""
     readers = [(letter, reader) for letter in letters if (reader := context.reader_of(letter)) is not None]
     writes = tuple(
         PendingWrite(
@@ -463,7 +463,7 @@ _ENDS = (
 
 
 def remarks_to_send(screen: MainScreen, row: RequestRow) -> tuple[Remark, ...]:
-    """The remarks that go with what is said to a request."""
+    """Return the remarks that go with what is said to a request."""
     lines = lines_to_remark(row.question, screen.pane.content_of(row.question))
     found = []
     for line, text in screen.drafts.remarks(row.request_id, digest_of(row.question)).items():

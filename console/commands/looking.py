@@ -37,7 +37,7 @@ from textual.binding import Binding
 
 
 def list_of_marks(screen: MainScreen) -> RowList[Any]:
-    """The list that has the focus, else the one of the mode."""
+    """Return the list that has the focus, else the one of the mode."""
     return screen.focused if isinstance(screen.focused, RowList) else screen.pane.query_one(RowList)
 
 
@@ -175,7 +175,7 @@ def palette(screen: MainScreen, context: ActionContext) -> None:
 
 
 def movement() -> tuple[HelpRow, ...]:
-    """The keys of lists, from their real bindings."""
+    """Return the keys of lists, from their real bindings."""
     rows: dict[str, list[str]] = {}
     for item in RowList.BINDINGS:
         if isinstance(item, Binding) and item.key not in ("space", "enter"):
@@ -286,7 +286,7 @@ def since(screen: MainScreen, context: ActionContext) -> None:
 
 
 def _digest(screen: MainScreen, since: datetime, view: View) -> Document:
-    """All that happened since a moment, by kind, made from records alone."""
+    """Return all that happened since a moment, by kind, made from records alone."""
     team = screen.caller.team
     found, now = digest_of_team(team, view, since), team.clock()
     blocks: list[Block] = []

@@ -75,7 +75,7 @@ def _values(screen: MainScreen, context: ActionContext, command: OwnCommand) -> 
 
 
 def _line_of(command: OwnCommand, values: dict[str, str], folder: str) -> str:
-    """The command for the shell: each value one word, whatever is in it."""
+    """Return the command for the shell: each value one word, whatever is in it."""
     line, words = command.run, dict(values)
     if "file" in words:
         path = Path(folder, "text.md")
@@ -87,13 +87,13 @@ def _line_of(command: OwnCommand, values: dict[str, str], folder: str) -> str:
 
 
 def _word(value: str) -> str:
-    """A value as one word of the shell."""
+    """Return a value as one word of the shell."""
     # guard: own-command-quoted
     return shlex.quote(value)
 
 
 def _run(command: OwnCommand, values: dict[str, str]) -> str:
-    """Its output, made safe; runs in a thread.
+    """Return its output, made safe; runs in a thread.
 
     Raises:
         TeamError: `SPAWN_FAILED` when it could not be run, failed, or took too long.

@@ -67,7 +67,7 @@ def message(screen: MainScreen, context: ActionContext) -> None:
 
 
 def _known_names(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
-    """Names a message may go to."""
+    """Return names a message may go to."""
     rows = screen.view.roster if screen.view else ()
     names = [row.name for row in rows if row.name != context.me and row.is_addressable]
     states = dict.fromkeys(f"@{row.state.partition(' ')[0]}" for row in rows if row.name in names)
@@ -75,7 +75,7 @@ def _known_names(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
 
 
 def named(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...]:
-    """The names that are meant: `@backend*` for those whose names fit, `@idle` for those in that state.
+    """Return the names that are meant: `@backend*` for those whose names fit, `@idle` for those in that state.
 
     Raises:
         TeamError: `INVALID_FIELD` for a group that nobody is in.
@@ -96,7 +96,7 @@ def named(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...]:
 
 
 def _sending(context: ActionContext, quoted: Message | None, letter: Written, purpose: str) -> PendingDecision:
-    """The decision to send a letter; what it answers shows that an answer is under way."""
+    """Return the decision to send a letter; what it answers shows that an answer is under way."""
     kind = letter.kind or "message"
     if kind == "message" and ALL in letter.to:
         raise TeamError(
@@ -137,20 +137,20 @@ def _kinds(config: TeamConfig) -> Mapping[str, tuple[str, ...]]:
 
 
 def _handoffs(screen: MainScreen, config: TeamConfig) -> tuple[Handoff, ...]:
-    """The team's standard handoffs, the actor's own first."""
+    """Return the team's standard handoffs, the actor's own first."""
     mine = sorted(routes_of(config), key=lambda route: route.sender != screen.caller.actor)
     return tuple(Handoff(safe_line(route.key, 40), route.recipient, "handoff", route.payload) for route in mine)
 
 
 def _value(kind: str, name: str, text: str) -> str | list[str]:
-    """A list where the kind wants one: its parts stand between semicolons."""
+    """Return a list where the kind wants one: its parts stand between semicolons."""
     if (kind, name) == ("handoff", "next_actions"):
         return [part.strip() for part in text.split(";") if part.strip()]
     return text
 
 
 def _quoted(context: ActionContext) -> Message | None:
-    """The message a reply answers: the one under the cursor, when it alone is meant and another wrote it."""
+    """Return the message a reply answers: the one under the cursor, when it alone is meant and another wrote it."""
     item = context.selection.message
     if item is None or context.selection.marked or item.sender == context.me or context.mode is Mode.DELIVERIES:
         return None

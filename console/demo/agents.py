@@ -88,7 +88,9 @@ class Actor:
         await self.say(heard.sender, summary or f"Re: {heard.summary}", content, in_reply_to=heard.message_id)
 
     async def answer_to(self, asked: str | None, *, within: float | None = None) -> Message | None:
-        """The answer to a request or a message of this agent; None when `within` so many seconds there is none."""
+        """Return the answer to a request or a message of this agent; None when `within` so many seconds there is
+        none.
+        """
         key = asked or ""
         heard = self._waits.setdefault(key, asyncio.get_running_loop().create_future())
         try:
@@ -117,7 +119,7 @@ class Actor:
                 self.begin(self.on[read.name](heard))  # type: ignore[arg-type]
 
     def is_human(self, heard: Message) -> bool:
-        """Whether the human at the console wrote it."""
+        """Return whether the human at the console wrote it."""
         return heard.sender in (STORY.lead, USER)
 
     def end(self) -> None:
@@ -220,7 +222,9 @@ async def task_manager(me: Actor) -> None:
 
 
 def _plan_that_waits(me: Actor) -> str | None:
-    """The request id of a plan that was handed in before, and whose verdict is still to be read; None for none."""
+    """Return the request id of a plan that was handed in before, and whose verdict is still to be read; None for
+    none.
+    """
     messages = me.team.snapshot().messages
     verdicts = (message for message in messages if message.type == "plan_approval_response")
     answered = {parse_message(message).request_id for message in verdicts if message.status is Status.READ}

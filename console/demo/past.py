@@ -106,7 +106,7 @@ class _Past:
 
 
 def carried(name: str, body: Mapping[str, Any]) -> str:
-    """The content of a sprint message."""
+    """Return the content of a sprint message."""
     return f"{name}: {json.dumps({'msg_type': name, **body}, ensure_ascii=False)}"
 
 

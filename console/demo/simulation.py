@@ -153,7 +153,7 @@ async def play(folder: Path, *, seed: int, speed: float) -> None:
 
 
 def _created(team: Team) -> Iterator[str]:
-    """The temporary agents that the lead brought into being."""
+    """Yield the temporary agents that the lead brought into being."""
     for message in team.snapshot().messages:
         if message.sender == STORY.lead and (read := parse_message(message)).name == "AGENT_CREATED":
             yield str(read.body.get("agent_name"))

@@ -70,7 +70,7 @@ class Story(Struct, frozen=True):
         return f"_bmad-output/stories/{key}-{self.stories[key].lower().replace(' ', '-')}.md"
 
     def batch_plan(self) -> dict[str, Any]:
-        """The body of BATCH_PLAN_READY."""
+        """Return the body of BATCH_PLAN_READY."""
         return {
             "session_id": self.session,
             "total_stories": len(self.stories),
@@ -79,7 +79,7 @@ class Story(Struct, frozen=True):
         }
 
     def task(self, key: str, slave: str, *contacts: str) -> dict[str, Any]:
-        """The body of TASK_ASSIGNMENT: the story, and the residents that may be asked (requirement 149)."""
+        """Return the body of TASK_ASSIGNMENT: the story, and the residents that may be asked (requirement 149)."""
         return {
             "story_key": key,
             "story_path": self.path_of(key),
@@ -91,7 +91,7 @@ class Story(Struct, frozen=True):
         }
 
     def debug_request(self, fault: Mapping[str, str], debug_id: str, key: str) -> dict[str, Any]:
-        """The body of DEBUG_REQUEST: what a developer ran into."""
+        """Return the body of DEBUG_REQUEST: what a developer ran into."""
         return {
             "debug_id": debug_id,
             "story_key": key,
@@ -103,7 +103,7 @@ class Story(Struct, frozen=True):
         }
 
     def debug_result(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """The body of DEBUG_RESULT: what the debugger makes of it."""
+        """Return the body of DEBUG_RESULT: what the debugger makes of it."""
         fault = next((one for one in self.faults if one["error"] == asked["error_summary"]), self.faults[0])
         return {
             "debug_id": asked["debug_id"],

@@ -90,7 +90,7 @@ class ActingAgent:
         self._changed = anyio.Event()
 
     async def run(self, act: Callable[[Caller], T]) -> T:
-        """The result of `act` on behalf of this agent, in a thread; a call that is given up is finished.
+        """Return the result of `act` on behalf of this agent, in a thread; a call that is given up is finished.
 
         Raises:
             TeamError: What `act` raises, or `TEAM_NOT_FOUND`.
@@ -98,7 +98,7 @@ class ActingAgent:
         return await to_thread.run_sync(self._run, act, limiter=self._turn)
 
     async def view(self) -> View:
-        """Everything views know about the team now.
+        """Return everything views know about the team now.
 
         Raises:
             TeamError: `STORE_UNREADABLE`: an unreadable queue is not an empty one.
@@ -172,7 +172,7 @@ class ActingAgent:
 
 
 def view_of(caller: Caller) -> View:
-    """Everything views know about the team of `caller` now, for it.
+    """Return everything views know about the team of `caller` now, for it.
 
     Raises:
         TeamError: `STORE_UNREADABLE`.
@@ -235,7 +235,7 @@ async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: Te
 
 
 async def _telling(tell: Tell | None, seconds: float, what: str, act: Callable[[], Awaitable[T]]) -> T:
-    """The result of `act`, with signs of life from time to time if it may take a while."""
+    """Return the result of `act`, with signs of life from time to time if it may take a while."""
     if tell is None or not seconds:
         return await act()
     failure: TeamError | None = None
@@ -268,15 +268,17 @@ class Result(BaseModel):
 
 
 def told(result: Result) -> CallToolResult:
-    """A result as it is sent: what is not known or empty is left out, so that a model reads what there is."""
+    """Return a result as it is sent: what is not known or empty is left out, so that a model reads what there is."""
     text = as_json(result)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
 
 
 def as_json(result: Result) -> str:
-    """The same as text. Half a character, as another program may leave one in a database, becomes a question mark: the
-    protocol's writer would end over it, and no call would be answered any more. What JSON lets stand and breaks a line,
-    steers a terminal or cannot be seen is escaped, so that all a message says stays between its quotes."""
+    """Return the same as text. Half a character, as another program may leave one in a database, becomes a question
+    mark: the protocol's writer would end over it, and no call would be answered any more. What JSON lets stand and
+    breaks a line, steers a terminal or cannot be seen is escaped, so that all a message says stays between its
+    quotes.
+    """
     structured = result.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     text = json.dumps(structured, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
     return UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
@@ -420,7 +422,7 @@ def written_result(receipt: Receipt) -> Written:
 
 
 def mail_result(team: Team, message: Message) -> tuple[Mail, list[str]]:
-    """A message with its whole content, and why it is only the beginning where its attachment cannot be read."""
+    """Return a message with its whole content, and why it is only the beginning where its attachment cannot be read."""
     try:
         attached, problems = attached_content(team, message), list[str]()
     except TeamError as error:
@@ -509,7 +511,7 @@ def roster_result(view: View) -> Roster:
 
 
 def _answers(answers: Mapping[str, Any]) -> dict[str, str | list[str]]:
-    """The answers as far as they are of the form that is asked for; others become text."""
+    """Return the answers as far as they are of the form that is asked for; others become text."""
     return {
         str(question): [str(item) for item in given] if isinstance(given, list) else str(given)
         for question, given in answers.items()
@@ -545,7 +547,7 @@ class Question(BaseModel):
 
 
 def has_dialog(ctx: Context, questions: Sequence[Question]) -> bool:
-    """Whether the client of this call can put these questions to its user."""
+    """Return whether the client of this call can put these questions to its user."""
     if any(question.multi_select for question in questions) and (ctx.protocol_version or "") < _LISTS_SINCE:
         return False
     offered = ctx.client_capabilities.elicitation if ctx.client_capabilities is not None else None
@@ -562,7 +564,8 @@ async def answers_beside(
     seconds: float,
     tell: Tell,
 ) -> Answers | RequestRow:
-    """The first of two: what the client's user answers, or how the request stands, at the latest after `seconds`.
+    """Return the first of two: what the client's user answers, or how the request stands, at the latest after
+    `seconds`.
 
     Raises:
         TeamError: As for `wait_for_verdict`.
@@ -589,7 +592,7 @@ async def answers_beside(
 
 
 async def _asked(ctx: Context, asker: str, questions: Sequence[Question]) -> Answers | None:
-    """The answers; empty for none, None for a client that after all shows no dialog."""
+    """Return the answers; empty for none, None for a client that after all shows no dialog."""
     form = _form(asker, questions)
     try:
         answer = await ctx.session.elicit_form(form.message, form.requested_schema, ctx.request_id)
@@ -803,7 +806,7 @@ class Tools:
         return told(written_result(await self._agent.run(act)))
 
     async def _settled_by(self, first: Answers | RequestRow, request_id: str) -> CallToolResult:
-        """The answers of the client's own dialog, unless the console was first."""
+        """Return the answers of the client's own dialog, unless the console was first."""
         if isinstance(first, RequestRow):
             return told(verdict_result(await self._seen(first)))
         late = await self._agent.run(lambda caller: _ended_here(caller, request_id))
@@ -818,7 +821,7 @@ class Tools:
         return await self._seen(await wait_for_verdict(self._agent, request_id, seconds, _teller(ctx), asked=asked))
 
     async def _seen(self, outcome: RequestRow) -> RequestRow:
-        """The same, its answer marked as read."""
+        """Return the same, its answer marked as read."""
         answer = outcome.verdict
         if answer is not None and answer.is_unread_by(self._agent.name):
             # What the tool tells now would come once more as mail; it can be looked up again under its ticket.
@@ -957,14 +960,14 @@ class Server(MCPServer[None]):
                     os._exit(_INTERRUPTED)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None) -> Any:
-        """The tool's result; a refusal of the desk is a result that says so, with its code and the next step."""
+        """Return the tool's result; a refusal of the desk is a result that says so, with its code and the next step."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             return _failure(_refusal(error, f"the tool {name}"))
 
     async def read_resource(self, uri: Any, context: Context[None, Any] | None = None) -> Any:
-        """The resource's content.
+        """Return the resource's content.
 
         Raises:
             ResourceError: With the desk's error in words; `ResourceNotFoundError` for a URI that names nothing here.
@@ -980,7 +983,7 @@ class Server(MCPServer[None]):
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
     ) -> Any:
-        """The prompt.
+        """Return the prompt.
 
         Raises:
             MCPError: For another prompt, and for an argument: the SDK would answer with a code that says nothing, 0.
@@ -1000,7 +1003,7 @@ async def _cancel_when_interrupted(scope: anyio.CancelScope, interrupted: anyio.
 
 
 def make_server(agent: ActingAgent, *, settled: float = SETTLED) -> Server:
-    """The server of this agent, ready to run.
+    """Return the server of this agent, ready to run.
 
     Args:
         settled: As for `Tools`.
@@ -1064,7 +1067,9 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
 
 
 def _refusal(error: Exception, where: str) -> dict[str, Any]:
-    """The one error object: of the desk, of arguments that do not fit, or of a defect of ours without its words."""
+    """Return the one error object: of the desk, of arguments that do not fit, or of a defect of ours without its
+    words.
+    """
     cause = error.__cause__
     if isinstance(cause, ValidationError):
         cause = _wrong_arguments(cause)

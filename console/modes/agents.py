@@ -97,7 +97,7 @@ class AgentsPane(Pane[Message]):
         yield Detail()
 
     def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
-        """A message as its recipient sees it; of what the agent wrote, to whom."""
+        """Return a message as its recipient sees it; of what the agent wrote, to whom."""
         is_own = row.sender == self._agent and self.group_of(row) == _IT_SAID
         other = f"→ {', '.join(row.recipients)}" if is_own else ""
         return inbox_lines(row, drawing, asked=asked_title(self.situation.view, row), other=other)
@@ -131,7 +131,7 @@ class AgentsPane(Pane[Message]):
         return next((message for message in live if message.message_id == row.message_id), row)
 
     def rows_of(self, view: View) -> tuple[Message, ...]:
-        """The messages of the agent under the roster's cursor: open with the human, its inbox, what it said."""
+        """Return the messages of the agent under the roster's cursor: open with the human, its inbox, what it said."""
         agent = self.roster.cursor_key
         page = self._page = agent_page(view, agent) if agent is not None else None
         if page is None:
@@ -147,11 +147,11 @@ class AgentsPane(Pane[Message]):
         return tuple(rows)
 
     def found_in(self, row: Message) -> Searchable:
-        """The message."""
+        """Return the message."""
         return message_found(row)
 
     def request_of(self, row: Message) -> RequestRow | None:
-        """The request it asks, so that it is answered here as in the other lists."""
+        """Return the request it asks, so that it is answered here as in the other lists."""
         return self._by_question.get(row.message_id)
 
     def shown_document(self) -> Document | None:
@@ -163,13 +163,15 @@ class AgentsPane(Pane[Message]):
         return agent_document(self._page, self.situation.view, self.now, sign, around)
 
     def document_of(self, row: Message) -> Document:
-        """The message; beside a request what stands beside it in the other lists, since it is answered here, too."""
+        """Return the message; beside a request what stands beside it in the other lists, since it is answered here,
+        too.
+        """
         request = self.request_of(row)
         # guard: evidence-in-inboxes
         return self.letter(row, self.decision_context(request) if request is not None else None)
 
     def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
-        """The messages, and who wrote them."""
+        """Return the messages, and who wrote them."""
         return Selection(
             request=self.request_of(row),
             requests=tuple(filter(None, map(self.request_of, some))),
@@ -341,7 +343,7 @@ _LEAST_NAME = 8
 
 
 def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign) -> tuple[Line, ...]:
-    """One line with name, state where it has room, and unread count; a second one with state and reason."""
+    """Return one line with name, state where it has room, and unread count; a second one with state and reason."""
     end: Line = (("         ", ""),)
     if row.unread:
         end = ((f" {row.unread:>3,}", "strong"), (f" {age(row.oldest_unread, drawing.now):>4}", "muted"))
@@ -359,7 +361,7 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign) -> tuple[Line, ..
 
 
 def state_parts(row: RosterRow, sign: Sign) -> Line:
-    """The word for its state, and of the reason what that word does not say."""
+    """Return the word for its state, and of the reason what that word does not say."""
     reason = safe_line(row.reason, 120).removeprefix(_STATE_SAYS.get(row.state, ""))
     if sign.word.startswith("waits for"):
         reason = reason.partition(" waits for ")[0]
@@ -368,7 +370,7 @@ def state_parts(row: RosterRow, sign: Sign) -> Line:
 
 
 def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: str = "") -> tuple[Line, ...]:
-    """A message as its recipient sees it: who wrote it and what about; unread ones stand out.
+    """Return a message as its recipient sees it: who wrote it and what about; unread ones stand out.
 
     Args:
         asked: The title of the request that it decides, safe text.
@@ -385,7 +387,9 @@ def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: s
 
 
 def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, around: LocalFacts) -> Document:
-    """All that is known of an agent: what it does and how that is known, what is open, said, told and decided."""
+    """Return all that is known of an agent: what it does and how that is known, what is open, said, told and
+    decided.
+    """
     row = page.row
     name = safe_line(row.name, 64)
     facts = [safe_line(row.role, 40), "plans first" if row.plan_mode_required else ""]

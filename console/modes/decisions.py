@@ -131,7 +131,7 @@ class DecisionsPane(Pane[Decision]):
             yield Lines(tuple((("△ ", "warn"), (safe_line(gap, 500), "")) for gap in gaps), indent=2)
 
     def subject_of(self, row: Decision, some: tuple[Decision, ...]) -> Selection:
-        """The request that was decided, as far as the view still knows it."""
+        """Return the request that was decided, as far as the view still knows it."""
         request = next((item for item in self.requests if item.key == row.key), None)
         if request is None:
             return NOTHING

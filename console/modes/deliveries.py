@@ -46,21 +46,23 @@ class DeliveriesPane(Pane[DeliveryRow]):
         return row_lines(drawing, sign, title, end, word=sign.word.upper(), who=row.recipient, facts=facts)
 
     def matter_of(self, row: DeliveryRow) -> object:
-        """The message and its state; clocks are no disturbance."""
+        """Return the message and its state; clocks are no disturbance."""
         return row.message, row.state
 
     def rows_of(self, view: View) -> tuple[DeliveryRow, ...]:
-        """All that a router has to do with, what failed first: letters to the human are read here and on no way."""
+        """Return all that a router has to do with, what failed first: letters to the human are read here and on no
+        way.
+        """
         human, waiting = (view.me, USER), (DeliveryState.PENDING, DeliveryState.DUE)
         return tuple(row for row in view.deliveries if row.recipient not in human or row.state not in waiting)
 
     def found_in(self, row: DeliveryRow) -> Searchable:
-        """The message, its state, whom it goes to and what went wrong."""
+        """Return the message, its state, whom it goes to and what went wrong."""
         found = message_found(row.message)
         return replace(found, texts=(*found.texts, row.state, row.recipient, row.error))
 
     def document_of(self, row: DeliveryRow) -> Document:
-        """Its clock, what the last try failed with where the message does not say it, and the message."""
+        """Return its clock, what the last try failed with where the message does not say it, and the message."""
         message = row.message
         content, seal = self.content_of(message), self.seal_of(message)
         base = message_document(message, now=self.now, content=content, token=digest_of(message), seal=seal)
@@ -75,7 +77,7 @@ class DeliveriesPane(Pane[DeliveryRow]):
         )
 
     def subject_of(self, row: DeliveryRow, some: tuple[DeliveryRow, ...]) -> Selection:
-        """The chosen messages."""
+        """Return the chosen messages."""
         return Selection(
             message=row.message,
             messages=tuple(delivery.message for delivery in some),
@@ -89,7 +91,7 @@ class DeliveriesPane(Pane[DeliveryRow]):
 
 
 def _tone(row: DeliveryRow) -> str:
-    """The tone of what went wrong."""
+    """Return the tone of what went wrong."""
     return "bad" if row.state is DeliveryState.FAILED else "warn"
 
 

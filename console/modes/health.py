@@ -93,7 +93,7 @@ class HealthPane(Pane[Row]):
         self._unfolded: set[str] = set()
 
     def draw(self, row: Row, drawing: Drawing) -> tuple[Line, ...]:
-        """A fact or a finding in one line or two; below it the next step."""
+        """Return a fact or a finding in one line or two; below it the next step."""
         if isinstance(row, Problem):
             below = safe_line(row.hint or row.place, 200)
             title: Line = ((safe_line(row.message, 400), ""),)
@@ -115,11 +115,11 @@ class HealthPane(Pane[Row]):
         return _NOTICES if row.severity == "notice" else _TROUBLE
 
     def heading(self, below: tuple[Row, ...], drawing: Drawing) -> Line:
-        """The group, and how many findings it has."""
+        """Return the group, and how many findings it has."""
         return ((f" {_STORE}", "muted"),) if isinstance(below[0], Vital) else super().heading(below, drawing)
 
     def key_of(self, row: Row) -> str:
-        """The name of a fact, of several on the settings with what each says; code and place of a finding."""
+        """Return the name of a fact, of several on the settings with what each says; code and place of a finding."""
         if isinstance(row, FindingGroup):
             return row.key
         if isinstance(row, Vital) and row.name == _SETTINGS:
@@ -157,7 +157,7 @@ class HealthPane(Pane[Row]):
         return tuple(sorted((*self._vitals(), *findings), key=lambda row: order.index(self.group_of(row))))
 
     def _grouped(self) -> Iterator[Row]:
-        """The findings, those of one kind as one row where they are many; an opened one has them below it."""
+        """Yield the findings, those of one kind as one row where they are many; an opened one has them below it."""
         groups: dict[tuple[str, str], list[Problem]] = {}
         for problem in self._findings:
             groups.setdefault((problem.severity, problem.code), []).append(problem)
@@ -209,7 +209,7 @@ class HealthPane(Pane[Row]):
         return replace(problem, place=short(problem.place), message=short(problem.message))
 
     def found_in(self, row: Row) -> Searchable:
-        """All its words."""
+        """Return all its words."""
         if isinstance(row, Vital):
             return text_found(row.name, row.text, row.more)
         if isinstance(row, FindingGroup):
@@ -332,7 +332,7 @@ class HealthPane(Pane[Row]):
         return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\nKept as {self.cache.team.kind}.")
 
     def _was(self, moment: datetime | None) -> bool:
-        """Whether the moment is known and not in the future, as it is for a clock that was set back."""
+        """Return whether the moment is known and not in the future, as it is for a clock that was set back."""
         return moment is not None and moment <= self.now
 
     def _lock(self) -> Vital:
@@ -355,7 +355,7 @@ class HealthPane(Pane[Row]):
 
 
 def _record(lines: list[AuditLine], now: datetime) -> list[str]:
-    """A line each of the audit trail: number, time, action, who."""
+    """Return a line each of the audit trail: number, time, action, who."""
     times = [clock_time(from_text(line.at), now) for line in lines]
     actions = [safe_line(line.action, 24) for line in lines]
     wide, long = max(map(len, times)), max(map(cell_len, actions))

@@ -79,19 +79,19 @@ class HistoryPane(Pane[Message]):
         self._is_stale = False
 
     def messages(self) -> tuple[Message, ...]:
-        """Every message that the rows stand for, newest first."""
+        """Return every message that the rows stand for, newest first."""
         return tuple([copy for row in self.rows.rows for copy in self._copies_of(row)])
 
     def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
-        """A message in one line or two."""
+        """Return a message in one line or two."""
         return history_lines(row, drawing, asked=asked_title(self.situation.view, row))
 
     def group_of(self, row: Message) -> str:
-        """The day it was written."""
+        """Return the day it was written."""
         return _local_day(row.created[:_MINUTE], row.created[_SECONDS:].lstrip(".0123456789"))
 
     def heading(self, below: tuple[Message, ...], drawing: Drawing) -> Line:
-        """A day, with its distance from today where that has a name."""
+        """Return a day, with its distance from today where that has a name."""
         day = below[0].created_at
         if day is None:
             return (("at an unknown time", "muted"),)
@@ -105,11 +105,11 @@ class HistoryPane(Pane[Message]):
         return self._all
 
     def found_in(self, row: Message) -> Searchable:
-        """The message."""
+        """Return the message."""
         return message_found(row)
 
     def document_of(self, row: Message) -> Document:
-        """The message, and of a broadcast how far each of its copies is."""
+        """Return the message, and of a broadcast how far each of its copies is."""
         copies = self._copies_of(row)
         seals = [self.seal_of(copy) for copy in copies]
         seal = next((seal for seal in (Seal.BROKEN, Seal.UNSIGNED) if seal in seals), seals[0])
@@ -117,7 +117,7 @@ class HistoryPane(Pane[Message]):
         return message_document(row, now=self.now, content=self.content_of(row), seal=seal, below=below)
 
     def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
-        """The message and who wrote it."""
+        """Return the message and who wrote it."""
         return Selection(message=row, agents=(row.sender,), messages=self._copies_of(row))
 
     def show(self, situation: ScreenState, now: datetime) -> None:
@@ -286,7 +286,7 @@ class HistoryPane(Pane[Message]):
         self._fill()
 
     def _as_rows(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """The messages, those of one broadcast as one, whose copies are remembered."""
+        """Yield the messages, those of one broadcast as one, whose copies are remembered."""
         for copies in gathered(messages):
             row = as_one(copies)
             if len(copies) > 1:
@@ -294,7 +294,7 @@ class HistoryPane(Pane[Message]):
             yield row
 
     def _copies_of(self, row: Message) -> tuple[Message, ...]:
-        """The messages that a row stands for."""
+        """Return the messages that a row stands for."""
         return self._copies.get(row.message_id, (row,))
 
     def _copies_of_last(self) -> tuple[Message, ...]:
@@ -313,7 +313,9 @@ class HistoryPane(Pane[Message]):
 
 
 def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
-    """A message of the past: when, what, from whom to whom; `asked` is the title of the request that it decides."""
+    """Return a message of the past: when, what, from whom to whom; `asked` is the title of the request that it
+    decides.
+    """
     to = ", ".join(message.recipients) if len(message.recipients) < _MANY else f"{len(message.recipients)} agents"
     status, moment, what = status_sign(message), message.created_at, decision_words(message, asked)
     # Only what went wrong stands out here.

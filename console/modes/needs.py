@@ -86,7 +86,7 @@ class NeedsPane(Pane[ActionItem]):
         return group_of(row).upper()
 
     def heading(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
-        """The group, how many, and the key that marks the news as read."""
+        """Return the group, how many, and the key that marks the news as read."""
         is_news = part_of(below[0]) is ItemPart.INFORMATION
         key: Line = (("D", "key"), (" mark all read ", "muted")) if is_news else ()
         number = sum(len(self._standing_for(row)) for row in below)
@@ -105,17 +105,17 @@ class NeedsPane(Pane[ActionItem]):
         return " · ".join((self.MODE.label, *((f"{number:,}",) if number else ()), *words))
 
     def is_new(self, row: ActionItem) -> bool:
-        """Whether it came since the human was here last, and was not on the screen yet."""
+        """Return whether it came since the human was here last, and was not on the screen yet."""
         return self.cache.is_new(row.since, digest_of(row.message) if row.message is not None else "")
 
     def matter_of(self, row: ActionItem) -> object:
-        """The message and where its request stands, of all that are alike; ages and ranks are no disturbance."""
+        """Return the message and where its request stands, of all that are alike; ages and ranks are no disturbance."""
         if row.key in self._alike:
             return tuple(item.key for item in self._alike[row.key])
         return row.need, row.message, row.request.question if row.request else None
 
     def rows_of(self, view: View) -> tuple[ActionItem, ...]:
-        """All items but the snoozed ones."""
+        """Return all items but the snoozed ones."""
         self._wake_due(view)
         short = self.situation.short
         items = (item for item in view.attention if item.key not in self._snoozed)
@@ -125,7 +125,7 @@ class NeedsPane(Pane[ActionItem]):
         )
 
     def _folded(self, items: Iterable[ActionItem]) -> Iterator[ActionItem]:
-        """The items, those that are alike as one row that stands for all of them."""
+        """Yield the items, those that are alike as one row that stands for all of them."""
         alike: dict[str, list[ActionItem]] = {}
         for item in items:
             alike.setdefault(self._likeness(item), []).append(item)
@@ -152,7 +152,7 @@ class NeedsPane(Pane[ActionItem]):
 
     @staticmethod
     def _asks(item: ActionItem) -> bool:
-        """Whether it is a permission that waits: those of one cause can be decided together."""
+        """Return whether it is a permission that waits: those of one cause can be decided together."""
         return item.need is Need.PERMIT and item.request is not None and item.request.is_open
 
     def _standing_for(self, row: ActionItem) -> tuple[ActionItem, ...]:
@@ -171,7 +171,7 @@ class NeedsPane(Pane[ActionItem]):
             super().tick(now)
 
     def found_in(self, row: ActionItem) -> Searchable:
-        """The request or message, why it is here, and what it blocks."""
+        """Return the request or message, why it is here, and what it blocks."""
         found = text_found(at=row.since)
         if row.request is not None:
             found = request_found(row.request, me=self.me)
@@ -182,7 +182,7 @@ class NeedsPane(Pane[ActionItem]):
         return replace(found, texts=(*found.texts, *said), sender=found.sender or row.who)
 
     def document_of(self, row: ActionItem) -> Document:
-        """The request, else the message, else the item itself."""
+        """Return the request, else the message, else the item itself."""
         if row.key in self._alike:
             return self._alike_document(row)
         if row.request is not None:
@@ -235,7 +235,7 @@ class NeedsPane(Pane[ActionItem]):
             super().open()
 
     def request_of(self, row: ActionItem) -> RequestRow | None:
-        """The request that waits, if it is one."""
+        """Return the request that waits, if it is one."""
         return None if row.key in self._alike and self._asks(row) else row.request
 
     def selection(self) -> Selection:
@@ -246,7 +246,7 @@ class NeedsPane(Pane[ActionItem]):
         return replace(selection, marked=len(self._alike[row.key]))
 
     def subject_of(self, row: ActionItem, some: tuple[ActionItem, ...]) -> Selection:
-        """The item under the cursor; agents and messages of the marked ones when there are any."""
+        """Return the item under the cursor; agents and messages of the marked ones when there are any."""
         meant = tuple(item for standing in some for item in self._standing_for(standing))
         request, letters = self.request_of(row), tuple(item.message for item in meant if item.message is not None)
         question = request.question if request is not None else None
@@ -310,7 +310,7 @@ class RequestsPane(Pane[RequestRow]):
     MARKABLE: ClassVar[bool] = True
 
     def draw(self, row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
-        """A request in one line or two; what was decided about it says so until it is written."""
+        """Return a request in one line or two; what was decided about it says so until it is written."""
         decided = self.pending_of(row)
         return request_lines(replace(row, title=f"{pending_words(decided)} · {row.title}") if decided else row, drawing)
 
@@ -319,29 +319,29 @@ class RequestsPane(Pane[RequestRow]):
         return "DECIDED" if not row.is_open else "ASKED BY YOU" if row.asker == self.me else "OPEN"
 
     def matter_of(self, row: RequestRow) -> object:
-        """The question and whether it is open."""
+        """Return the question and whether it is open."""
         return row.question, row.is_open
 
     def rows_of(self, view: View) -> tuple[RequestRow, ...]:
-        """The whole ledger, what the human asked behind what others did."""
+        """Return the whole ledger, what the human asked behind what others did."""
         order = ("OPEN", "ASKED BY YOU", "DECIDED")
         return tuple(sorted(view.requests, key=lambda row: order.index(self.group_of(row))))
 
     def found_in(self, row: RequestRow) -> Searchable:
-        """The request, its kind in plain words, and what is odd about it."""
+        """Return the request, its kind in plain words, and what is odd about it."""
         found = request_found(row, me=self.me)
         return replace(found, texts=(*found.texts, kind_word(row.kind), *row.flags))
 
     def document_of(self, row: RequestRow) -> Document:
-        """The request with its answers and its history."""
+        """Return the request with its answers and its history."""
         return _document_of(self, row)
 
     def request_of(self, row: RequestRow) -> RequestRow | None:
-        """The row itself."""
+        """Return the row itself."""
         return row
 
     def subject_of(self, row: RequestRow, some: tuple[RequestRow, ...]) -> Selection:
-        """The request under the cursor and who asked it; of several, all of them."""
+        """Return the request under the cursor and who asked it; of several, all of them."""
         return Selection(
             request=row,
             message=row.question,
@@ -388,7 +388,7 @@ def _difference(before: str, after: str) -> tuple[int, int]:
 
 
 def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
-    """The same for any request: what is decided says so, what is odd about it stands at the end."""
+    """Return the same for any request: what is decided says so, what is odd about it stands at the end."""
     state, word, need = REQUESTS[row.state], kind_word(row.kind), NEEDS[need_of(row.kind)]
     sign = Sign(need.glyph, word, need.tone) if row.is_open else state
     odd = [str(flag) for flag in row.flags if flag in _ODD]
@@ -495,7 +495,7 @@ _SAID = frozenset(_MEANINGS) - {Flag.OVERDUE}
 
 
 def _section(heading: str, lines: Iterable[Line], indent: int = 2) -> Iterator[Block]:
-    """Lines below their heading, if there are any."""
+    """Yield lines below their heading, if there are any."""
     if made := tuple(lines):
         yield from (Heading(heading),) * bool(heading)
         yield Lines(made, indent=indent)

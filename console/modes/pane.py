@@ -85,7 +85,7 @@ class FilterLine(Container):
     """
 
     def compose(self) -> ComposeResult:
-        """The slash; the field is made when it is first asked for."""
+        """Yield the slash; the field is made when it is first asked for."""
         slash = OneLine()
         slash.set_line((("/", "key"),))
         yield slash
@@ -161,7 +161,7 @@ class AttachmentCache(Struct):
         return any(decided != DRAFT for decided in self.pending.values())
 
     def is_new(self, since: datetime | None, token: str) -> bool:
-        """Whether the human has not seen what came at `since` and is shown under `token`."""
+        """Return whether the human has not seen what came at `since` and is shown under `token`."""
         return (
             since is not None and self.new_since is not None and since > self.new_since and token not in self.looked_at
         )
@@ -272,7 +272,7 @@ class Pane(Container, Generic[RowT]):
 
     @abstractmethod
     def rows_of(self, view: View) -> tuple[RowT, ...]:
-        """The rows of this list."""
+        """Return the rows of this list."""
 
     @abstractmethod
     def found_in(self, row: RowT) -> Searchable:
@@ -297,7 +297,7 @@ class Pane(Container, Generic[RowT]):
         return self.situation.view.requests if self.situation.view is not None else ()
 
     def earlier(self, row: RequestRow) -> tuple[RequestRow, ...]:
-        """The versions before a request, newest first."""
+        """Return the versions before a request, newest first."""
         return earlier_plans(row, self.requests)
 
     @abstractmethod
@@ -309,7 +309,7 @@ class Pane(Container, Generic[RowT]):
         """Return the selection: the row under the cursor, and `some`: the marked rows if any, else that row."""
 
     def row_as_known(self, row: RowT) -> RowT:
-        """A row that is none of the list any more, as it is known now."""
+        """Return a row that is none of the list any more, as it is known now."""
         return row
 
     def matter_of(self, row: RowT) -> object:
@@ -321,19 +321,19 @@ class Pane(Container, Generic[RowT]):
         return ""
 
     def heading(self, below: tuple[RowT, ...], drawing: Drawing) -> Line:
-        """The line above a group of rows."""
+        """Return the line above a group of rows."""
         return ((f" {self.group_of(below[0])} {len(below):,}", "muted"),)
 
     def is_new(self, row: RowT) -> bool:
-        """Whether the human has not seen a row yet."""
+        """Return whether the human has not seen a row yet."""
         return False
 
     def request_of(self, row: RowT) -> RequestRow | None:
-        """The request of a row, whose evidence is looked for before the row is drawn; None for one without."""
+        """Return the request of a row, whose evidence is looked for before the row is drawn; None for one without."""
         return None
 
     def title_of(self, shown: int, total: int) -> str:
-        """The words on the border of the list."""
+        """Return the words on the border of the list."""
         return f"{self.MODE.label} · {shown:,}" if shown == total else f"{self.MODE.label} · {shown:,} of {total:,}"
 
     def notes(self) -> list[str]:
@@ -347,7 +347,9 @@ class Pane(Container, Generic[RowT]):
     # What a message carries beside its record.
 
     def content_of(self, message: Message) -> str | None:
-        """The whole content of a message whose record holds only its beginning; asks for it when it is not read yet."""
+        """Return the whole content of a message whose record holds only its beginning; asks for it when it is not
+        read yet.
+        """
         place = attachment_of(message)
         if place is None:
             return None
@@ -357,7 +359,7 @@ class Pane(Container, Generic[RowT]):
         return text
 
     def is_incomplete(self, message: Message | None) -> bool:
-        """Whether a part of the message's content has not been read yet."""
+        """Return whether a part of the message's content has not been read yet."""
         place = attachment_of(message) if message is not None else None
         return place is not None and place not in self.cache.contents
 
@@ -367,7 +369,7 @@ class Pane(Container, Generic[RowT]):
         return seal_of(message, key) if key else None
 
     def letter(self, message: Message, around: Gathered | None = None) -> Document:
-        """A message that can be answered, with what stands beside it and where it departs from its protocol."""
+        """Return a message that can be answered, with what stands beside it and where it departs from its protocol."""
         content, view = self.content_of(message), self.situation.view
         findings = view.findings if view is not None else ()
         return message_document(
@@ -392,7 +394,7 @@ class Pane(Container, Generic[RowT]):
         yield Detail()
 
     def make_list(self, *, id: str | None = None) -> RowList[RowT]:
-        """The list of this pane."""
+        """Return the list of this pane."""
         return RowList(
             self.key_of,
             self.draw,
@@ -454,7 +456,9 @@ class Pane(Container, Generic[RowT]):
         return empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
 
     def first_step(self) -> str:
-        """The command that an empty list offers; empty where it says something else, as while a filter hides all."""
+        """Return the command that an empty list offers; empty where it says something else, as while a filter hides
+        all.
+        """
         return first_step(self.MODE, self.situation) if not self.rows.rows and has_command(self._empty()) else ""
 
     def _show_titles(self) -> None:
@@ -550,7 +554,9 @@ class Pane(Container, Generic[RowT]):
         return NO_LONGER if self._gone is not None else ""
 
     def _with_what_is_read(self, rows: tuple[RowT, ...]) -> tuple[RowT, ...]:
-        """The rows, with the one under the cursor where it stood: who reads it is told there that it left them."""
+        """Return the rows, with the one under the cursor where it stood: who reads it is told there that it left
+        them.
+        """
         read, key = self.rows.cursor_row, self.rows.cursor_key
         self._gone = None
         if read is None or self.rows.is_leaving or any(self.key_of(row) == key for row in rows):
@@ -609,7 +615,7 @@ class Pane(Container, Generic[RowT]):
     # What keys act on.
 
     def selection(self) -> Selection:
-        """The row under the cursor and the marked ones."""
+        """Return the row under the cursor and the marked ones."""
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
         self.cache.painted |= self.detail.painted_before
         self.cache.looked_at |= self.detail.drawn_before  # what was on the screen, here and in the other lists
@@ -624,7 +630,7 @@ class Pane(Container, Generic[RowT]):
         )
 
     def subjects_of(self, row: RowT) -> tuple[str, ...]:
-        """Ids of the request and the message that a row is about."""
+        """Return ids of the request and the message that a row is about."""
         chosen = self.subject_of(row, (row,))
         ids = [chosen.request.request_id] if chosen.request is not None else []
         return (*ids, chosen.message.message_id) if chosen.message is not None else tuple(ids)
@@ -647,7 +653,7 @@ class Pane(Container, Generic[RowT]):
         return row is not None and self.rows.is_leaving and not self.pending_of(row)
 
     def undisturbed_for(self) -> float:
-        """Seconds since the row under the cursor last changed by itself."""
+        """Return seconds since the row under the cursor last changed by itself."""
         return self.rows.undisturbed_for()
 
     def seek(self, key: str) -> None:
@@ -850,7 +856,7 @@ class Pane(Container, Generic[RowT]):
         return self._known(request) or Gathered(seen_of(row.question, evidence=(NOT_YET,)), below=_LOOKING)
 
     def is_ready(self, row: RequestRow) -> bool:
-        """Whether the evidence of a request is gathered, so that it need not be drawn twice."""
+        """Return whether the evidence of a request is gathered, so that it need not be drawn twice."""
         request = evidence_request(self, row)
         return self._found(request) is not None if request is not None else not self.is_incomplete(row.question)
 
@@ -899,7 +905,7 @@ class Gathered(Struct, frozen=True):
     at: float = 0.0
 
     def is_for(self, request: EvidenceRequest) -> bool:
-        """Whether this evidence was gathered for an equal request."""
+        """Return whether this evidence was gathered for an equal request."""
         return self.request is not None and self.request.is_for_the_same(request)
 
 
@@ -970,7 +976,7 @@ def _compared(evidence: Evidence) -> tuple[Block, ...]:
 
 
 def _pieces(evidence: Evidence) -> tuple[Block, ...]:
-    """Everything else that stands beside it; a source is named once where pieces share it."""
+    """Return everything else that stands beside it; a source is named once where pieces share it."""
     blocks: list[Block] = []
     for section in evidence.sections:
         lines: list[Line] = []

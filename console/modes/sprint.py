@@ -63,11 +63,11 @@ class SprintPane(Pane[SprintRow]):
     MODE: ClassVar[Mode] = Mode.SPRINT
 
     def draw(self, row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
-        """A session, a batch or a life in one line or two."""
+        """Return a session, a batch or a life in one line or two."""
         return sprint_lines(row, drawing)
 
     def key_of(self, row: SprintRow) -> str:
-        """Its key, told apart by what it is."""
+        """Return its key, told apart by what it is."""
         if isinstance(row, SessionRow):
             return f"session:{row.session_id}"
         return f"{'batch' if isinstance(row, Batch) else 'life'}:{row.key}"
@@ -77,7 +77,7 @@ class SprintPane(Pane[SprintRow]):
         return self.key_of(row)
 
     def rows_of(self, view: View) -> tuple[SprintRow, ...]:
-        """Each batch with its agents below it, what failed first; agents of no batch that is known come last.
+        """Return each batch with its agents below it, what failed first; agents of no batch that is known come last.
 
         Of several sessions each has a head, and its batches stand below it.
         """
@@ -96,7 +96,7 @@ class SprintPane(Pane[SprintRow]):
         return (*rows, *sorted(left.values(), key=_rank))
 
     def found_in(self, row: SprintRow) -> Searchable:
-        """Names and story keys."""
+        """Return names and story keys."""
         if isinstance(row, SessionRow):
             return text_found("session", row.session_id)
         if isinstance(row, Batch):
@@ -111,7 +111,7 @@ class SprintPane(Pane[SprintRow]):
         return _batch_document(row) if isinstance(row, Batch) else self._life_document(row)
 
     def subject_of(self, row: SprintRow, some: tuple[SprintRow, ...]) -> Selection:
-        """The agent the row is about."""
+        """Return the agent the row is about."""
         name = "" if isinstance(row, SessionRow) else row.slave if isinstance(row, Batch) else row.agent
         return Selection(agents=(name,)) if name else NOTHING
 
@@ -122,7 +122,7 @@ class SprintPane(Pane[SprintRow]):
         return f"Sprint · {counted(batches, 'batch')} · {counted(agents, 'agent')}"
 
     def _life_document(self, life: Lifecycle) -> Document:
-        """The eleven steps of a temporary agent's life."""
+        """Return the eleven steps of a temporary agent's life."""
         step, trouble = _last_step(life), trouble_of(life)
         at = f"step {step.number} of {_STEPS}: {safe_line(step.title, 60)}" if step else "no step seen yet"
         facts: list[Part] = [("■ ended", "muted") if life.ended else ("● at work", "good"), (at, "")]
@@ -153,7 +153,7 @@ class SprintPane(Pane[SprintRow]):
 
 
 def _works_on(life: Lifecycle, batch: Batch) -> bool:
-    """Whether it has a story of the batch, or one of its slave; another session may have both again."""
+    """Return whether it has a story of the batch, or one of its slave; another session may have both again."""
     task = next((life.steps[number - 1].message for number in (5, 1) if life.steps[number - 1].message), None)
     session = parse_message(task).body.get("session_id", batch.session_id) if task is not None else batch.session_id
     is_its = life.agent in {story.agent for story in batch.stories} or (batch.slave and life.slave == batch.slave)
@@ -168,7 +168,7 @@ def _rank(row: Batch | Lifecycle) -> int:
 
 
 def _last_step(life: Lifecycle) -> Step | None:
-    """The highest step that was seen; None before the first."""
+    """Return the highest step that was seen; None before the first."""
     seen = [step for step in life.steps if step.at is not None]
     return max(seen, key=lambda step: step.number, default=None)
 
@@ -188,7 +188,7 @@ def trouble_of(life: Lifecycle) -> str:
 
 
 def sprint_lines(row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
-    """A session with its stories counted, a batch with its progress, or an agent with the step it is at."""
+    """Return a session with its stories counted, a batch with its progress, or an agent with the step it is at."""
     first, below = _session(row, drawing) if isinstance(row, SessionRow) else _lines_of(row, drawing)
     return (first,) if drawing.lines == 1 else (first, below)
 
@@ -219,13 +219,13 @@ def _batch(batch: Batch, drawing: Drawing, name: int, bar: int) -> tuple[Line, L
 
 
 def _progress(batch: Batch, width: int) -> Line:
-    """A bar of `width` cells: done, failed, running, open, each in its own stroke."""
+    """Return a bar of `width` cells: done, failed, running, open, each in its own stroke."""
     parts = [(stroke, batch.count(state)) for state, stroke in _STROKES.items()]
     return progress_bar(width, parts, len(batch.stories))
 
 
 def _stories(batch: Batch, room: int) -> Line:
-    """Each story with its sign, those that failed first; closer to each other where there is little room."""
+    """Return each story with its sign, those that failed first; closer to each other where there is little room."""
     rank = {StoryState.FAILED: 0, StoryState.RUNNING: 1}
     stories = sorted(batch.stories, key=lambda story: rank.get(story.state, 2))
     parts = [
