@@ -51,7 +51,8 @@ class Request:
         self._caller = caller
 
     def look(self) -> RequestRow:
-        """The request as it stands, without waiting: `state`, `is_open`, `is_approved`, `reason`, `answered_by`.
+        """Return the request as it stands, without waiting: `state`, `is_open`, `is_approved`, `reason`,
+        `answered_by`.
 
         Raises:
             TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
@@ -85,7 +86,7 @@ class Request:
 
 
 def _as_seen(request: str | Message | RequestRow) -> tuple[str, Seen]:
-    """The id of the request, and what of it was in hand."""
+    """Return the id of the request, and what of it was in hand."""
     if isinstance(request, str):
         return request, Seen(face=Face.NAMED)
     if isinstance(request, RequestRow):
@@ -268,7 +269,8 @@ class AgentClient:
         )
 
     def content_of(self, message: Message) -> str:
-        """The whole content, read from its attachment where `Message.content` holds only the beginning (above 64 KB).
+        """Return the whole content, read from its attachment where `Message.content` holds only the beginning (above
+        64 KB).
 
         Raises:
             TeamError: `INVALID_FIELD` when the attachment is missing or was altered.
@@ -277,7 +279,7 @@ class AgentClient:
         return message.content if attached is None else attached
 
     def requests(self, *, only_open: bool = False) -> tuple[RequestRow, ...]:
-        """The team's requests: open ones first, the oldest on top, then answered ones, the newest on top.
+        """Return the team's requests: open ones first, the oldest on top, then answered ones, the newest on top.
 
         Raises:
             TeamError: `STORE_UNREADABLE`; an empty answer would be a lie.
@@ -286,7 +288,7 @@ class AgentClient:
         return tuple(row for row in rows if row.is_open) if only_open else rows
 
     def roster(self) -> tuple[RosterRow, ...]:
-        """The agents: role, state as far as their messages tell, unread messages, when they were last seen.
+        """Return the agents: role, state as far as their messages tell, unread messages, when they were last seen.
 
         Raises:
             TeamError: `STORE_UNREADABLE`.
@@ -294,7 +296,8 @@ class AgentClient:
         return self._view().roster
 
     def status(self) -> dict[str, Any]:
-        """The object of `team-console status --json`: `condition`, `messages` by status, what `needs` this agent.
+        """Return the object of `team-console status --json`: `condition`, `messages` by status, what `needs` this
+        agent.
 
         A queue that cannot be read is an answer, not an error: `condition` says so, and what is not known is None.
         """
@@ -410,7 +413,7 @@ class AgentClient:
         return self._requested(requests.request_shutdown(self._caller, agent=agent, reason=reason))
 
     def request(self, request_id: str) -> Request:
-        """A request by its id, to look at it or wait for its answer: one of an earlier run, or of any kind.
+        """Return a request by its id, to look at it or wait for its answer: one of an earlier run, or of any kind.
 
         Nothing is looked up yet; an id that no request has is refused by `Request.look` and `Request.wait`.
         """

@@ -80,12 +80,12 @@ LINES = TeamForm("lines", "a team with a file of JSON lines for each inbox", "in
 
 
 def claude_teams() -> Path:
-    """The folder in which Claude Code keeps its teams."""
+    """Return the folder in which Claude Code keeps its teams."""
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser() / "teams"
 
 
 def team_in(folder: Path, clock: Clock = utc_now) -> ClaudeTeam | None:
-    """The team of another program that is `folder` itself, or `.team` in it; None when there is none."""
+    """Return the team of another program that is `folder` itself, or `.team` in it; None when there is none."""
     has_inboxes, has_settings = os.path.isdir(folder / CLAUDE.folder), os.path.isfile(folder / "config.json")
     # A lone session of Claude Code has no inboxes yet, and some of its folders lost their roster.
     if folder.parent == claude_teams() and (has_inboxes or has_settings):
@@ -100,7 +100,7 @@ def team_in(folder: Path, clock: Clock = utc_now) -> ClaudeTeam | None:
 
 
 def teams_under(folder: Path) -> list[ClaudeTeam]:
-    """The teams of Claude Code that lie side by side in `folder`; empty when it cannot be looked into."""
+    """Return the teams of Claude Code that lie side by side in `folder`; empty when it cannot be looked into."""
     try:
         children = sorted(child for child in folder.iterdir() if child.is_dir() and not child.is_symlink())
     except OSError:
@@ -153,7 +153,7 @@ class ClaudeTeam(Team):
         self._lock = threading.Lock()
 
     def taken_over(self) -> ClaudeTeam:
-        """The same team as a source to copy, each message of the kind that it names.
+        """Return the same team as a source to copy, each message of the kind that it names.
 
         Raises:
             TeamError: `NOT_PERMITTED` for a team of Claude Code, which goes on writing where it is.
@@ -211,7 +211,7 @@ class ClaudeTeam(Team):
             await asyncio.sleep(LOOK_SECONDS)
 
     def config(self) -> TeamConfig:
-        """The roster as it is now."""
+        """Return the roster as it is now."""
         with self._lock:
             self._roster = self._look(self._settings, self._members_of, self._roster)
             config: TeamConfig = self._roster.value
@@ -266,7 +266,7 @@ class ClaudeTeam(Team):
         self._live = live
 
     def _look(self, path: Path, understand: Callable[[Path, str], tuple[Any, str]], known: _File) -> _File:
-        """The file as it is now; as it was, with the reason, when it cannot be read."""
+        """Return the file as it is now; as it was, with the reason, when it cannot be read."""
         mark = _mark(path)
         if mark == known.mark:
             return known
@@ -383,7 +383,7 @@ def _take(fields: FieldDict, *names: str) -> Any:
 
 
 def _structured(text: str) -> FieldDict | None:
-    """The structured message that rides as JSON in a text; None for prose, and for an object of two types."""
+    """Return the structured message that rides as JSON in a text; None for prose, and for an object of two types."""
     try:
         value = _parsed(text, _once) if text.lstrip().startswith("{") else None
     except (ValueError, RecursionError):
@@ -398,7 +398,9 @@ def _once(pairs: list[tuple[str, Any]]) -> FieldDict:
 
 
 def _parsed(text: str, build: Callable[[list[tuple[str, Any]]], FieldDict] = dict) -> Any:
-    """The value of a JSON text. It may spell half a character, which no other file can hold: `?` stands for it."""
+    """Return the value of a JSON text. It may spell half a character, which no other file can hold: `?` stands for
+    it.
+    """
     if not text.strip():
         raise ValueError("is empty")
     value = json.loads(text, object_pairs_hook=build)
@@ -413,7 +415,7 @@ def _array(text: str) -> list[Any]:
 
 
 def _lines(text: str) -> Iterator[Any]:
-    """The value of each line, None for one that is no JSON; the last may still be on its way."""
+    """Yield the value of each line, None for one that is no JSON; the last may still be on its way."""
     for line in filter(str.strip, text.split("\n")):
         try:
             yield _parsed(line)
@@ -422,7 +424,7 @@ def _lines(text: str) -> Iterator[Any]:
 
 
 def _text_of(path: Path) -> str:
-    """The text of a regular file; a pipe would block, and a link may lead anywhere."""
+    """Return the text of a regular file; a pipe would block, and a link may lead anywhere."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | SAFE), "rb") as stream:
         # guard: only-plain-files-of-others
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):

@@ -12,7 +12,7 @@ from team_console.store.model.errors import Code, TeamError
 
 
 def absolute(given: str) -> Path:
-    """The place as an absolute path without `..`; `~name` stays as it is where no user has this name.
+    """Return the place as an absolute path without `..`; `~name` stays as it is where no user has this name.
 
     Raises:
         TeamError: `TEAM_NOT_FOUND` for an empty text, as from a script whose variable is not set, which would mean the
@@ -30,7 +30,8 @@ def absolute(given: str) -> Path:
 
 
 def _without_ways_up(path: Path) -> Path:
-    """The same place: one that is kept must not lead through a folder that has nothing to do with it and goes away.
+    """Return the same place: one that is kept must not lead through a folder that has nothing to do with it and goes
+    away.
 
     A link is left as it is, but for `link/..`, which is not the folder that the link is in.
     """
@@ -78,12 +79,12 @@ _SHORTEST = 3
 
 
 def redact(location: str) -> str:
-    """The location with every password in it covered; the rest as it was given."""
+    """Return the location with every password in it covered; the rest as it was given."""
     return _SETTING.sub(_covered, _USER_PASSWORD.sub(rf"\g<before>{COVER}\g<after>", location))
 
 
 def passwords_in(location: str) -> frozenset[str]:
-    """Every password in the location, as spelt there and as meant, for `cover`."""
+    """Return every password in the location, as spelt there and as meant, for `cover`."""
     spelt = [match["password"] for match in _USER_PASSWORD.finditer(location)]
     spelt += [match["password"] for match in _SETTING.finditer(location) if match["name"].lower() not in SHOWN]
     return frozenset(word for text in spelt for word in (text, unquote(text), unquote_plus(text)))

@@ -11,7 +11,7 @@ SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def open_folder(path: str | os.PathLike[str]) -> int:
-    """A descriptor of a folder that is no link. Raises `OSError`."""
+    """Return a descriptor of a folder that is no link. Raises `OSError`."""
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | SAFE)
 
 
@@ -32,7 +32,8 @@ def sync_folder(path: str | os.PathLike[str]) -> None:
 
 
 def is_locked(folder: int, file: str) -> bool | None:
-    """Whether a process holds the lock on `file` in the folder with this descriptor; None when it cannot be opened.
+    """Return whether a process holds the lock on `file` in the folder with this descriptor; None when it cannot be
+    opened.
 
     The lock is shared and gone at once, so lookers do not disturb each other.
     """

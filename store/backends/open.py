@@ -67,7 +67,7 @@ def open_team(
 
 
 def is_team(folder: Path) -> bool:
-    """Whether `folder` holds a team itself or is a project root with one, as far as we may look."""
+    """Return whether `folder` holds a team itself or is a project root with one, as far as we may look."""
     return any(map(os.path.isfile, _marks(folder)))
 
 
@@ -145,7 +145,8 @@ def other_teams(start: Path) -> list[ClaudeTeam]:
 
 
 def _project_of(folder: Path) -> Path | None:
-    """The project root whose queue or settings lie in `folder`, so that all ways to a team lead to the same settings.
+    """Return the project root whose queue or settings lie in `folder`, so that all ways to a team lead to the same
+    settings.
 
     None when `folder` is not where a project keeps them, has a queue beside the settings of the project, or is the
     only one of the two with settings.

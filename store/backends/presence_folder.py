@@ -91,7 +91,7 @@ class PresenceFolder(Struct, frozen=True):
                 os.close(folder)
 
     def _enter(self, file: str, mode: int) -> int | None:
-        """A descriptor that holds the lock on the new file; None where that cannot be had."""
+        """Return a descriptor that holds the lock on the new file; None where that cannot be had."""
         try:
             with suppress(FileExistsError):
                 os.mkdir(self.path, 0o700 | (0o070 if mode & 0o020 else 0o050 if mode & 0o040 else 0))
@@ -122,7 +122,7 @@ def _close(held: int | None) -> None:
 
 
 def _locked_file(folder: int, file: str, mode: int) -> int:
-    """A new file that is locked before anybody can see it under its name."""
+    """Return a new file that is locked before anybody can see it under its name."""
     hidden = f".{file}"
     held = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | SAFE, 0o600, dir_fd=folder)
     try:

@@ -44,7 +44,7 @@ class LineSeal(StrEnum):
 
 
 def seal(key: bytes, line: bytes) -> str:
-    """The seal of an audit line: eight hexadecimal digits that name the key, and 64 of HMAC-SHA256."""
+    """Return the seal of an audit line: eight hexadecimal digits that name the key, and 64 of HMAC-SHA256."""
     return f"{key_name(key)}-{hmac.new(key, _PURPOSE + line, hashlib.sha256).hexdigest()}"
 
 
@@ -89,7 +89,7 @@ class Attendance(Struct, frozen=True):
     certain: bool = True
 
     def is_gone(self, name: str) -> bool:
-        """Whether the process that announced `name` has certainly ended."""
+        """Return whether the process that announced `name` has certainly ended."""
         return self.certain and name not in self.names and name not in self.doubtful
 
 
@@ -99,12 +99,12 @@ _NAME = re.compile(r"[0-9a-f]{24}")
 
 
 def new_name() -> str:
-    """A name that nobody else announces."""
+    """Return a name that nobody else announces."""
     return os.urandom(12).hex()
 
 
 def is_presence_name(name: object) -> bool:
-    """Whether `name`, which may come from a message, has the form of an announced name."""
+    """Return whether `name`, which may come from a message, has the form of an announced name."""
     return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
@@ -161,10 +161,10 @@ class TeamState(Protocol):
         """The audit trail's facts on requests and answers; None where there is no trail to ask."""
 
     def everything(self) -> Sequence[Message]:
-        """All live messages in stored order."""
+        """Return all live messages in stored order."""
 
     def thread(self, request_id: str) -> Sequence[Message]:
-        """Messages that carry `request_id` in their payload or as message id, oldest first."""
+        """Return the messages that carry `request_id` in their payload or as message id, oldest first."""
 
 
 class LockHolder(Struct, frozen=True):
@@ -343,7 +343,7 @@ class Team(ABC):
         return ""
 
     def addressed(self, agent: str) -> Addressed | None:
-        """The live messages for `agent`, found without a lock and without a look at what is for others.
+        """Return the live messages for `agent`, found without a lock and without a look at what is for others.
 
         None when it takes a transaction to tell: something is to be taken in, finished or repaired first, or this
         kind of team has no quicker way.
@@ -351,7 +351,9 @@ class Team(ABC):
         return None
 
     def reworded(self) -> frozenset[str]:
-        """Ids of messages that say something else than the audit trail has of them; none where it has no texts."""
+        """Return the ids of messages that say something else than the audit trail has of them; none where it has no
+        texts.
+        """
         return frozenset()
 
     @abstractmethod
@@ -383,11 +385,11 @@ class Team(ABC):
 
     @abstractmethod
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
-        """The last `limit` audit lines, newest first."""
+        """Return the last `limit` audit lines, newest first."""
 
     @abstractmethod
     def attachment(self, reference: str) -> bytes:
-        """The bytes behind a reference made by `attach`.
+        """Return the bytes behind a reference made by `attach`.
 
         Raises:
             TeamError: `INVALID_FIELD` for a reference that leaves the store or does not exist.
@@ -403,7 +405,7 @@ class Team(ABC):
 
     @abstractmethod
     def config(self) -> TeamConfig:
-        """The team's settings as they are now.
+        """Return the team's settings as they are now.
 
         Raises:
             TeamError: `STORE_UNREADABLE` naming file, line and key.
@@ -502,13 +504,14 @@ def _who(holder: LockHolder | None) -> str:
 
 
 def attachment_of(message: Message) -> str | None:
-    """The reference of the content stored beside the queue, None when all of it is in the record."""
+    """Return the reference of the content stored beside the queue, None when all of it is in the record."""
     place = mapping(message.payload, "attachment").get("path")
     return place if isinstance(place, str) else None
 
 
 def attached_content(team: Team, message: Message) -> str | None:
-    """The content stored beside the queue, of which the message holds only the beginning; None when it holds all.
+    """Return the content stored beside the queue, of which the message holds only the beginning; None when it holds
+    all.
 
     Raises:
         TeamError: `INVALID_FIELD` when the attachment is missing, or is not what was attached.

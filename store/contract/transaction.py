@@ -46,7 +46,7 @@ class Changes(Struct):
         return not (in_queue or self.archived or self.pushed or self.records or self.settings is not None)
 
     def apply(self, messages: Iterable[Message]) -> tuple[Message, ...]:
-        """The queue after these changes."""
+        """Return the queue after these changes."""
         replaced, removed = self.replaced, self.removed
         left = [message for message in messages if message not in removed] if removed else messages
         return (*[replaced.get(message, message) for message in left], *self.added.values())
@@ -103,15 +103,15 @@ class Transaction(ABC):
 
     @abstractmethod
     def stored(self) -> Sequence[Message]:
-        """All live messages as stored."""
+        """Return all live messages as stored."""
 
     @abstractmethod
     def stored_message(self, message_id: str) -> Message | None:
-        """The live message with this id, as stored."""
+        """Return the live message with this id, as stored."""
 
     @abstractmethod
     def archived_message(self, message_id: str) -> Message | None:
-        """An archived copy of this id."""
+        """Return an archived copy of this id."""
 
     @abstractmethod
     def archived_thread(self, request_id: str) -> Iterable[Message]:
@@ -119,18 +119,18 @@ class Transaction(ABC):
 
     @abstractmethod
     def archived_for(self, agent: str, message: Message) -> bool:
-        """Whether the archive of `agent` holds a whole copy of this message."""
+        """Return whether the archive of `agent` holds a whole copy of this message."""
 
     @abstractmethod
     def archived_anywhere(self, message: Message) -> bool:
-        """Whether any archive holds a whole copy of this message."""
+        """Return whether any archive holds a whole copy of this message."""
 
     @abstractmethod
     def stored_settings(self) -> str:
-        """The text of the settings as stored."""
+        """Return the text of the settings as stored."""
 
     def settings(self) -> str:
-        """The text of the team's settings as this transaction leaves them; empty when there are none."""
+        """Return the text of the team's settings as this transaction leaves them; empty when there are none."""
         return self.stored_settings() if self.changes.settings is None else self.changes.settings
 
     def configure(self, text: str) -> None:
@@ -151,13 +151,13 @@ class Transaction(ABC):
         return changes
 
     def everything(self) -> Sequence[Message]:
-        """All live messages in stored order."""
+        """Return all live messages in stored order."""
         stored = self.stored()
         changes = self.changes
         return stored if not (changes.added or changes.replaced or changes.removed) else changes.apply(stored)
 
     def get(self, message_id: str) -> Message | None:
-        """The live message with this id."""
+        """Return the live message with this id."""
         changes = self.changes
         stored = self.stored_message(message_id)
         if stored is None or stored in changes.removed:
@@ -165,7 +165,9 @@ class Transaction(ABC):
         return changes.replaced.get(stored, stored)
 
     def current(self, seen: Message) -> Message | None:
-        """The live message that `seen`, read at an earlier moment, is now; None when it left or says something else."""
+        """Return the live message that `seen`, read at an earlier moment, is now; None when it left or says
+        something else.
+        """
         now = self.get(seen.message_id)
         return now if now is not None and is_copy(now, seen) else None
 
@@ -180,7 +182,7 @@ class Transaction(ABC):
 
     # guard: ids-stay-taken
     def known(self, message_id: str) -> Message | None:
-        """The live or archived message with this id; tells a repeated send from a new one."""
+        """Return the live or archived message with this id; tells a repeated send from a new one."""
         return self.get(message_id) or self.archived_message(message_id)
 
     def select(
@@ -255,7 +257,7 @@ class Transaction(ABC):
 
     # guard: archived-before-removed
     def is_archived(self, message: Message) -> bool:
-        """Whether a provable archive copy of this message exists, this transaction's own included."""
+        """Return whether a provable archive copy of this message exists, this transaction's own included."""
         return bool(self._archiving.get(message.message_id)) or self.archived_anywhere(message)
 
     def remove(self, message: Message) -> None:
@@ -286,7 +288,7 @@ class Transaction(ABC):
         return self.changes.added.get(message.message_id) is message
 
     def _handle(self, message: Message) -> Message:
-        """The stored message behind `message`, which must be live and as this transaction has it now."""
+        """Return the stored message behind `message`, which must be live and as this transaction has it now."""
         if message in self._origins:
             return self._origins[message]
         is_gone = message in self.changes.replaced or message in self.changes.removed

@@ -12,7 +12,7 @@ Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The current time, aware, in UTC."""
+    """Return the current time, aware, in UTC."""
     return datetime.now(UTC)
 
 
@@ -69,7 +69,9 @@ def _from_iso(text: str) -> datetime:
 
 
 def from_file(nanoseconds: int) -> datetime:
-    """The time of a file, which may be any number: clocks can be wrong, and everybody may set the times of a file."""
+    """Return the time of a file, which may be any number: clocks can be wrong, and everybody may set the times of a
+    file.
+    """
     try:
         moment = datetime.fromtimestamp(nanoseconds / 1e9, UTC)
     except (ValueError, OverflowError, OSError):
@@ -78,7 +80,7 @@ def from_file(nanoseconds: int) -> datetime:
 
 
 def seconds_since(text: str, now: datetime) -> float | None:
-    """Seconds from the timestamp `text` to `now`, never negative; None when `text` is not a timestamp."""
+    """Return the seconds from the timestamp `text` to `now`, never negative; None when `text` is not a timestamp."""
     moment = from_text(text)
     return None if moment is None else max(0.0, (now - moment).total_seconds())
 

@@ -70,7 +70,7 @@ class TeamError(Exception):
         return _EXIT_CODES.get(self.code, 1)
 
     def as_json(self) -> dict[str, Any]:
-        """The error object of the command line contract."""
+        """Return the error object of the command line contract."""
         return {
             "success": False,
             "error": str(self.code),

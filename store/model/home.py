@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 def home() -> Path:
-    """The user's folder; `/`, as in most containers, where neither `HOME` nor an account names an absolute one.
+    """Return the user's folder; `/`, as in most containers, where neither `HOME` nor an account names an absolute
+    one.
 
     `Path.home` raises there, and what is kept at home is nothing that anybody should fail without.
     """

@@ -29,7 +29,7 @@ _WORDS = {
 
 
 def parse_json(text: str, *, what: str, hint: str) -> Any:
-    """The JSON value in `text`.
+    """Return the JSON value in `text`.
 
     Args:
         what: Names the text in an error, such as `standard input`.
@@ -91,7 +91,7 @@ _LONGEST = 80
 
 
 def named(value: object) -> str:
-    """A text, number, true, false or null as JSON writes it, cut at 80 characters; of all else only the sort."""
+    """Return a text, number, true, false or null as JSON writes it, cut at 80 characters; of all else only the sort."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, (list, tuple)):

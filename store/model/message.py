@@ -191,11 +191,13 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         return None if value is None else str(value)
 
     def envelope(self, key: str) -> Any:
-        """A further envelope value (`delivered_at`, `attempts`, `error_message`, ...), or None."""
+        """Return a further envelope value (`delivered_at`, `attempts`, `error_message`, ...), or None."""
         return self.record.get(key)
 
     def moment(self, key: str) -> datetime | None:
-        """An envelope value that is a time (`read_at`, `lease_until`, ...); None for none, and for what is no time."""
+        """Return an envelope value that is a time (`read_at`, `lease_until`, ...); None for none, and for what is no
+        time.
+        """
         return from_text(str(self.record.get(key) or ""))
 
     def is_addressed_to(self, agent: str) -> bool:
@@ -203,18 +205,20 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         return agent in self.recipients or (ALL in self.recipients and agent != self.sender)
 
     def is_pending_for(self, agent: str) -> bool:
-        """Whether `receive` would hand this message to `agent` now."""
+        """Return whether `receive` would hand this message to `agent` now."""
         waiting = self.status == Status.PENDING and self.is_addressed_to(agent)
         return waiting and agent not in self.read_by and agent not in self.delivered_to
 
     def is_delivered_to(self, agent: str) -> bool:
-        """Whether the router handed this message over and `agent` did not acknowledge it yet."""
+        """Return whether the router handed this message over and `agent` did not acknowledge it yet."""
         if self.status == Status.READ or not self.is_addressed_to(agent) or agent in self.read_by:
             return False
         return self.status == Status.DELIVERED or agent in self.delivered_to
 
     def is_unread_by(self, agent: str) -> bool:
-        """Whether `agent` has yet to read this message: it waits, is held, is on its way, or was only pushed (D19)."""
+        """Return whether `agent` has yet to read this message: it waits, is held, is on its way, or was only pushed
+        (D19).
+        """
         if not self.is_addressed_to(agent) or agent in self.read_by:
             return False
         return self.status in _TO_BE_READ or (self.status != Status.READ and agent in self.delivered_to)
@@ -230,7 +234,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
                     yield reader, moment
 
     def with_changes(self, **changes: Any) -> Message:
-        """A copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""
+        """Return a copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""
         record = dict(self.record)
         for key, value in changes.items():
             if value is None:
@@ -325,7 +329,9 @@ def new_record(
     payload: Fields,
     **envelope: Any,
 ) -> Message:
-    """A pending message in the key order of `docs/architecture.md`, formats; envelope values of None are left out."""
+    """Return a pending message in the key order of `docs/architecture.md`, formats; envelope values of None are left
+    out.
+    """
     record: dict[str, Any] = {
         "message_id": message_id,
         "type": type,
@@ -344,7 +350,7 @@ _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 
 
 def new_message_id(now: datetime) -> str:
-    """A fresh `MSG-YYYYMMDD-xxxxxxxx`; the transaction that adds it checks that it is unique (000-k).
+    """Return a fresh `MSG-YYYYMMDD-xxxxxxxx`; the transaction that adds it checks that it is unique (000-k).
 
     The system's randomness itself: what `secrets` loads beside it takes two milliseconds of a send.
     """
@@ -352,7 +358,7 @@ def new_message_id(now: datetime) -> str:
 
 
 def _times(value: object) -> Mapping[str, str]:
-    """A mapping of the envelope, empty where there is none; nearly always there is none."""
+    """Return a mapping of the envelope, empty where there is none; nearly always there is none."""
     return {canonical(str(name)): at for name, at in value.items()} if isinstance(value, Mapping) else _EMPTY
 
 
@@ -377,7 +383,7 @@ def _recipients(record: Fields) -> tuple[str, ...]:
 
 
 def _payload(record: Fields) -> Fields:
-    """The payload mapping, with SendMessage fields found at the top level merged in."""
+    """Return the payload mapping, with SendMessage fields found at the top level merged in."""
     value = record.get("payload")
     payload = value if isinstance(value, dict) else {} if value is None else {"content": value}
     if record.keys() <= ENVELOPE_KEYS:
@@ -414,14 +420,14 @@ def rank(status: str) -> int:
 
 
 def is_ahead(message: Message, other: Message) -> bool:
-    """Whether `message` is further on its way than `other`, or was read by somebody who has not read `other`."""
+    """Return whether `message` is further on its way than `other`, or was read by somebody who has not read `other`."""
     if set(message.read_by) - set(other.read_by):
         return True
     return rank(message.status) > rank(other.status)
 
 
 def is_copy(message: Message, other: Message) -> bool:
-    """Whether both say the same under the same id, however far each of them is on its way."""
+    """Return whether both say the same under the same id, however far each of them is on its way."""
     if message is other:
         return True
     return message.message_id == other.message_id and _letter(message) == _letter(other)

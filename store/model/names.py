@@ -67,7 +67,7 @@ def as_name(value: object) -> str | None:
 
 
 def is_name(text: object) -> bool:
-    """Whether `text` is an agent's name in its one spelling."""
+    """Return whether `text` is an agent's name in its one spelling."""
     # guard: names-stay-in-their-folder
     if not isinstance(text, str) or ".." in text:
         return False
@@ -182,7 +182,7 @@ def look_alikes(names: Iterable[str]) -> dict[str, str]:
 
 
 def _scripts(name: str) -> set[str]:
-    """The scripts of its letters, of those with like letters."""
+    """Return the scripts of its letters, of those with like letters."""
     return {_script(letter) for letter in name} & {"LATIN", "GREEK", "CYRILLIC"}
 
 
@@ -200,7 +200,7 @@ def _may_pass(look: str, other: str) -> bool:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was most likely meant to be, or None."""
+    """Return the known name that `name` was most likely meant to be, or None."""
     from difflib import get_close_matches  # 5 ms, which only a wrong name needs
 
     by_fold = {item.casefold(): item for item in known}
@@ -209,12 +209,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence that asks for the nearest known name; empty where none comes near."""
+    """Return the end of a sentence that asks for the nearest known name; empty where none comes near."""
     near = nearest(name, known)
     return f"; did you mean {near}?" if near else ""
 
 
 def guess(name: str, known: Iterable[str], rest: str) -> str:
-    """A hint: the nearest known name where one comes near, then `rest`."""
+    """Return a hint: the nearest known name where one comes near, then `rest`."""
     near = nearest(name, known)
     return f"Did you mean {near}? {rest}" if near else rest

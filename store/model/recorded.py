@@ -137,12 +137,12 @@ class RecordedFacts:
         return None if place is None else self._order[place]
 
     def is_by_desk(self, message_id: str) -> bool:
-        """Whether the trail says that team-console wrote this message."""
+        """Return whether the trail says that team-console wrote this message."""
         fact = self.get(message_id)
         return fact is not None and fact.by_desk
 
     def is_before_signing(self, message_id: str) -> bool:
-        """Whether team-console wrote this message, and not behind the first verdict with a signature.
+        """Return whether team-console wrote this message, and not behind the first verdict with a signature.
 
         What was copied from another team is compared with what was signed here: there it stood in any order.
         """
@@ -153,11 +153,13 @@ class RecordedFacts:
         return first is None or fact.line <= first
 
     def answers_to(self, request_id: str) -> Sequence[str]:
-        """Ids of the recorded answers that quote this request id, in the order of the trail."""
+        """Return the ids of the recorded answers that quote this request id, in the order of the trail."""
         return self._answers.get(request_id, ())
 
     def message(self, message_id: str) -> Message | None:
-        """A recorded answer as it was written, the same object each time; None for all that is no recorded answer."""
+        """Return a recorded answer as it was written, the same object each time; None for all that is no recorded
+        answer.
+        """
         if message_id not in self._messages:
             fact = self.get(message_id)
             if fact is None or not fact.record:
@@ -167,7 +169,7 @@ class RecordedFacts:
 
     # guard: trail-gives-words
     def differs(self, message: Message) -> bool:
-        """Whether a recorded answer says something else now. Keeps nothing: it is asked of every answer."""
+        """Return whether a recorded answer says something else now. Keeps nothing: it is asked of every answer."""
         fact = self.get(message.message_id)
         written = _understood(fact.record) if fact is not None and fact.record else None
         return written is not None and not is_same(message, written)
@@ -186,7 +188,7 @@ class RecordedFacts:
         return min(own or order[0], moment or order[0]), 0, place, order[1]
 
     def first_signed(self, sender: str) -> Message | None:
-        """The first verdict with a signature that team-console wrote for `sender`."""
+        """Return the first verdict with a signature that team-console wrote for `sender`."""
         written = (self.message(fact.message_id) for fact in self._signed)
         return next((message for message in written if message is not None and message.sender == sender), None)
 
@@ -233,7 +235,7 @@ class RecordedFacts:
             self._moments[place] = fact.at
 
     def without(self, line: int) -> RecordedFacts:
-        """The facts but those of one line, which was declared undone; a new object."""
+        """Return the facts but those of one line, which was declared undone; a new object."""
         rest = RecordedFacts()
         for fact in self._order:
             if fact.line != line:
@@ -259,25 +261,27 @@ def difference(message: Message, recorded: Message) -> str:
 
 
 def changed_problem(message_id: str, what: str) -> Problem:
-    """The finding that a live message says something else than was recorded; `what`, as `difference` gives it."""
+    """Return the finding that a live message says something else than was recorded; `what`, as `difference` gives
+    it.
+    """
     text = f"another program changed it after it was recorded; another than on record: {what}"
     hint = "The audit trail has the original. Ask its sender what it wrote; do not act on it before."
     return Problem("CHANGED_MESSAGE", "error", message_id, text, hint)
 
 
 def is_same(message: Message, recorded: Message) -> bool:
-    """Whether a message says what is on record of it."""
+    """Return whether a message says what is on record of it."""
     return not difference(message, recorded)
 
 
 def vouched_for(action: str, facts: object) -> tuple[str, ...]:
-    """Ids of copied messages that team-console wrote in the team they came from."""
+    """Return the ids of copied messages that team-console wrote in the team they came from."""
     named = facts.get("by_desk") if action == MIGRATE and isinstance(facts, dict) else None
     return tuple(item for item in named if isinstance(item, str)) if isinstance(named, list) else ()
 
 
 def reworded(message: Message, recorded: Message) -> Message:
-    """The message as it is on record, with the progress it has made since."""
+    """Return the message as it is on record, with the progress it has made since."""
     progress = {key: message.record[key] for key in STATE_KEYS if key in message.record}
     words = {key: value for key, value in recorded.record.items() if key not in STATE_KEYS or key in progress}
     return from_record({**words, **progress})

@@ -48,7 +48,7 @@ _BREAKS = {ord("\n"): None, ord("\t"): None}
 
 
 def safe_text(text: object) -> str:
-    """Text of several lines, safe for a terminal and of honest width.
+    """Return text of several lines, safe for a terminal and of honest width.
 
     C0 controls and DEL become their pictures (U+2400 block), C1 controls, bidi controls, zero-width and
     invisible characters and lone surrogates become U+FFFD, a pile of combining marks is cut after the
@@ -66,7 +66,7 @@ def safe_text(text: object) -> str:
 
 
 def safe_line(text: object, limit: int | None = None) -> str:
-    """The same on one line: newlines show as `⏎`, tabs as a space; cut at `limit` characters with `…`."""
+    """Return the same on one line: newlines show as `⏎`, tabs as a space; cut at `limit` characters with `…`."""
     plain = text if isinstance(text, str) else str(text)
     end = ""
     if limit is not None and len(plain) > limit:
@@ -95,7 +95,7 @@ def _low(run: str, rest: Callable[[str], str]) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def _is_mark(character: str) -> bool:
-    """Whether it stands on the character before; what is newer than our tables is taken for a mark."""
+    """Return whether it stands on the character before; what is newer than our tables is taken for a mark."""
     return category(character) in _MARKS or "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7ff"
 
 
@@ -121,7 +121,7 @@ def first_of(items: Sequence[str], most: int) -> str:
 
 
 def plural(word: str) -> str:
-    """The regular plural of an English noun."""
+    """Return the regular plural of an English noun."""
     if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
         return f"{word[:-1]}ies"
     return f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"

@@ -48,7 +48,7 @@ def max_attempts(message: Message) -> int:
 
 
 def next_attempt(message: Message) -> datetime | None:
-    """The earliest moment of the next try, None when that is at once."""
+    """Return the earliest moment of the next try, None when that is at once."""
     return message.moment("next_attempt_at")
 
 
@@ -58,7 +58,7 @@ def lease_end(message: Message) -> datetime | None:
 
 
 def is_held(message: Message, now: datetime) -> bool:
-    """Whether somebody has a claim on the message that has not run out.
+    """Return whether somebody has a claim on the message that has not run out.
 
     A claim longer than any that can be made is over: it was made by a clock that was ahead.
     """
@@ -68,7 +68,8 @@ def is_held(message: Message, now: datetime) -> bool:
 
 
 def is_due(message: Message, now: datetime) -> bool:
-    """Whether the router should try it now: waiting with its time come, or a claim that ran out (decision D3).
+    """Return whether the router should try it now: waiting with its time come, or a claim that ran out (decision
+    D3).
 
     A next try later than a message is kept waiting was set by a clock that was ahead; it is due.
     """
@@ -86,7 +87,7 @@ def expires_at(message: Message) -> datetime | None:
 
 
 def is_expired(message: Message, now: datetime) -> bool:
-    """Whether it waited longer than a message is kept waiting."""
+    """Return whether it waited longer than a message is kept waiting."""
     end = expires_at(message)
     return message.status in ON_ITS_WAY and end is not None and end <= now
 

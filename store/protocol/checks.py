@@ -55,7 +55,7 @@ from team_console.store.settings.team_config import TeamConfig
 
 
 def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:
-    """The recipients, or the human when an escalation names none (000-c)."""
+    """Return the recipients, or the human when an escalation names none (000-c)."""
     return tuple(to) if to or type != "escalate" else UNADDRESSED[type]
 
 
@@ -65,7 +65,8 @@ _SENDABLE = tuple(
 
 
 def as_written(type: str, payload: Fields) -> tuple[str, Fields]:
-    """The type and payload to store: a sprint kind given by name travels as `NAME: {json}` in a plain message.
+    """Return the type and payload to store: a sprint kind given by name travels as `NAME: {json}` in a plain
+    message.
 
     Raises:
         TeamError: `INVALID_TYPE` for a sprint kind with a door of its own, `INVALID_FIELD` for a wrong body.
@@ -162,17 +163,17 @@ def check_text_fields(type: str, fields: Fields) -> None:
 
 
 def missing_recipient(type: str) -> TeamError:
-    """The error for a message that names nobody."""
+    """Return the error for a message that names nobody."""
     return TeamError(Code.MISSING_RECIPIENT, f"{type}: recipient is missing", "Add a recipient: the agent's name.")
 
 
 def forbidden(type: str, name: str) -> TeamError:
-    """The error for a field that seed 001 section 7.1 rules out."""
+    """Return the error for a field that seed 001 section 7.1 rules out."""
     return TeamError(Code.FORBIDDEN_FIELD, f"{type}: {name} does not belong here", f"Remove {name}.")
 
 
 def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
-    """The error for an unknown type word, with the kind it was most likely meant to be."""
+    """Return the error for an unknown type word, with the kind it was most likely meant to be."""
     hint = guess(
         type if isinstance(type, str) else "", allowed, f"Check the type field; it is one of {', '.join(allowed)}."
     )
@@ -181,7 +182,7 @@ def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
 
 
 def _sendable(type: str, own_kinds: Collection[str] = ()) -> MessageKind:
-    """The kind that may be sent this way; `UNKNOWN` for one that only the team's settings know."""
+    """Return the kind that may be sent this way; `UNKNOWN` for one that only the team's settings know."""
     kind = kind_of(type)
     if kind is UNKNOWN and type in own_kinds:
         return kind
@@ -382,7 +383,7 @@ def _of_plan(body: Fields) -> Iterator[_Oddity]:
 
 
 def compose(name: str, body: Fields) -> str:
-    """The content a sprint message travels as: `NAME: {json}`, `msg_type` first (requirements 124, 125).
+    """Return the content a sprint message travels as: `NAME: {json}`, `msg_type` first (requirements 124, 125).
 
     Raises:
         TeamError: `INVALID_FIELD` naming the field that is missing or wrong.
@@ -499,7 +500,7 @@ _ALWAYS_SECRET = r"(?i)pass|pwd|密码|口令"
 
 
 def secret_warnings(text: str) -> list[str]:
-    """One warning for each sort of secret the text seems to hold, with its line; the value is not in it."""
+    """Return one warning for each sort of secret the text seems to hold, with its line; the value is not in it."""
     found: dict[str, re.Match[str]] = {}
     for marker, what, pattern in _PATTERNS:
         if marker in text and (match := re.search(pattern, text)):
@@ -511,7 +512,9 @@ def secret_warnings(text: str) -> list[str]:
 
 
 def mask_secrets(text: str) -> str:
-    """The text with a word in place of each secret that `secret_warnings` knows; a private key goes to its end."""
+    """Return the text with a word in place of each secret that `secret_warnings` knows; a private key goes to its
+    end.
+    """
     for marker, what, pattern in _PATTERNS:
         if marker in text:
             whole = rf"{pattern}(?s:.*?)(?:-----END [A-Z0-9 ]{{0,60}}-----|\Z)" if what == "a private key" else pattern
@@ -643,7 +646,7 @@ class TeamFacts(Struct, frozen=True):
 
 
 def is_judged_by_team(read: ParsedMessage) -> bool:
-    """Whether any rule here looks at such a message."""
+    """Return whether any rule here looks at such a message."""
     return read.kind.family in DIRECTED or (read.kind is not UNKNOWN and _checker(read.name).team is not None)
 
 
@@ -669,7 +672,9 @@ def report_targets(facts: Iterable[ParsedMessage]) -> dict[str, frozenset[str]]:
 
 
 def expected_on_roster(config: TeamConfig, facts: Iterable[PlacedMessage]) -> dict[str, bool]:
-    """Name -> whether a complete roster after these facts lists it: residents, and who was created or destroyed."""
+    """Return name -> whether a complete roster after these facts lists it: residents, and who was created or
+    destroyed.
+    """
     expected = {name: True for name, agent in config.agents.items() if agent.role == "resident"}
     for entry in facts:
         name, kind = named_agent(entry.read), entry.read.name

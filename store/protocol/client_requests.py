@@ -97,7 +97,7 @@ class Origin(Struct, frozen=True):
 
 
 def permission_of(payload: Fields) -> Permission:
-    """The permission that a `permission_request` asks for."""
+    """Return the permission that a `permission_request` asks for."""
     given, suggestions = payload.get("input"), payload.get("suggestions")
     before = payload.get("before", UNSET)
     known = given if isinstance(given, Mapping) else _NOTHING
@@ -113,7 +113,7 @@ def permission_of(payload: Fields) -> Permission:
 
 
 def _restored(excerpt: str, hunks: Any, given: Fields) -> str | UnsetType:
-    """The file of which `excerpt` keeps some lines, each in its place; UNSET for places that cannot be."""
+    """Return the file of which `excerpt` keeps some lines, each in its place; UNSET for places that cannot be."""
     content = given.get("content") if given.keys().isdisjoint(("old_string", "edits")) else None
     new = list(StringIO(content, newline="\n")) if isinstance(content, str) else None
     lines, found, there = iter(StringIO(excerpt, newline="\n")), list[str](), 0
@@ -131,7 +131,7 @@ def _restored(excerpt: str, hunks: Any, given: Fields) -> str | UnsetType:
 
 
 def questions_of(payload: Fields) -> tuple[Question, ...]:
-    """The questions of a `question_request`; what cannot be read as one is left out."""
+    """Return the questions of a `question_request`; what cannot be read as one is left out."""
     return tuple(
         Question(text, text_in(item, "header"), tuple(_options(item.get("options"))), item.get("multiSelect") is True)
         for item in mappings(payload, "questions")
@@ -148,7 +148,7 @@ def answers_of(payload: Fields) -> Mapping[str, tuple[str, ...]]:
 
 
 def answers_text(payload: Fields) -> str:
-    """The same for people, one line for each question: its answer alone where there is one question."""
+    """Return the same for people, one line for each question: its answer alone where there is one question."""
     answers = answers_of(payload)
     if len(answers) == 1:
         return ", ".join(next(iter(answers.values())))
@@ -161,7 +161,7 @@ def origin_of(payload: Fields) -> Origin:
 
 
 def asker_of(payload: Fields) -> str:
-    """The name under which the process that waits for the answer is present; empty when none was announced."""
+    """Return the name under which the process that waits for the answer is present; empty when none was announced."""
     return text_in(payload, "asker")
 
 
@@ -171,7 +171,7 @@ def denial_of(payload: Fields) -> str:
 
 
 def modes_of(payload: Fields) -> tuple[str, ...]:
-    """The modes in which a client offers to go on once its plan is approved."""
+    """Return the modes in which a client offers to go on once its plan is approved."""
     value = payload.get("modes")
     return tuple(_words(value)) if isinstance(value, (list, tuple)) else ()
 
@@ -197,12 +197,12 @@ _SUBJECTS = ("url", "query", "pattern", "description")
 
 
 def path_in(given: Fields) -> str:
-    """The file that an input of a tool names; empty when it names none."""
+    """Return the file that an input of a tool names; empty when it names none."""
     return next(filter(None, (text_in(given, key) for key in PATH_KEYS)), "")
 
 
 def file_seen_from(path: str, directory: str) -> str:
-    """The path of a file within the folder an agent works in, whole where it is elsewhere or not plain."""
+    """Return the path of a file within the folder an agent works in, whole where it is elsewhere or not plain."""
     inside = path.startswith(directory.rstrip("/") + "/") if directory else False
     return path if not inside or ".." in path.split("/") else path[len(directory.rstrip("/")) + 1 :]
 
@@ -277,7 +277,7 @@ def edited_text(part: EditablePart, text: str) -> str | None:
 
 
 def edited_input(question: Message, part: EditablePart, text: str) -> Fields:
-    """The input of the tool with the part replaced by `text`.
+    """Return the input of the tool with the part replaced by `text`.
 
     Raises:
         ValueError: The whole input was edited, and `text` is not one JSON object; the text says where.

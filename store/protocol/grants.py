@@ -53,7 +53,7 @@ class GrantScope(Struct, frozen=True):
         return f"{self.agent} may use {self.tool} in {self.directory or 'no folder that is named'}: {shown}"
 
     def covers(self, question: Message) -> bool:
-        """Whether it answers this request."""
+        """Return whether it answers this request."""
         asked = scope_of(question)
         # guard: grant-only-in-its-scope
         return (
@@ -77,7 +77,7 @@ def scope_of(question: Message) -> GrantScope | None:
 
 
 def scope_in(grant: Message) -> GrantScope:
-    """The scope of a grant."""
+    """Return the scope of a grant."""
     payload = grant.payload
     agent, tool, directory, client = (text_in(payload, key) for key in ("agent", "tool", "directory", "client"))
     return GrantScope(agent, tool, directory, client, mappings(payload, "inputs"))
@@ -90,7 +90,7 @@ def _canonical(given: Fields) -> str:
 
 
 def grant_of(answer: Message) -> Message | None:
-    """The grant that an answer says it was given by; None where it says none, or one that cannot be read."""
+    """Return the grant that an answer says it was given by; None where it says none, or one that cannot be read."""
     record = answer.payload.get(GRANTED)
     try:
         return from_record(record) if isinstance(record, Mapping) else None
@@ -136,7 +136,9 @@ class RunningGrant(Struct, frozen=True):
 
 
 def grants_among(messages: Iterable[Message], now: datetime) -> Iterator[RunningGrant]:
-    """Every grant of these messages, oldest first, as it stands `now`; whether each is genuine is not looked at."""
+    """Yield every grant of these messages, oldest first, as it stands `now`; whether each is genuine is not looked
+    at.
+    """
     listed = list(messages)
     recalls = {text_in(each.payload, GRANTED): each.sender for each in listed if each.type == RECALLED}
     used: dict[str, int] = {}

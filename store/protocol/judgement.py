@@ -51,7 +51,7 @@ WITHDRAWN = "request_withdrawn"
 
 
 def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
-    """Whether `message` claims to answer the request `request_id` of this kind."""
+    """Return whether `message` claims to answer the request `request_id` of this kind."""
     seen = parse_message(message)
     if seen.kind is UNKNOWN or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
         return False
@@ -281,7 +281,7 @@ class Judged(Struct, frozen=True):
 def judge(
     messages: Iterable[Message], config: TeamConfig, recorded: RecordedFacts | None, now: datetime
 ) -> dict[Message, RequestRow]:
-    """Every request that these messages open, by its question, as it stands `now`.
+    """Return every request that these messages open, by its question, as it stands `now`.
 
     Args:
         messages: In stored order, with everything that bears on the requests (`with_bearing`).
@@ -333,7 +333,7 @@ def judge_entries(
 
 
 def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]]) -> Sequence[Message]:
-    """A thread, with the live messages where some may bear on its requests though they do not quote its id."""
+    """Return a thread, with the live messages where some may bear on its requests though they do not quote its id."""
     asked = [message for message in thread if parse_message(message).opens is not None]
     if not any(succession_of(message) or _pool(PlacedMessage.of(message, 0)) for message in asked):
         return thread
@@ -350,7 +350,7 @@ def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
 
 
 def thread_of(question: Message) -> Thread:
-    """The id an answer must quote."""
+    """Return the id an answer must quote."""
     return parse_message(question).request_id or question.message_id
 
 
@@ -364,7 +364,7 @@ def _pool(entry: PlacedMessage) -> Pool | None:
 
 
 def _chain(kind: RequestKind, question: Message) -> Chain | None:
-    """The chain a request belongs to, None when it stands alone."""
+    """Return the chain a request belongs to, None when it stands alone."""
     read = parse_message(question)
     if kind is RequestKind.PLAN:
         return str(kind), question.sender
@@ -376,14 +376,14 @@ def _chain(kind: RequestKind, question: Message) -> Chain | None:
 
 
 def _key(question: PlacedMessage, message_id: str = "") -> str:
-    """The key of a request; with the id of its question where several have the request's id."""
+    """Return the key of a request; with the id of its question where several have the request's id."""
     return ":".join(filter(None, (str(question.read.opens), thread_of(question.message), message_id)))
 
 
 def _first_of_each(
     asked: Iterable[PlacedMessage],
 ) -> tuple[list[tuple[str, PlacedMessage]], list[PlacedMessage]]:
-    """The questions that open a request, each with its key, and those that come too late under their id.
+    """Return the questions that open a request, each with its key, and those that come too late under their id.
 
     The first question of its kind opens one; several do for kinds whose ids are used again.
     """
@@ -460,7 +460,7 @@ class _Evidence:
                 self._pair(group)
 
     def when(self, entry: PlacedMessage) -> RecordOrder:
-        """The place of a message in the order of events."""
+        """Return the place of a message in the order of events."""
         if self.recorded is None:
             return entry.order[0], 1, 0, entry.order[1]
         return self.recorded.order_of(entry.message.message_id, entry.order)
@@ -471,7 +471,7 @@ class _Evidence:
         return self.recorded is not None and not self.recorded.is_by_desk(message_id), self.when(question)
 
     def may_answer(self, answer: Message, question: Message) -> bool:
-        """Whether its writer may decide the question."""
+        """Return whether its writer may decide the question."""
         kind, actor = parse_message(question).opens, answer.sender
         return kind is not None and may_answer(self.config, actor=actor, kind=kind, addressee=question.recipients[0])
 
@@ -481,12 +481,12 @@ class _Evidence:
         return objection(self.config, answer, question, recorded=self.recorded)
 
     def decides(self, answer: PlacedMessage, question: PlacedMessage) -> bool:
-        """Whether its writer may decide the question, and it is known to be what that writer said."""
+        """Return whether its writer may decide the question, and it is known to be what that writer said."""
         may = self.may_answer(answer.message, question.message)
         return may and not self.objection(answer.message, question.message)
 
     def _claim(self, entry: PlacedMessage, question: Message) -> _Claim:
-        """A message held against the trail."""
+        """Return a message held against the trail."""
         message_id, recorded, altered = entry.message.message_id, self.recorded, False
         if recorded is not None and recorded.differs(entry.message):
             written, altered = recorded.message(message_id), True
@@ -501,7 +501,9 @@ class _Evidence:
         return [PlacedMessage.of(message, float(place)) for place, message in enumerate(known) if message is not None]
 
     def _quoting(self, question: PlacedMessage) -> list[PlacedMessage]:
-        """The answers that quote the id of `question`; where several may have used it, those given on just this one."""
+        """Return the answers that quote the id of `question`; where several may have used it, those given on just
+        this one.
+        """
         kind, thread = question.read.opens, thread_of(question.message)
         if kind is None:
             return []
@@ -574,7 +576,9 @@ class _Evidence:
             yield self._row(question, claims, withdrawals=withdrawals, key=key, several=several, talk=said)
 
     def _may_talk(self, entry: PlacedMessage, question: PlacedMessage) -> bool:
-        """Whether it is a question back by whoever may answer, or the asker's word to one; a forged one is neither."""
+        """Return whether it is a question back by whoever may answer, or the asker's word to one; a forged one is
+        neither.
+        """
         is_own = entry.message.sender == question.message.sender
         return is_own if entry.read.name == ASKED_BACK else self.decides(entry, question)
 
@@ -588,7 +592,7 @@ class _Evidence:
         several: set[str],
         talk: Iterable[PlacedMessage],
     ) -> RequestRow:
-        """The request that `question` opens, with the first valid answer as its verdict (D10, D14, D17).
+        """Return the request that `question` opens, with the first valid answer as its verdict (D10, D14, D17).
 
         Args:
             several: `digest_of` each question under its id, where there are several.
@@ -730,7 +734,7 @@ class _Evidence:
         )
 
     def _is_order(self, stop: RequestRow, row: RequestRow) -> bool:
-        """Whether a stop was asked for because of the request for an end, by whoever may decide that."""
+        """Return whether a stop was asked for because of the request for an end, by whoever may decide that."""
         if stop.kind is not RequestKind.SHUTDOWN or stop.state is RequestState.WITHDRAWN:
             return False
         quotes = text_of(stop.question.payload.get("in_reply_to")) == row.request_id
@@ -738,7 +742,7 @@ class _Evidence:
 
 
 def _belonged(entry: PlacedMessage, kind: RequestKind, thread: Thread) -> bool:
-    """Whether an answer that was edited belonged to this request when it was written."""
+    """Return whether an answer that was edited belonged to this request when it was written."""
     quotes = entry.read.request_id is not None
     return answers(entry.message, kind, thread) if quotes else entry.read.answers is kind
 
@@ -763,7 +767,7 @@ def _withdrawn_at(question: Message, taken_back: PlacedMessage | None) -> dateti
 
 
 def _over(row: RequestRow, by: Message, why: str) -> RequestRow:
-    """A request that needs no answer any more because of another message."""
+    """Return a request that needs no answer any more because of another message."""
     return replace(row, state=RequestState.WITHDRAWN, withdrawn_at=by.created_at, lapse=why)
 
 
@@ -790,7 +794,9 @@ def _succession(rows: Sequence[RequestRow], *final: RequestState) -> list[Reques
 
 
 def at(row: RequestRow, now: datetime) -> RequestRow:
-    """A request as it stands `now`: open, overdue when it has waited longer than its kind should, or timed out."""
+    """Return a request as it stands `now`: open, overdue when it has waited longer than its kind should, or timed
+    out.
+    """
     if not row.is_open:
         return row
     # guard: expired-request-closed

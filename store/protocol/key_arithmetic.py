@@ -24,7 +24,7 @@ _RSA: Mapping[bytes, type[HashAlgorithm]] = {b"rsa-sha2-256": SHA256, b"rsa-sha2
 
 
 def is_signed(signature: SshSignature, text: bytes) -> bool:
-    """Whether the key that the signature names signed `text`; False for whatever is broken about it."""
+    """Return whether the key that the signature names signed `text`; False for whatever is broken about it."""
     try:
         return _is_signed(signature, signature.signed(text))
     except (InvalidSignature, UnsupportedAlgorithm, ValueError):

@@ -357,7 +357,7 @@ UNKNOWN = MessageKind(Family.UNKNOWN, "", "Any -> Any", READ_ONLY)
 
 
 def kind_of(name: str) -> MessageKind:
-    """The kind of this name; `UNKNOWN` where there is none."""
+    """Return the kind of this name; `UNKNOWN` where there is none."""
     return KINDS.get(name, UNKNOWN)
 
 
@@ -376,7 +376,7 @@ PREFIX = re.compile(r"\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\s*:\s*")
 
 
 def carried_name(type: str, payload: Mapping[str, Any]) -> str | None:
-    """The name before the colon when a plain message carries `NAME: {json}` (requirement 124), else None."""
+    """Return the name before the colon when a plain message carries `NAME: {json}` (requirement 124), else None."""
     if type not in CARRIERS:
         return None
     content = payload.get("content")
@@ -390,7 +390,9 @@ def carried_name(type: str, payload: Mapping[str, Any]) -> str | None:
 
 
 def default_priority(name: str, config: TeamConfig) -> str:
-    """The priority of a message sent without one: the team's for this kind, else the kind's, else medium (D5)."""
+    """Return the priority of a message sent without one: the team's for this kind, else the kind's, else medium
+    (D5).
+    """
     return config.priorities.get(name) or str(kind_of(name).priority)
 
 
@@ -448,7 +450,7 @@ STANDARD_ROUTES: tuple[Route, ...] = tuple(
 
 
 def routes_of(config: TeamConfig) -> tuple[Route, ...]:
-    """The team's handoffs: those of its settings, then the standard ones whose key it does not define.
+    """Return the team's handoffs: those of its settings, then the standard ones whose key it does not define.
 
     A standard route is offered only where the team declares no members or has both of its ends.
     """

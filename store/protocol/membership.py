@@ -119,13 +119,14 @@ class Sessions(Struct):
         return max(sessions, key=lambda session: (session.doing is not Doing.ENDED, session.since), default=None)
 
     def ended(self) -> dict[str, Order]:
-        """Agents all of whose sessions have ended -> when the last one did."""
+        """Return agents all of whose sessions have ended -> when the last one did."""
         latest = {name: self.current(name) for name in self.by_agent}
         return {name: last.since for name, last in latest.items() if last is not None and last.doing is Doing.ENDED}
 
 
 def lasting_notes(messages: Iterable[Message]) -> Iterable[str]:
-    """Ids of the notes that the present state rests on: the newest of each agent in each session, if it goes on.
+    """Return the ids of the notes that the present state rests on: the newest of each agent in each session, if it goes
+    on.
 
     Args:
         messages: In stored order.
@@ -146,7 +147,7 @@ def lasting_notes(messages: Iterable[Message]) -> Iterable[str]:
 
 
 def is_end(entry: PlacedMessage) -> bool:
-    """Whether a message only says that its sender's session, or a teammate, is gone."""
+    """Return whether a message only says that its sender's session, or a teammate, is gone."""
     note = session_note(entry.message)
     return note is not None and note.doing is Doing.ENDED
 
@@ -179,7 +180,7 @@ class Membership(Struct):
     sessions: Sessions = field(default_factory=Sessions)
 
     def role(self, name: str) -> str | None:
-        """The role it has or had."""
+        """Return the role it has or had."""
         return self.roles.get(name) or self.gone.get(name)
 
     def come(self, name: str, role: str, order: Order) -> None:
@@ -225,12 +226,12 @@ def membership(config: TeamConfig, facts: Iterable[PlacedMessage]) -> Membership
 
 
 def is_master(config: TeamConfig, name: str) -> bool:
-    """Whether `name` speaks as the Master; without declared members anybody may."""
+    """Return whether `name` speaks as the Master; without declared members anybody may."""
     return not config.declared or name == config.lead or config.agent(name).role == "master"
 
 
 def members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
-    """Name -> role of the live roster: `master`, `resident`, `slave`, `temp` or `member`.
+    """Return name -> role of the live roster: `master`, `resident`, `slave`, `temp` or `member`.
 
     Configured members stay until they are destroyed, whether or not they agreed to stop (D17). A team that declares
     no members has those who write and are written to.
@@ -269,7 +270,7 @@ def _configured(config: TeamConfig) -> dict[str, str]:
 
 
 def membership_of(config: TeamConfig, messages: Iterable[Message]) -> Membership:
-    """The membership that these messages, live and in stored order, make of the settings."""
+    """Return the membership that these messages, live and in stored order, make of the settings."""
     return membership(config, membership_facts(messages))
 
 
@@ -279,13 +280,13 @@ def membership_facts(messages: Iterable[Message]) -> list[PlacedMessage]:
 
 
 def entries_of(messages: Iterable[Message], wanted: Callable[[Message], bool]) -> list[PlacedMessage]:
-    """The messages that are `wanted` as entries, in order."""
+    """Return the messages that are `wanted` as entries, in order."""
     entries = [PlacedMessage.of(message, place) for place, message in enumerate(messages) if wanted(message)]
     return sorted(entries, key=lambda entry: entry.order)
 
 
 def _is_membership(message: Message) -> bool:
-    """A cheap look that lets through every membership message, and few others."""
+    """Return a cheap look that lets through every membership message, and few others."""
     if message.type not in CARRIERS:
         return message.type in MEMBERSHIP
     content = message.payload.get("content")
@@ -339,7 +340,7 @@ def _in_session(found: Membership, entry: PlacedMessage, config: TeamConfig, con
 
 
 def _is_in_session(found: Membership, name: str) -> bool:
-    """Whether it is there as a teammate in a session that goes on."""
+    """Return whether it is there as a teammate in a session that goes on."""
     session = found.sessions.current(name)
     return session is not None and session.is_of_teammate
 
@@ -386,7 +387,7 @@ class Report(Struct, frozen=True):
 
 
 def report_of(message: Message) -> Report | None:
-    """The state that a message reports, None for any other message."""
+    """Return the state that a message reports, None for any other message."""
     return _remembered(message) if message.type in _REPORTING or message.type == SESSION else None
 
 
@@ -418,7 +419,7 @@ def _words(message: Message) -> str:
 
 
 def _counted(payload: Mapping[str, Any]) -> str:
-    """The counts of a payload that gives them as numbers: `progress: {running: 5, done: 3}`."""
+    """Return the counts of a payload that gives them as numbers: `progress: {running: 5, done: 3}`."""
     progress = payload.get("progress")
     if not isinstance(progress, Mapping):
         return ""
@@ -427,6 +428,6 @@ def _counted(payload: Mapping[str, Any]) -> str:
 
 
 def _progress(text: str) -> str:
-    """The counts that a text gives, empty for fewer than two: `3 done` alone may be about anything."""
+    """Return the counts that a text gives, empty for fewer than two: `3 done` alone may be about anything."""
     found = [(name, match[1]) for name, pattern in _COUNTS if (match := re.search(pattern, text, re.IGNORECASE))]
     return ", ".join(f"{number} {name}" for name, number in found) if len(found) > 1 else ""

@@ -103,7 +103,7 @@ def named_agent(read: ParsedMessage) -> str:
 
 
 def text_of(value: object) -> str:
-    """An id or key as text, empty when the value is none (missing, a list or a mapping)."""
+    """Return an id or key as text, empty when the value is none (missing, a list or a mapping)."""
     return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 
 
@@ -197,12 +197,12 @@ def _refuse(word: str) -> Any:
 
 
 def carries(message: Message, request_id: str) -> bool:
-    """Whether `message` belongs to the thread `request_id`: by its own id, its payload or its sprint body."""
+    """Return whether `message` belongs to the thread `request_id`: by its own id, its payload or its sprint body."""
     return request_id in (message.message_id, message.request_id) or parse_message(message).request_id == request_id
 
 
 def asks(message: Message, request_id: str | None) -> bool:
-    """Whether `message` is a request under this id."""
+    """Return whether `message` is a request under this id."""
     read = parse_message(message)
     return read.opens is not None and read.request_id == request_id
 
@@ -211,25 +211,25 @@ def asks(message: Message, request_id: str | None) -> bool:
 
 
 def text_in(data: Fields, key: str) -> str:
-    """A text; empty for anything else."""
+    """Return a text; empty for anything else."""
     value = data.get(key)
     return value if isinstance(value, str) else ""
 
 
 def texts_in(data: Fields, key: str) -> tuple[str, ...]:
-    """The texts of a list; none for anything else."""
+    """Return the texts of a list; none for anything else."""
     value = data.get(key)
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, (list, tuple)) else ()
 
 
 def mapping(data: Fields, key: str) -> Fields:
-    """An object; empty for anything else."""
+    """Return an object; empty for anything else."""
     value = data.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
 def mappings(data: Fields, key: str) -> tuple[Fields, ...]:
-    """The objects of a list; none for anything else."""
+    """Return the objects of a list; none for anything else."""
     value = data.get(key)
     return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
 
@@ -303,7 +303,7 @@ class PlacedMessage(Struct, frozen=True, eq=False, gc=False):
 
     @classmethod
     def of(cls, message: Message, place: float) -> PlacedMessage:
-        """The entry of a message at a place."""
+        """Return the entry of a message at a place."""
         return cls(message, place, when_created(message))
 
     @property
@@ -359,7 +359,7 @@ def planned(batches: Any) -> dict[str, list[str]]:
 
 
 def replanned(now: Mapping[str, list[str]], body: Fields, begun: Collection[str]) -> dict[str, list[str]]:
-    """The batches after a correction: new ones take their stories over, and only what is dropped is dropped.
+    """Return the batches after a correction: new ones take their stories over, and only what is dropped is dropped.
 
     Args:
         begun: Stories that somebody works on; they stay in their batch.
@@ -382,16 +382,16 @@ def replanned(now: Mapping[str, list[str]], body: Fields, begun: Collection[str]
 
 
 def dispatched_name(read: ParsedMessage) -> str:
-    """The name of the agent that a dispatch asks for: its type and its story, as the protocol names agents."""
+    """Return the name of the agent that a dispatch asks for: its type and its story, as the protocol names agents."""
     body = read.body
     return f"{text_of(body.get('agent_type'))}-{text_of(body.get('story_key'))}"
 
 
 def batch_key(value: Any) -> str:
-    """A batch id, `1` or `batch-1`, as text."""
+    """Return a batch id, `1` or `batch-1`, as text."""
     return text_of(value).removeprefix("batch-")
 
 
 def texts_of(value: Any) -> list[str]:
-    """The texts of a list."""
+    """Return the texts of a list."""
     return [text for item in value if (text := text_of(item))] if isinstance(value, list) else []

@@ -171,7 +171,7 @@ def _lead_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tu
 
 
 def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: str) -> bool:
-    """Whether a verdict by `actor` decides a request of `kind` that was put to `addressee`.
+    """Return whether a verdict by `actor` decides a request of `kind` that was put to `addressee`.
 
     Plans, creations, destructions, permissions and questions are the lead's; everything else is the addressee's. What
     was put to the human (`user`) may be answered by the lead, whose seat the human has.

@@ -32,7 +32,9 @@ _QUOTING = ("request_id", "requestId", "in_reply_to", "approve", "approved")
 
 
 def is_answer(message: Message) -> bool:
-    """Whether a message answers a request or takes one back, so that its content may not change once recorded."""
+    """Return whether a message answers a request or takes one back, so that its content may not change once
+    recorded.
+    """
     read = parse_message(message)
     if read.kind is UNKNOWN or read.opens is not None:
         return False
@@ -71,7 +73,7 @@ def fact_of(
 
 
 def _may_belong(record: Fields) -> bool:
-    """A quick look that lets every question and answer through, and few others."""
+    """Return a quick look that lets every question and answer through, and few others."""
     payload, name = record.get("payload"), record.get("type")
     if not isinstance(payload, dict) or not isinstance(name, str):
         return True
@@ -88,7 +90,8 @@ DONE = frozenset({Status.READ, Status.RECALLED})
 
 
 def retained_ids(messages: Sequence[Message], *, present: Collection[str]) -> frozenset[str]:
-    """Ids of messages without which those `present` would mean something else: an older plan would be open again.
+    """Return the ids of messages without which those `present` would mean something else: an older plan would be open
+    again.
 
     These are the rest of their threads, what superseded them, and the newest words on who is in the team.
 
@@ -110,7 +113,7 @@ def retained_ids(messages: Sequence[Message], *, present: Collection[str]) -> fr
 
 
 def threads_of(messages: Iterable[Message]) -> dict[str, list[Message]]:
-    """The messages of each request id."""
+    """Return the messages of each request id."""
     threads: dict[str, list[Message]] = {}
     for message in messages:
         request_id = parse_message(message).request_id
@@ -120,7 +123,7 @@ def threads_of(messages: Iterable[Message]) -> dict[str, list[Message]]:
 
 
 def newest_words(messages: Sequence[Message]) -> Iterable[str]:
-    """Ids of the newest words on who is in the team, on each agent's end, and on what its sessions do."""
+    """Yield ids of the newest words on who is in the team, on each agent's end, and on what its sessions do."""
     # guard: lasting-notes-kept
     yield from lasting_notes(messages)
     roster_seen = False
@@ -166,7 +169,7 @@ def stops(
     spoken: Mapping[str, Order],
     recorded: RecordedFacts | None,
 ) -> dict[str, Stop]:
-    """The stop of each agent that has one.
+    """Return the stop of each agent that has one.
 
     A request by anybody but the lead, or to the lead or the human, stops nobody, nor does a yes to it (decision D10).
 
@@ -224,5 +227,7 @@ def _stops_now(
 
 
 def is_speech(entry: PlacedMessage) -> bool:
-    """Whether the sender of this message is alive: all but agreeing to stop, or the end of its session, says so."""
+    """Return whether the sender of this message is alive: all but agreeing to stop, or the end of its session, says
+    so.
+    """
     return not (entry.read.name == RESPONSE and entry.read.approve is True) and not is_end(entry)

@@ -44,12 +44,12 @@ def remark_on(lines: Sequence[str], line: int, text: str) -> Remark:
 
 
 def quoted(line: str) -> str:
-    """A line as remarks quote it."""
+    """Return a line as remarks quote it."""
     return line.strip()[:_LONGEST_QUOTE]
 
 
 def remarks_in(payload: Mapping[str, Any]) -> tuple[Remark, ...]:
-    """The remarks of a verdict or a question back; what cannot be read as one is left out."""
+    """Return the remarks of a verdict or a question back; what cannot be read as one is left out."""
     return tuple(
         Remark(line, text_in(item, "quote"), text_in(item, "text"))
         for item in mappings(payload, REMARKS)
@@ -58,7 +58,7 @@ def remarks_in(payload: Mapping[str, Any]) -> tuple[Remark, ...]:
 
 
 def remark_words(remarks: Sequence[Remark], language: str) -> str:
-    """The remarks in words that a model follows: each with its line and what stands there."""
+    """Return the remarks in words that a model follows: each with its line and what stands there."""
     if not remarks:
         return ""
     lines = (phrase(language, "Line {} «{}»: {}", one.line, one.quote, one.text) for one in remarks)

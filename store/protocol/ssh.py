@@ -46,7 +46,7 @@ class SshSignature(Struct, frozen=True):
         return len(self.rest) == _FLAGS_AND_COUNTER and bool(self.rest[0] & _TOUCHED)
 
     def signed(self, text: bytes) -> bytes:
-        """The bytes that are signed when `text` is."""
+        """Return the bytes that are signed when `text` is."""
         digest = _HASHES[self.hash](text).digest()
         return _MAGIC + b"".join(
             (len(part).to_bytes(4, "big") + part) for part in (self.namespace, b"", self.hash, digest)
@@ -54,7 +54,7 @@ class SshSignature(Struct, frozen=True):
 
 
 def read_signature(armoured: str) -> SshSignature:
-    """The parts of an armoured signature.
+    """Return the parts of an armoured signature.
 
     Raises:
         ValueError: What stands there is none.
@@ -76,7 +76,7 @@ def read_signature(armoured: str) -> SshSignature:
 
 
 def armoured(signature: object) -> str:
-    """A signature as OpenSSH writes it, with nothing else in it; empty for what is none."""
+    """Return a signature as OpenSSH writes it, with nothing else in it; empty for what is none."""
     if not isinstance(signature, str):
         return ""
     try:
@@ -109,7 +109,7 @@ class Parts(Struct):
         return taken
 
     def text(self) -> bytes:
-        """A string with its length before it.
+        """Return a string with its length before it.
 
         Raises:
             ValueError: It is cut short.
@@ -117,7 +117,7 @@ class Parts(Struct):
         return self.take(int.from_bytes(self.take(4), "big"))
 
     def number(self) -> int:
-        """A whole number.
+        """Return a whole number.
 
         Raises:
             ValueError: It is cut short.

@@ -25,7 +25,7 @@ _waiting: set[subprocess.Popen[bytes]] = set()
 
 
 def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
-    """The armoured signature of `text` by the key of this human.
+    """Return the armoured signature of `text` by the key of this human.
 
     Args:
         on_terminal: Whether a passphrase may be asked for on the terminal; else only a program that has a window of
@@ -76,7 +76,8 @@ def give_up() -> None:
 
 
 def signing_key(human: Human) -> Path | None:
-    """The file of the key to sign with: the one in the settings, else one in `~/.ssh` that is among the human's keys.
+    """Return the file of the key to sign with: the one in the settings, else one in `~/.ssh` that is among the
+    human's keys.
 
     None leaves it to the agent.
     """
@@ -92,7 +93,7 @@ def signing_key(human: Human) -> Path | None:
 
 
 def verify(text: str, signature: str, key: bytes, namespace: str) -> bool | None:
-    """Whether `ssh-keygen` finds the signature good; None where there is no such program."""
+    """Return whether `ssh-keygen` finds the signature good; None where there is no such program."""
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
         allowed, armoured = Path(folder, "allowed_signers"), Path(folder, "signature")
         kind = key[4 : 4 + int.from_bytes(key[:4], "big")].decode("ascii", "replace")
@@ -129,7 +130,7 @@ def _public_half(human: Human) -> Iterator[Path]:
 
 
 def _in_agent() -> set[str]:
-    """The words of the keys that the agent of this session holds; none without an agent."""
+    """Return the words of the keys that the agent of this session holds; none without an agent."""
     try:
         done = subprocess.run(["ssh-add", "-L"], capture_output=True, timeout=_SHORT, check=False)
     except (OSError, subprocess.TimeoutExpired):

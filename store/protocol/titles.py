@@ -92,7 +92,7 @@ def title_of(read: ParsedMessage) -> str:
 
 
 def _fields(read: ParsedMessage) -> Fields:
-    """The fields that say something: of a sprint message those of its JSON, not the text that carries it."""
+    """Return the fields that say something: of a sprint message those of its JSON, not the text that carries it."""
     payload = read.message.payload
     return {key: value for key, value in (read.carried or {}).items() if key != "msg_type"} or payload
 
@@ -130,12 +130,12 @@ def reason_of(answer: Message) -> str:
 
 
 def text_at(body: Fields, key: str) -> str:
-    """The text under `key`, empty when there is none."""
+    """Return the text under `key`, empty when there is none."""
     return text_in(body, key).strip()
 
 
 def _stated(read: ParsedMessage) -> str:
-    """The summary without the kind it may begin with; empty when nothing else is in it.
+    """Return the summary without the kind it may begin with; empty when nothing else is in it.
 
     Kinds that are words of the language, such as notify, may begin a sentence and are left there.
     """
@@ -151,7 +151,7 @@ def _stated(read: ParsedMessage) -> str:
 
 
 def _telling(payload: Fields) -> str:
-    """The text of the field that tells most, or else the first field."""
+    """Return the text of the field that tells most, or else the first field."""
     told = next((text for key in _TELLING if (text := text_at(payload, key))), "")
     if told or not payload:
         return told

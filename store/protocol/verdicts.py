@@ -139,7 +139,7 @@ class Seal(StrEnum):
 
 
 def canonical(record: Fields) -> bytes:
-    """The bytes a signature covers: id, type, sender, recipients, priority, creation time, group and payload.
+    """Return the bytes a signature covers: id, type, sender, recipients, priority, creation time, group and payload.
 
     Built from the understood message, so that another backend's spelling of the same message has the same bytes.
     Status, reading, attempts and the like change in transit and are left out.
@@ -162,12 +162,12 @@ def canonical(record: Fields) -> bytes:
 
 
 def sign(record: Fields, key: bytes) -> str:
-    """The signature of `record`, `hmac-sha256:` and 64 hexadecimal digits."""
+    """Return the signature of `record`, `hmac-sha256:` and 64 hexadecimal digits."""
     return _SCHEME + hmac.new(key, canonical(record), hashlib.sha256).hexdigest()
 
 
 def seal_of(message: Message, key: bytes) -> Seal:
-    """Whether `message` is signed with `key` (requirements 109, 110)."""
+    """Return whether `message` is signed with `key` (requirements 109, 110)."""
     signature = message.envelope("signature")
     if not key or signature is None:
         return Seal.UNSIGNED
@@ -177,7 +177,7 @@ def seal_of(message: Message, key: bytes) -> Seal:
 
 
 def _dumped(said: Fields) -> str:
-    """The one JSON text of what is signed; texts keep their characters, keys become texts."""
+    """Return the one JSON text of what is signed; texts keep their characters, keys become texts."""
     return json.dumps(_plain(said), sort_keys=True, separators=(",", ":"))
 
 
@@ -196,7 +196,7 @@ ORDER, CONFIRMATION = "shutdown_request", "AGENT_DESTROYED"
 
 
 def is_verdict(config: TeamConfig, message: Message) -> bool:
-    """Whether a message claims to be what a human decided, whoever wrote it.
+    """Return whether a message claims to be what a human decided, whoever wrote it.
 
     An answer to what only the lead decides, a human's yes or no to anything else, and a human's order to stop.
     """
@@ -208,7 +208,9 @@ def is_verdict(config: TeamConfig, message: Message) -> bool:
 
 
 def may_be_verdict(config: TeamConfig, message: Message) -> bool:
-    """The same, or a human's words about something: they decide when that is an escalation or a clarification."""
+    """Return the same, or a human's words about something: they decide when that is an escalation or a
+    clarification.
+    """
     read = parse_message(message)
     if read.answers in DECIDED_BY_LEAD:
         return True
@@ -227,7 +229,7 @@ _APART = frozenset({SIGNATURE, REQUEST_DIGEST, SHOWN, "request_id", "requestId",
 
 
 def statement(team_id: str, verdict: Message) -> str:
-    """The text that is signed of a verdict of the team with this identity."""
+    """Return the text that is signed of a verdict of the team with this identity."""
     payload = verdict.payload
     digest = payload.get(REQUEST_DIGEST)
     said = {
@@ -382,7 +384,7 @@ def objection(
 
 
 def is_signed(config: TeamConfig, message: Message, question: Message | None) -> bool:
-    """Whether the human it names signed this verdict, whether or not the team asks for that."""
+    """Return whether the human it names signed this verdict, whether or not the team asks for that."""
     return not _signature_trouble(config, message, question)
 
 
@@ -443,7 +445,8 @@ def _signature_trouble(config: TeamConfig, message: Message, question: Message |
 
 
 def order_of(message: Message) -> Message | None:
-    """The signed order that a confirmation of an agent's end rests on: whoever comes by writes the confirmation.
+    """Return the signed order that a confirmation of an agent's end rests on: whoever comes by writes the
+    confirmation.
 
     None for every other message, and for an order that does not fit.
     """
@@ -459,7 +462,7 @@ def order_of(message: Message) -> Message | None:
 
 
 def _is_older(config: TeamConfig, recorded: RecordedFacts, message: Message, question: Message | None) -> bool:
-    """Whether message and question are on record as ours, and from before the team began to sign.
+    """Return whether message and question are on record as ours, and from before the team began to sign.
 
     A date is what its writer says it is; a line of the trail behind the first signed one came after it.
     """
@@ -495,7 +498,7 @@ class KeysOfHuman(Struct, frozen=True):
 
 
 def keys_of_humans(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[KeysOfHuman]:
-    """The keys of each human of whom the trail knows one at all; of the others nothing can be said."""
+    """Yield the keys of each human of whom the trail knows one at all; of the others nothing can be said."""
     if recorded is None or config.verdicts != "signed":
         return
     for human in config.humans.values():
@@ -513,7 +516,7 @@ def keys_of_humans(config: TeamConfig, recorded: RecordedFacts | None) -> Iterat
 
 
 def fingerprint(key: str) -> str:
-    """The fingerprint of a public key as `ssh-keygen -l` prints it; of what is none, one that fits nothing."""
+    """Return the fingerprint of a public key as `ssh-keygen -l` prints it; of what is none, one that fits nothing."""
     try:
         return _named(key_bytes(key))
     except ValueError:
@@ -521,12 +524,12 @@ def fingerprint(key: str) -> str:
 
 
 def acceptance_text(team_id: str, human: str, keys: Sequence[str]) -> str:
-    """The text that is signed to take the keys with these fingerprints on record."""
+    """Return the text that is signed to take the keys with these fingerprints on record."""
     return _dumped({"version": 1, "namespace": KEYS_NAMESPACE, "team": team_id, "human": human, "keys": sorted(keys)})
 
 
 def confirmation_text(team_id: str, human: str, sha256: str) -> str:
-    """The text that is signed to confirm settings with this digest, of a team that had this identity before."""
+    """Return the text that is signed to confirm settings with this digest, of a team that had this identity before."""
     said = {"version": 1, "namespace": SETTINGS_NAMESPACE, "team": team_id, "human": human, "settings_sha256": sha256}
     return _dumped(said)
 
@@ -575,7 +578,7 @@ def _known_keys(
 
 
 def _first_key(recorded: RecordedFacts, name: str) -> str:
-    """The fingerprint of the key of the first verdict on the trail that this human signed; empty without one."""
+    """Return the fingerprint of the key of the first verdict on the trail that this human signed; empty without one."""
     message = recorded.first_signed(name)
     try:
         return _named(read_signature(str(message.payload.get(SIGNATURE))).key) if message is not None else ""

@@ -148,7 +148,9 @@ _LONGEST_BASE = 56
 def tell_residents(
     tx: Transaction, sender: str, *, arrived: str | None = None, left: str | None = None
 ) -> list[Message]:
-    """The complete roster, one single message to each resident and to nobody else (requirements 169, 176, 178, 180)."""
+    """Return the complete roster, one single message to each resident and to nobody else (requirements 169, 176,
+    178, 180).
+    """
     roles = {name: role for name, role in members(tx.config, tx.everything()).items() if name != left}
     if arrived is not None:
         roles[arrived] = "temp"
@@ -218,7 +220,7 @@ def _roster_forecast(state: TeamState, *, without: str | None = None) -> str:
 
 
 def free_name(state: TeamState, question: Message, wanted: str | None) -> str:
-    """The wanted name when nobody has it, else the agent type with the first free number.
+    """Return the wanted name when nobody has it, else the agent type with the first free number.
 
     Raises:
         TeamError: `INVALID_NAME` for a name that is taken or cannot be a name.
@@ -377,7 +379,7 @@ def trigger_course_correction(
 
 
 def agent_to_end(config: TeamConfig, question: Message) -> str:
-    """The agent whose end is asked for.
+    """Return the agent whose end is asked for.
 
     Raises:
         TeamError: `INVALID_FIELD` when the request names none that could be ended.

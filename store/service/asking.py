@@ -190,7 +190,7 @@ def put_request(
     """
 
     def put(tx: Transaction) -> tuple[Message, Message | None]:
-        """The request written, and what it supersedes."""
+        """Return the request written, and what it supersedes."""
         check_known(tx, [to, caller.actor])
         older = linked(tx) if linked is not None else None
         quoted = older.payload.get("in_reply_to") if older is not None else None
@@ -226,7 +226,7 @@ def refuse_lead(caller: Caller, config: TeamConfig, what: str) -> None:
 
 
 def expiry(expires: datetime | str | None) -> dict[str, str]:
-    """The field that says when a request ends by itself.
+    """Return the field that says when a request ends by itself.
 
     Raises:
         TeamError: `INVALID_FIELD`.
@@ -256,7 +256,9 @@ def _ask(caller: Caller, action: str, type: str, prefix: str, body: Fields, line
 
 
 def origin(client: str | None, session: str | None, directory: str | None, asker: str | None = None) -> dict[str, str]:
-    """The fields that say where a request comes from, those that are known; a folder's name need not be UTF-8."""
+    """Return the fields that say where a request comes from, those that are known; a folder's name need not be
+    UTF-8.
+    """
     named = {"client": client, "session": session, "directory": directory, "asker": asker}
     return {key: value.encode("utf-8", "replace").decode() for key, value in named.items() if value}
 

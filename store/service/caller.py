@@ -56,7 +56,7 @@ class Receipt(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The result object of `send`, `broadcast`, `plan`, `shutdown`, `approve`, `reject`."""
+        """Return the result object of `send`, `broadcast`, `plan`, `shutdown`, `approve`, `reject`."""
         rows = [_delivery(message) for message in self.messages]
         result: dict[str, Any] = {"success": True, "action": self.action, **(rows[0] if rows else {})}
         if self.request_id is not None:

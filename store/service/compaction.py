@@ -56,7 +56,7 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
 
 
 def bound(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
-    """Ids of messages that the present state still rests on, whatever their own status is.
+    """Return the ids of messages that the present state still rests on, whatever their own status is.
 
     A request stays with everything said about it while it is open, and so does what superseded a request that stays:
     without it the older one would be open again.

@@ -54,7 +54,7 @@ class Job(Struct, frozen=True):
 
 
 def serves(config: TeamConfig, name: str) -> bool:
-    """Whether the router pushes to `name`: to every agent, but to the human and the lead only by a command.
+    """Return whether the router pushes to `name`: to every agent, but to the human and the lead only by a command.
 
     People read in the console; a message pushed to a file for them would look delivered and be seen by nobody.
     """
@@ -62,7 +62,7 @@ def serves(config: TeamConfig, name: str) -> bool:
 
 
 def job_of(config: TeamConfig, members: Callable[[], Sequence[str]], message: Message, now: datetime) -> Job | None:
-    """The job that `message` is now, None when it is not due or nobody is to be served."""
+    """Return the job that `message` is now, None when it is not due or nobody is to be served."""
     if not is_due(message, now):
         return None
     everyone = addressees(members, message)
@@ -83,7 +83,7 @@ def obstacle(config: TeamConfig, members: Callable[[], Sequence[str]], name: str
 def with_outcome(
     job: Job, outcomes: Mapping[str, str | None], now: datetime, *, attempts: int | None = None
 ) -> Message:
-    """The message after an attempt; `outcomes` maps each target to its error, or None.
+    """Return the message after an attempt; `outcomes` maps each target to its error, or None.
 
     Args:
         attempts: The number of this attempt, where the message does not count it yet.
@@ -104,7 +104,8 @@ def with_outcome(
 
 
 def failed(message: Message, error: str, now: datetime, *, attempts: int | None = None) -> Message:
-    """The message after a failed attempt: to be tried again later, or a dead letter when the tries are used up.
+    """Return the message after a failed attempt: to be tried again later, or a dead letter when the tries are used
+    up.
 
     A group message stays `pending` between tries, so that those of its addressees who pull it still can.
     """
@@ -188,14 +189,14 @@ class PassScope(Struct, frozen=True):
     most: int | None = None
 
     def takes(self, message: Message, targets: Iterable[str]) -> bool:
-        """Whether `message`, to be handed to `targets`, is meant."""
+        """Return whether `message`, to be handed to `targets`, is meant."""
         return (self.ids is None or message.message_id in self.ids) and (
             self.recipients is None or not self.recipients.isdisjoint(targets)
         )
 
 
 def members_of(state: TeamState) -> Callable[[], Sequence[str]]:
-    """Names of the members, worked out when first asked for."""
+    """Return the names of the members, worked out when first asked for."""
     return cache(lambda: list(members(state.config, state.everything())))
 
 

@@ -59,7 +59,7 @@ class Trial(Struct, frozen=True):
 
 
 def trial_of(caller: Caller, request_ids: Sequence[str]) -> Trial:
-    """The grant that these approved requests make, tried on all that the actor decided.
+    """Return the grant that these approved requests make, tried on all that the actor decided.
 
     Raises:
         TeamError: `INVALID_FIELD` for what no grant can be made of, `INVALID_REQUEST_ID`.
@@ -81,7 +81,7 @@ def trial_of(caller: Caller, request_ids: Sequence[str]) -> Trial:
 
 
 def _among(own: Sequence[RequestRow], trial: Trial) -> Trial:
-    """The trial on these decisions."""
+    """Return the trial on these decisions."""
     fits = [case for case in own if trial.scope.covers(case.question)]
     no = tuple(case.request_id for case in fits if case.state is RequestState.REJECTED)
     return replace(trial, would=len(fits), rejected=no)
@@ -104,7 +104,7 @@ def _scope_of(case: RequestRow | None, request_id: str) -> GrantScope:
 
 
 def _decisions(cases: Iterable[RequestRow], actor: str) -> list[RequestRow]:
-    """The permissions that the actor decided without a grant."""
+    """Return the permissions that the actor decided without a grant."""
     return [
         case
         for case in cases
@@ -192,7 +192,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
 
 
 def in_force(state: TeamState) -> list[RunningGrant]:
-    """The grants that give answers: the lead's own words, not over, on record as ours."""
+    """Return the grants that give answers: the lead's own words, not over, on record as ours."""
     return [
         one
         for one in grants_among(state.everything(), state.now)
@@ -201,7 +201,7 @@ def in_force(state: TeamState) -> list[RunningGrant]:
 
 
 def _is_genuine(grant: Message, state: TeamState) -> bool:
-    """Whether team-console wrote it, just as it stands, and its human signed it where that is asked for."""
+    """Return whether team-console wrote it, just as it stands, and its human signed it where that is asked for."""
     recorded = state.recorded
     # guard: grant-written-by-us
     is_ours = recorded is None or (recorded.is_by_desk(grant.message_id) and not recorded.differs(grant))
@@ -209,7 +209,7 @@ def _is_genuine(grant: Message, state: TeamState) -> bool:
 
 
 def is_granted(team: Team, agent: str) -> bool:
-    """Whether any grant in force is for this agent; a look without a lock."""
+    """Return whether any grant in force is for this agent; a look without a lock."""
     snapshot = team.snapshot()
     if not snapshot.is_known or not any(message.type == GRANT for message in snapshot.messages):
         return False

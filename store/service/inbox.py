@@ -67,7 +67,7 @@ class Trust(Struct, frozen=True):
         return TrustMark.REPLAYED if mark is None and came_back else mark
 
     def marked(self, message: Message) -> Message:
-        """The message with its mark; itself when nothing is wrong with it."""
+        """Return the message with its mark; itself when nothing is wrong with it."""
         mark = self.mark(message)
         if mark is None and TRUST not in message.record:
             return message
@@ -108,7 +108,7 @@ def trust_in(team: Team, messages: Iterable[Message], config: TeamConfig | None 
 
 
 def marked(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages as they are handed on: each with its mark where something is wrong with it.
+    """Return the messages as they are handed on: each with its mark where something is wrong with it.
 
     Raises:
         TeamError: `STORE_UNREADABLE`.
@@ -117,7 +117,8 @@ def marked(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def marked_as_taken(team: Team, messages: Sequence[Message], config: TeamConfig) -> list[Message]:
-    """The same for messages that count as read by now: they must reach their reader, even if the store is gone since.
+    """Return the same for messages that count as read by now: they must reach their reader, even if the store is
+    gone since.
 
     Args:
         config: The settings when they were taken.
@@ -154,7 +155,7 @@ class InboxQuery(Struct, frozen=True):
     delivered: bool = False
 
     def among(self, messages: Iterable[Message], now: datetime, ranks: Mapping[str, int]) -> list[Message]:
-        """Messages `receive` would hand out now, in its order (requirements 13-20; leases that ended count).
+        """Return the messages `receive` would hand out now, in its order (requirements 13-20; leases that ended count).
 
         Args:
             ranks: The places of priorities by the team's own settings.
@@ -163,7 +164,9 @@ class InboxQuery(Struct, frozen=True):
         return sorted(waiting, key=lambda message: message.order_by(ranks))
 
     def is_one(self, message: Message, now: datetime) -> bool:
-        """Whether `receive` would hand it out: nobody has it, or whoever had it did not acknowledge it in time."""
+        """Return whether `receive` would hand it out: nobody has it, or whoever had it did not acknowledge it in
+        time.
+        """
         waits = message.is_pending_for(self.agent) or (self.delivered and message.is_delivered_to(self.agent))
         if not waits and message.status == Status.CLAIMED and message.is_addressed_to(self.agent):
             waits = not is_held(message, now)
@@ -311,7 +314,7 @@ def receive(
 
 
 def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None:
-    """The result without a message, when the look proves that nothing waits; else None."""
+    """Return the result without a message, when the look proves that nothing waits; else None."""
     if wanted.among(look.messages, team.clock(), {}):
         return None
     named = any(wanted.agent in message.recipients for message in look.messages)
@@ -388,7 +391,7 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
 
 
 def readable(snapshot: Snapshot) -> Snapshot:
-    """The snapshot when its messages can be trusted to be all there are.
+    """Return the snapshot when its messages can be trusted to be all there are.
 
     Raises:
         TeamError: `STORE_UNREADABLE` with the place: an unreadable queue is not an empty one (decision D16).
@@ -416,7 +419,7 @@ def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Messa
 
 
 def _addressed(tx: Transaction, message_id: str, agent: str) -> Message:
-    """The message of this id, which is for `agent`; the archived one only without a live.
+    """Return the message of this id, which is for `agent`; the archived one only without a live.
 
     Raises:
         TeamError: `INVALID_FIELD` when there is none; `NOT_PERMITTED` when it left the queue before it was read.
@@ -464,7 +467,7 @@ def _received(
     notices: tuple[Problem, ...] = (),
     damaged: int = 0,
 ) -> Received:
-    """The result, with the sentence of seed 000; `live` holds at least what was for the agent before."""
+    """Return the result, with the sentence of seed 000; `live` holds at least what was for the agent before."""
     agent = wanted.agent
     if taken:
         status = f"Messages for {agent}: {len(taken)}"

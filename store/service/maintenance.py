@@ -98,7 +98,7 @@ def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleare
 
 
 def _over(state: TeamState, days: float, recipient: str | None = None) -> tuple[list[Message], Cleared]:
-    """The messages that ended so long ago and on which nothing rests, and what clearing them does."""
+    """Return the messages that ended so long ago and on which nothing rests, and what clearing them does."""
     if not 0 <= days < 36_500:
         text = f"older_than_days: {days:g} is not a number of days"
         raise TeamError(Code.INVALID_FIELD, text, "Give 7, for example.")
@@ -144,7 +144,7 @@ def heal(caller: Caller) -> tuple[Problem, ...]:
 
 
 def take_in_drops(caller: Caller, snapshot: Snapshot) -> Snapshot:
-    """The snapshot once what waits beside the queue was taken in; itself when nothing does.
+    """Return the snapshot once what waits beside the queue was taken in; itself when nothing does.
 
     One turn takes in so many files that nobody waits long for the lock, so there may be more of them.
     """

@@ -161,7 +161,7 @@ def _check_lead(caller: Caller, config: TeamConfig) -> None:
 
 
 def member_in_settings(config: TeamConfig, name: str) -> Agent:
-    """The member called `name`.
+    """Return the member called `name`.
 
     Raises:
         TeamError: `AGENT_NOT_FOUND`, with the nearest name.
@@ -204,7 +204,7 @@ _NOWHERE = Path("/nonexistent/messenger-config.yaml")
 
 
 def _rest(config: TeamConfig) -> TeamConfig:
-    """Everything but the members, and the lines of what is wrong, which move with them."""
+    """Return everything but the members, and the lines of what is wrong, which move with them."""
     return replace(config, agents={}, declared=False, said={}, problems=())
 
 
@@ -214,7 +214,7 @@ def _by_hand(reason: str) -> TeamError:
 
 
 def _written(key: str, value: Any) -> Any:
-    """A value for the settings' text, None to leave the field out."""
+    """Return a value for the settings' text, None to leave the field out."""
     if value == ABSENT[key]:
         return None
     return sorted(value) if isinstance(value, frozenset) else value

@@ -57,7 +57,7 @@ class Migrated(Struct):
 
 
 def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) -> Team:
-    """The team at `location`, made with these settings when there is none.
+    """Return the team at `location`, made with these settings when there is none.
 
     Raises:
         TeamError: `TEAM_NOT_FOUND` for a place that cannot become a team, or what the store says.
@@ -251,7 +251,7 @@ class _Migration:
 
 
 def _has_comments(team: Team) -> bool:
-    """Whether the file with the settings, where there is one, has comments; every setting starts a line."""
+    """Return whether the file with the settings, where there is one, has comments; every setting starts a line."""
     if team.root is None:
         return False
     try:
@@ -262,7 +262,7 @@ def _has_comments(team: Team) -> bool:
 
 
 def _history(team: Team, name: str | None) -> Iterator[Message]:
-    """All archived messages, newest first."""
+    """Yield all archived messages, newest first."""
     cursor: str | None = None
     while True:
         page = team.history(agent=name, cursor=cursor, limit=_PAGE)
@@ -279,7 +279,7 @@ def _told(line: AuditLine) -> dict[str, Any]:
 
 
 def _last_line(line: AuditLine, location: str) -> int:
-    """The last line of the source that this line of the target tells of, 0 for none."""
+    """Return the last line of the source that this line of the target tells of, 0 for none."""
     told = line.facts.get("audit")
     if line.action != "migrate" or line.facts.get("source") != location or not isinstance(told, list) or not told:
         return 0

@@ -30,7 +30,7 @@ _HINT = 'Give {"ACTION": "poll", "RECIPIENT": "AGENT"}, or deliver, deliver_all,
 
 
 def read_document(text: str) -> Any:
-    """The JSON in `text`, or the arguments of `invoke_command("route-inter-agent-messages", {...})`.
+    """Return the JSON in `text`, or the arguments of `invoke_command("route-inter-agent-messages", {...})`.
 
     Raises:
         TeamError: `INVALID_FIELD` with line and column.

@@ -22,7 +22,7 @@ from team_console.store.service.writing import mark_as_read
 
 
 def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen | str | None = None) -> RequestRow:
-    """The request `request_id`, when `actor` may answer it now; judged under the lock.
+    """Return the request `request_id`, when `actor` may answer it now; judged under the lock.
 
     Args:
         seen: What was shown of it: everything, or the `digest_of` of the question alone; what was only named by its
@@ -81,7 +81,7 @@ def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Se
 def find_question(
     state: TeamState, request_id: str, wanted: str = "", *, asker: str | None = None
 ) -> tuple[RequestRow, Sequence[RequestRow]]:
-    """The request behind `request_id` as it stands, and everything that was asked under the id, oldest first.
+    """Return the request behind `request_id` as it stands, and everything that was asked under the id, oldest first.
 
     Args:
         wanted: `digest_of` the question that is meant where several have the id; else it is the first, and of
@@ -105,7 +105,7 @@ def find_question(
 
 
 def no_request(request_id: str) -> TeamError:
-    """The error for an id under which nothing is asked."""
+    """Return the error for an id under which nothing is asked."""
     hint = "List the open ones with: team-console requests --open"
     return TeamError(Code.INVALID_REQUEST_ID, f"no request {request_id}", hint, request_id=request_id)
 
@@ -172,7 +172,9 @@ def _refuse_over(tx: Transaction, case: RequestRow) -> None:
 
 
 def live_question(snapshot: Snapshot, request_id: str, wanted: str = "") -> Message | None:
-    """The question of this id in the queue, of several that with the digest `wanted`; None when there is none."""
+    """Return the question of this id in the queue, of several that with the digest `wanted`; None when there is
+    none.
+    """
     asked = [message for message in snapshot.messages if asks(message, request_id)]
     first = asked[0] if asked else None
     return next((question for question in asked if wanted and digest_of(question) == wanted), first)

@@ -113,7 +113,7 @@ class Answer(Struct, frozen=True):
         return self.seen.as_recorded if isinstance(self.seen, Seen) else {}
 
     def content(self, language: str) -> str:
-        """The words the asker reads, ours among them in the team's language."""
+        """Return the words the asker reads, ours among them in the team's language."""
         offered = phrase(language, "{}: {}", phrase(language, "Suggestion"), self.suggestion)
         words = self.text, offered if self.suggestion else "", remark_words(self.remarks, language)
         return "\n\n".join(filter(None, words))
@@ -168,7 +168,7 @@ def _decide(caller: Caller, verdict: Answer) -> Receipt:
 
 
 def _asked(tx: Transaction, caller: Caller, verdict: Answer) -> RequestRow:
-    """The request, when the actor may answer it so.
+    """Return the request, when the actor may answer it so.
 
     Raises:
         TeamError: As for `approve`.
@@ -246,7 +246,7 @@ def _write_answer(
 
 
 def _is_by_master(kind: RequestKind, verdict: Answer) -> bool:
-    """Whether agents are created or ended by the answer; else it is one message to the asker."""
+    """Return whether agents are created or ended by the answer; else it is one message to the asker."""
     return verdict.approve is True and kind in (RequestKind.CREATE, RequestKind.DESTROY)
 
 
@@ -335,7 +335,7 @@ def _words_as_answer(question: Message, kind: RequestKind, verdict: Answer) -> A
 
 
 def _answer_body(question: Message, kind: RequestKind, verdict: Answer, language: str) -> FieldDict:
-    """The payload that answers `question`, without its summary.
+    """Return the payload that answers `question`, without its summary.
 
     Raises:
         TeamError: `INVALID_FIELD` for an answer that does not fit the request, with what would.
@@ -388,7 +388,7 @@ _REFUSED = {
 
 
 def _answer_preview(question: Message, kind: RequestKind, verdict: Answer, language: str) -> str:
-    """The line an inbox shows: the decision, then the reason, else what was decided."""
+    """Return the line an inbox shows: the decision, then the reason, else what was decided."""
     if (refused := _REFUSED.get(kind)) is not None:
         return phrase(language, refused, parse_message(question).subject or "?")[:120]
     done = "answered" if verdict.approve is None else _DONE.get(kind, ("approved", "rejected"))[not verdict.approve]
@@ -417,7 +417,7 @@ def _scope(question: Message, verdict: Answer) -> FieldDict:
 
 
 def _updated(question: Message, verdict: Answer, key: str) -> FieldDict:
-    """The edited version; nothing when what was approved is what was asked for."""
+    """Return the edited version; nothing when what was approved is what was asked for."""
     part, updated = editable_part(question), verdict.updated
     if updated is None or part is None:
         return {}
@@ -438,7 +438,7 @@ def _updated(question: Message, verdict: Answer, key: str) -> FieldDict:
 
 
 def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> FieldDict:
-    """One answer to each question: a label or own words, a list of them where several may be chosen."""
+    """Return one answer to each question: a label or own words, a list of them where several may be chosen."""
     asked = {item.text: item for item in questions_of(question.payload)}
     for text in (text for text in given if text not in asked):
         _refuse(f"answers: nobody asked {named(text)}", guess(text, asked, f"Asked: {', '.join(map(named, asked))}."))
@@ -681,7 +681,7 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
 
 
 def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
-    """The latest request to stop that this agent has not answered."""
+    """Return the latest request to stop that this agent has not answered."""
     asked = [order for order in tx.select(types=(REQUEST,)) if order.sender == actor and order.recipients == (agent,)]
     replies = tx.thread(asked[-1].request_id or asked[-1].message_id) if asked else []
     is_answered = any(reply.sender == agent and parse_message(reply).approve is not None for reply in replies)

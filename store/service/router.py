@@ -140,7 +140,7 @@ class AgentDelivery(Struct):
         return settle(tx, replace(job, message=stored), outcomes, trust_in(self.caller.team, [stored]))
 
     def _claim(self, tx: Transaction, attempts: list[Attempt]) -> Job | None:
-        """The next message, held for the time its commands may take; its claim counts as an attempt."""
+        """Return the next message, held for the time its commands may take; its claim counts as an attempt."""
         for message in tx.everything():
             by_router = message.envelope("claimed_by") == ROUTER and is_held(message, tx.now)
             if by_router and message.is_addressed_to(self.agent):  # one at a time keeps them in order

@@ -181,6 +181,6 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
 
 
 def left_out_words(names: Sequence[str]) -> list[str]:
-    """A warning that names those whom what goes to all does not reach, if there are any."""
+    """Return a warning that names those whom what goes to all does not reach, if there are any."""
     listed = first_of([named(name) for name in names], _NAMED)
     return [f"left out, because it is no name that could be written to: {listed}"] if names else []

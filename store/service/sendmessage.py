@@ -115,7 +115,7 @@ def _unknown_type(kind: object) -> TeamError:
 
 
 def _flat(document: Fields) -> Fields:
-    """The flat form of a newer `{to, summary, message}`; any other document as it is."""
+    """Return the flat form of a newer `{to, summary, message}`; any other document as it is."""
     if "type" in document or "to" not in document:
         return document
     to, message = document["to"], document.get("message")
@@ -208,7 +208,7 @@ def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
 
 
 def _repeated(caller: Caller, form: SendMessageForm) -> Message | None:
-    """The order or verdict already written under the id that the sender gave it.
+    """Return the order or verdict already written under the id that the sender gave it.
 
     Raises:
         TeamError: `DUPLICATE_ID` when that id stands for anything else.

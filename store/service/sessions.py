@@ -108,7 +108,9 @@ _URGENT = (Priority.CRITICAL, Priority.HIGH)
 
 
 def is_urgent(message: Message, config: TeamConfig) -> bool:
-    """Whether a message is for the middle of the work: high or critical, by the team's own order if it has one."""
+    """Return whether a message is for the middle of the work: high or critical, by the team's own order if it has
+    one.
+    """
     least = max((config.ranks.get(word, number) for number, word in enumerate(_URGENT, start=1)), default=0)
     return message.rank_by(config.ranks) <= least
 
@@ -264,7 +266,7 @@ def _noted(
 
 
 def _is_news(note: SessionNote, known: Sequence[Message]) -> bool:
-    """Whether the newest note on the same agent in the same session says something else."""
+    """Return whether the newest note on the same agent in the same session says something else."""
     for message in reversed(known):
         older = session_note(message)
         if older is None or older.session != note.session:

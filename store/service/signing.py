@@ -139,7 +139,7 @@ def _said(message: Message) -> tuple[Any, ...]:
 
 
 def _with_identity(caller: Caller) -> TeamConfig:
-    """The settings with an identity for the team, made now where they have none.
+    """Return the settings with an identity for the team, made now where they have none.
 
     Raises:
         TeamError: `NOT_PERMITTED` when it has to be put there by hand.
@@ -199,7 +199,7 @@ def _confirmed(caller: Caller, config: TeamConfig) -> FieldDict:
 
 
 def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool = False) -> tuple[str, str]:
-    """The key of the human, a line, that signed the text, and the signature.
+    """Return the key of the human, a line, that signed the text, and the signature.
 
     Raises:
         TeamError: `SIGNATURE_FAILED`, also when another key signed.
@@ -248,7 +248,7 @@ def accept_keys(caller: Caller) -> tuple[Problem, ...]:
 
 
 def _accepted(config: TeamConfig, keys: KeysOfHuman) -> FieldDict:
-    """The facts of the line that takes them on record."""
+    """Return the facts of the line that takes them on record."""
     names = [fingerprint(key) for key in keys.unknown]
     facts: FieldDict = {"human": keys.human.name, "keys": names, "by": "", "signature": ""}
     if not keys.known:

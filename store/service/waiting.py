@@ -41,7 +41,7 @@ def untold(words: str) -> None:
 
 
 def may_pass(error: TeamError) -> bool:
-    """Whether a store that was of use before may be again without anybody doing something about the caller.
+    """Return whether a store that was of use before may be again without anybody doing something about the caller.
 
     No error passes after which it is not known what was written, that says that what was asked is something else, or
     that only another process will not have.
@@ -111,7 +111,7 @@ class UnavailableStore:
 
 
 def _is_unknown(error: TeamError) -> bool:
-    """Whether a store that could be read lacks what is waited for."""
+    """Return whether a store that could be read lacks what is waited for."""
     return error.code is Code.INVALID_REQUEST_ID and not error.facts.keys() & _CERTAIN
 
 
@@ -237,11 +237,11 @@ class Arrival:
         return self._last if self._last is not None and self._last.messages else None
 
     def tick(self) -> float | None:
-        """Seconds after which to look again although nothing changed; None when nothing can come then."""
+        """Return the seconds after which to look again although nothing changed; None when nothing can come then."""
         return TICK if self._last is None or self._last.may_change_by_itself else None
 
     def end(self, caller: Caller) -> Received:
-        """The last empty result; of one more try when a lock that was held is all that stood in the way.
+        """Return the last empty result; of one more try when a lock that was held is all that stood in the way.
 
         Raises:
             TeamError: What kept the last look from its answer; what `take` raises, `STORE_LOCKED` among it.
@@ -275,7 +275,7 @@ async def either(changed: asyncio.Event, seconds: float | None) -> None:
 
 
 async def follow(team: Team) -> AsyncIterator[WatchHint]:
-    """The hints of the team's watch, which is begun again where it ends: it never ends and never fails.
+    """Yield the hints of the team's watch, which is begun again where it ends: it never ends and never fails.
 
     A failure must not meet who waits at the end: what was taken by then would reach nobody.
     """
@@ -297,7 +297,7 @@ def announce_presence(team: Team) -> AbstractContextManager[bool]:
 
 
 def human_present(team: Team) -> bool:
-    """Whether such a console is open on this team now; never waits and never writes.
+    """Return whether such a console is open on this team now; never waits and never writes.
 
     What cannot be found out counts as nobody: whoever asks then goes on as if there were no console.
     """
@@ -305,7 +305,7 @@ def human_present(team: Team) -> bool:
 
 
 def is_human_awaited(team: Team) -> bool:
-    """Whether what a client asks now waits for the human at a console, as the team's `wait_for_human` says."""
+    """Return whether what a client asks now waits for the human at a console, as the team's `wait_for_human` says."""
     waits = team.config().wait_for_human
     # guard: asked-only-where-somebody-is
     return waits == "always" or (waits == "present" and human_present(team))

@@ -101,7 +101,7 @@ class Draft(Struct, frozen=True):
 
 
 def _texts(value: Any, place: str = "payload", depth: int = 0) -> Iterator[str]:
-    """Every text in a value that could be read back.
+    """Yield every text in a value that could be read back.
 
     Raises:
         TeamError: `INVALID_FIELD` for a value that could not, with its place.
@@ -134,7 +134,7 @@ def _check_text(value: Any, place: str) -> None:
 
 
 def resolve(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
-    """The recipients one by one: `all` becomes every live member but the sender (decision D1).
+    """Return the recipients one by one: `all` becomes every live member but the sender (decision D1).
 
     Raises:
         TeamError: `MISSING_RECIPIENT`, or `AGENT_NOT_FOUND` with the nearest name.
@@ -149,7 +149,7 @@ def resolve(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
 
 
 def current_members(tx: Transaction) -> list[str]:
-    """Names of the members now: settings, roster messages, creations and destructions."""
+    """Return the names of the members now: settings, roster messages, creations and destructions."""
     return list(members(tx.config, tx.everything()))
 
 
@@ -226,7 +226,7 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str] = (), **envel
 
 
 def _is_answer(tx: Transaction, message: Message) -> bool:
-    """Whether its recipient asked its sender for it; checked only for senders whose rights are narrowed."""
+    """Return whether its recipient asked its sender for it; checked only for senders whose rights are narrowed."""
     read = parse_message(message)
     asked = tx.thread(read.request_id) if read.opens is None and read.request_id is not None else ()
     return any(
@@ -246,7 +246,7 @@ def record_of(
     message_id: str | None = None,
     **envelope: Any,
 ) -> Message:
-    """The draft as the record for one recipient, sealed where the team has a key; it is not added yet."""
+    """Return the draft as the record for one recipient, sealed where the team has a key; it is not added yet."""
     while message_id is None:
         fresh = new_message_id(tx.now)
         message_id = None if tx.known(fresh) else fresh
@@ -266,7 +266,7 @@ def record_of(
 
 
 def sealed(message: Message, key: bytes) -> Message:
-    """The message with its signature when the team has a key (requirement 110)."""
+    """Return the message with its signature when the team has a key (requirement 110)."""
     return from_record({**message.record, "signature": sign(message.record, key)}) if key else message
 
 
@@ -292,7 +292,7 @@ def shrink(tx: Transaction, type: str, payload: Fields) -> Fields:
 
 
 def new_request_id(tx: Transaction, prefix: str, *names: str) -> str:
-    """A request id in the form of decision D8 that no other request has: `prefix-{epoch_ms}@name[@name]`."""
+    """Return a request id in the form of decision D8 that no other request has: `prefix-{epoch_ms}@name[@name]`."""
     moment = epoch_ms(tx.now)
     while tx.thread(request_id := "@".join([f"{prefix}-{moment}", *names])):
         moment += 1
@@ -323,7 +323,7 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
 
 
 def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
-    """The facts these messages are judged by; what only some kinds need is looked for only for them."""
+    """Return the facts these messages are judged by; what only some kinds need is looked for only for them."""
     names, live = {read.name for read in reads}, tx.everything()
     carried = map(parse_message, (message for message in live if message.type in CARRIERS))
     return TeamFacts(

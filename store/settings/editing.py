@@ -41,7 +41,7 @@ def write_new(path: Path, *, team: str, lead: str, agents: Iterable[Agent]) -> N
 
 
 def new_text(*, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> str:
-    """The settings of a new team as text."""
+    """Return the settings of a new team as text."""
     lines = [
         "# Settings of this team; 'team-console help settings' explains them all.",
         f"team: {_value(team)}",
@@ -69,7 +69,7 @@ def settings_text(config: TeamConfig) -> str:
 
 
 def add_member(text: str, agent: Agent) -> str:
-    """The text with a new member at the end of its list.
+    """Return the text with a new member at the end of its list.
 
     Raises:
         SettingsEditError: The text is not a mapping, or not YAML.
@@ -78,7 +78,7 @@ def add_member(text: str, agent: Agent) -> str:
 
 
 def change_member(text: str, name: str, fields: Mapping[str, Any]) -> str:
-    """The text with these fields of a member; None takes a field away.
+    """Return the text with these fields of a member; None takes a field away.
 
     Raises:
         SettingsEditError: As for `add_member`, or the member is not listed in it.
@@ -89,7 +89,7 @@ def change_member(text: str, name: str, fields: Mapping[str, Any]) -> str:
 
 
 def remove_member(text: str, name: str) -> str:
-    """The text without the member.
+    """Return the text without the member.
 
     Raises:
         SettingsEditError: As for `change_member`.
@@ -205,14 +205,14 @@ class _Editor:
 
 
 def _entries(node: Any) -> list[tuple[Any, Any]]:
-    """Keys and values of a mapping, each entry of a list twice, nothing of anything else."""
+    """Return keys and values of a mapping, each entry of a list twice, nothing of anything else."""
     if node is None or node.id == "scalar":
         return []
     return [entry if node.id == "mapping" else (entry, entry) for entry in node.value]
 
 
 def _find(node: Any, field: str) -> tuple[Any, Any]:
-    """The key and the value of a field, by each of its names."""
+    """Return the key and the value of a field, by each of its names."""
     found = (
         entry for entry in _entries(node) if isinstance(word := entry[0].value, str) and _ALSO.get(word, word) == field
     )
@@ -227,13 +227,13 @@ def _end(node: Any) -> int:
 
 
 def _member_lines(agent: Agent) -> list[str]:
-    """A member as an entry of a block list."""
+    """Return a member as an entry of a block list."""
     lines = [f"{key}: {_value(value)}" for key, value in {"name": agent.name, **fields_of(agent)}.items()]
     return [f"- {lines[0]}", *(f"  {line}" for line in lines[1:])]
 
 
 def _value(value: Any) -> str:
-    """A value on one line; a name as a scalar that is read as a text."""
+    """Return a value on one line; a name as a scalar that is read as a text."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_value, value))}]"
     if not isinstance(value, str):

@@ -62,17 +62,17 @@ def _authority(text: bytes) -> set[str]:
 
 
 def loss_problem(place: str, what: str) -> Problem:
-    """The finding for settings at `place` that were in force and are lost."""
+    """Return the finding for settings at `place` that were in force and are lost."""
     return Problem(SETTINGS_LOST, "error", place, f"{place} {what}, though it held the settings of the team", HINT)
 
 
 def lost_to(problem: Problem) -> Problem:
-    """The finding for settings in force that gave way to such as nobody can understand, for this reason."""
+    """Return the finding for settings in force that gave way to such as nobody can understand, for this reason."""
     return Problem(problem.code, problem.severity, problem.place, problem.message, f"{problem.hint} {HINT}".strip())
 
 
 def misread_problems(config: TeamConfig, place: str) -> tuple[Problem, ...]:
-    """The findings for settings at `place` that do not say who leads and who is a member, the reason first."""
+    """Return the findings for settings at `place` that do not say who leads and who is a member, the reason first."""
     problems = config_problems(config, place)
     reason = next(problem for problem in problems if problem.severity == "error")
     others = (problem for problem in problems if problem is not reason)
@@ -88,7 +88,7 @@ def on_record(text: bytes) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> bytes | None:
-    """The text that `on_record` kept, None when it is not there or not what it was."""
+    """Return the text that `on_record` kept, None when it is not there or not what it was."""
     text = record.get("text")
     data = text.encode("utf-8", "replace") if isinstance(text, str) else None
     return data if data is not None and digest(data) == record.get("sha256") else None
@@ -153,13 +153,13 @@ class InForce(Struct, frozen=True):
         return None if self.recorded == digest(self.text) else self.text
 
     def checked(self) -> TeamConfig:
-        """The settings. Raises `TeamError`: why there are none to go by."""
+        """Return the settings. Raises `TeamError`: why there are none to go by."""
         if self.error is not None:
             raise self.error
         return self.config
 
     def confirmed(self, path: Path, place: str, signed: Mapping[str, Any]) -> bytes:
-        """The text that is there, to be taken for the one in force from now on.
+        """Return the text that is there, to be taken for the one in force from now on.
 
         Args:
             path: Where it stands.
@@ -186,7 +186,7 @@ class InForce(Struct, frozen=True):
         return text
 
     def seen(self, before: bytes | None) -> bytes | None:
-        """The text in force that a later look goes by, after `before`."""
+        """Return the text in force that a later look goes by, after `before`."""
         return self.in_force if self.to_record is not None and self.in_force == self.text else before
 
 

@@ -250,7 +250,9 @@ HOISTED = (*RETENTION, *LIMITS)
 
 
 def every_setting() -> Iterator[tuple[str, Setting]]:
-    """Each setting with its path (`agents[].role`, `message_types.KIND.priority`), as the reference lists them."""
+    """Yield each setting with its path (`agents[].role`, `message_types.KIND.priority`), as the reference lists
+    them.
+    """
     for setting in TABLE:
         yield setting.key, setting
         between = {ValueForm.MEMBERS: "[]", ValueForm.ENTRIES: f".{setting.values}"}.get(setting.form, "")
@@ -312,7 +314,7 @@ class SettingsReader:
             self.misread |= {"lead", "agents"} - self.values.keys()
 
     def _parts(self, text: str) -> Iterator[tuple[int, Any]]:
-        """Each setting at the top of a text that is not YAML as a whole, with its lines before."""
+        """Yield each setting at the top of a text that is not YAML as a whole, with its lines before."""
         for start, end in pairwise([*(match.start() for match in _TOP_KEY.finditer(text)), len(text)]):
             part = text[start:end]
             node, problem = _compose(part)
@@ -337,7 +339,7 @@ class SettingsReader:
         return int(node.start_mark.line) + 1 + self._shift
 
     def _section(self, node: Any, known: Mapping[str, Setting], place: str, **values: Any) -> Values:
-        """The values of a mapping with these settings, beside those that are known already."""
+        """Return the values of a mapping with these settings, beside those that are known already."""
         given: set[str] = set()
         for word, key, value in self._pairs(node, place):
             setting = known.get(word)
@@ -360,7 +362,7 @@ class SettingsReader:
         return values
 
     def _pairs(self, node: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
-        """The entries of a mapping, merged ones last; a key that stands twice counts the first time."""
+        """Yield the entries of a mapping, merged ones last; a key that stands twice counts the first time."""
         own: list[Any] = []
         merged: list[Any] = []
         seen: set[str] = set()
@@ -395,7 +397,7 @@ class SettingsReader:
                 self._look_for_places(value, f"{path}.{key.value}")
 
     def _value(self, node: Any, setting: Setting, place: str) -> Any:
-        """The value of one setting, None when it is wrong."""
+        """Return the value of one setting, None when it is wrong."""
         self._nodes += 1
         if self._nodes > _NODES:
             return None
@@ -426,7 +428,7 @@ class SettingsReader:
         return frozenset() if value is None and setting.closed else value
 
     def _values(self, node: Any, setting: Setting, place: str) -> Values:
-        """The value of each name in a mapping."""
+        """Return the value of each name in a mapping."""
         values: Values = {}
         for word, key, value in self._pairs(node, f"{place}."):
             path = f"{place}.{word}"
@@ -437,7 +439,7 @@ class SettingsReader:
         return values
 
     def _entries(self, node: Any, known: Mapping[str, Setting], place: str) -> Values:
-        """The section of each name in a mapping; of a member the name is a part of it."""
+        """Return the section of each name in a mapping; of a member the name is a part of it."""
         entries: Values = {}
         for word, key, value in self._pairs(node, f"{place}."):
             name = self._single(key, known.get("name", _ENTRY_NAME), place)
@@ -451,7 +453,7 @@ class SettingsReader:
         return entries
 
     def _listed(self, node: Any, known: Mapping[str, Setting], place: str) -> Values:
-        """The members in a list, by name: each a name or a section."""
+        """Return the members in a list, by name: each a name or a section."""
         members: Values = {}
         for item in node.value:
             if item.id == "mapping":
@@ -478,7 +480,7 @@ _ENTRY_NAME = Setting("", ValueForm.TEXT, "")
 
 
 def _compose(text: str) -> tuple[Any, tuple[int, str] | None]:
-    """The text as a node, or the line and words of what is wrong with it."""
+    """Return the text as a node, or the line and words of what is wrong with it."""
     import yaml  # 14 ms, and a team without settings needs none of it
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -500,7 +502,7 @@ def _line_of(mark: Any) -> int:
 
 
 def _meaning(setting: Setting, text: str) -> Any:
-    """The value that a text means for a setting.
+    """Return the value that a text means for a setting.
 
     Raises:
         ValueError: What is wrong with it, the next step, and the code of the finding, where they are not the usual.

@@ -29,7 +29,7 @@ _SHORTEST_KEY = 16
 
 
 def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
-    """At most `limit` + 1 bytes of a plain file and whose it is.
+    """Return at most `limit` + 1 bytes of a plain file and whose it is.
 
     Opening a pipe for reading would wait for a writer for ever, and a device may never end.
 
@@ -78,7 +78,7 @@ def whose(path: Path) -> tuple[int, ...]:
 
 
 def read_key(path: Path) -> bytes:
-    """The key in a file that only its owner can read.
+    """Return the key in a file that only its owner can read.
 
     A key that its team shares may be read by the group the team's folder is shared with, and by nobody else.
 
@@ -113,7 +113,7 @@ def _others_write(status: os.stat_result) -> bool:
 
 
 def _is_own_group(status: os.stat_result) -> bool:
-    """Whether the group is the owner's private one, as most distributions make it."""
+    """Return whether the group is the owner's private one, as most distributions make it."""
     try:
         owner, group = pwd.getpwuid(status.st_uid), grp.getgrgid(status.st_gid)
     except KeyError:
@@ -122,7 +122,7 @@ def _is_own_group(status: os.stat_result) -> bool:
 
 
 def _shares(folder: Path, status: os.stat_result) -> bool:
-    """Whether the file is for the group that may write its folder, and not for everybody."""
+    """Return whether the file is for the group that may write its folder, and not for everybody."""
     shared = os.stat(folder)
     return bool(shared.st_mode & 0o020) and shared.st_gid == status.st_gid and not shared.st_mode & 0o002
 
@@ -146,7 +146,7 @@ _SUFFIXES = (".yaml", ".yml")
 
 
 def read_text(path: Path) -> bytes | None:
-    """The text of the settings in `path`, None when there is no such file.
+    """Return the text of the settings in `path`, None when there is no such file.
 
     Raises:
         TeamError: `STORE_UNREADABLE` naming the file, when it is there and cannot be read at all.
@@ -182,7 +182,7 @@ def stamp(path: Path) -> tuple[int, ...] | None:
 
 
 def places(path: Path) -> tuple[Path | None, Path | None]:
-    """The queue and the folder of archives that the settings in `path` name, None where they name none."""
+    """Return the queue and the folder of archives that the settings in `path` name, None where they name none."""
     try:
         config = parse(read_plain(path, MAX_BYTES)[0], path)
     except (OSError, TeamError):
@@ -191,7 +191,7 @@ def places(path: Path) -> tuple[Path | None, Path | None]:
 
 
 def read_settings(path: Path) -> str:
-    """The text of the settings, empty when there are none.
+    """Return the text of the settings, empty when there are none.
 
     Raises:
         TeamError: `STORE_UNREADABLE` when they cannot be read or are no text.
@@ -203,7 +203,7 @@ def read_settings(path: Path) -> str:
 
 
 def parse(data: bytes, path: Path) -> TeamConfig:
-    """The settings in the text `data` of `path` (key files are looked up beside it, places in its project).
+    """Return the settings in the text `data` of `path` (key files are looked up beside it, places in its project).
 
     Raises:
         TeamError: `STORE_UNREADABLE` when it is no text, or longer than any settings.
@@ -223,7 +223,7 @@ def _is_project(path: Path) -> bool:
 
 
 def root_of(path: Path) -> Path:
-    """The project root of the settings at `path`: what `{project-root}` in them means."""
+    """Return the project root of the settings at `path`: what `{project-root}` in them means."""
     return path.parents[len(PROJECT_FOLDER.parts)] if _is_project(path) else path.parent
 
 
@@ -235,7 +235,7 @@ class _Builder(SettingsReader):
         self._path = path
 
     def build(self, text: str) -> TeamConfig:
-        """The settings, with everything that is wrong in them."""
+        """Return the settings, with everything that is wrong in them."""
         self.read(text)
         values = self.values
         named = {**values.get("retention", {}), **values.get("limits", {}), **values}
@@ -311,7 +311,7 @@ class _Builder(SettingsReader):
         return queue, archives
 
     def _place(self, key: str, root: Path, folder: Path, default: Path | None) -> Path | None:
-        """The path a setting names; None, with a finding, where it leads out of the project."""
+        """Return the path a setting names; None, with a finding, where it leads out of the project."""
         text = self.values.get(key)
         if text is None:
             return default
@@ -332,7 +332,7 @@ class _Builder(SettingsReader):
         self.note(self.lines.get(key, 0), f"{key}: {text}", hint)
 
     def _key(self) -> tuple[Path | None, bytes, str]:
-        """The key's file, the key, and why it cannot be used."""
+        """Return the key's file, the key, and why it cannot be used."""
         name = self.values.get("key_file")
         if name is None:
             return None, b"", ""

@@ -204,26 +204,28 @@ class TeamConfig(Struct, frozen=True):
         return tuple(problem.sentence for problem in self.problems)
 
     def agent(self, name: str) -> Agent:
-        """The member's settings, or defaults for a name that is not configured."""
+        """Return the member's settings, or defaults for a name that is not configured."""
         return self.agents.get(name) or Agent(name)
 
     def is_human(self, name: str) -> bool:
-        """Whether `name` is a seat of a human: the lead, the human at the console, and those the settings name."""
+        """Return whether `name` is a seat of a human: the lead, the human at the console, and those the settings
+        name.
+        """
         return name in (self.lead, USER) or name in self.humans
 
     def human(self, name: str) -> Human:
-        """The human in this seat: the lead's keys are the console's, whose seat the lead has."""
+        """Return the human in this seat: the lead's keys are the console's, whose seat the lead has."""
         own = self.humans.get(name)
         if own is None and name in (self.lead, USER):
             own = self.humans.get(self.lead) or self.humans.get(USER)
         return own or Human("")
 
     def must_be_signed(self, signer: str) -> bool:
-        """Whether a verdict of `signer` decides only when it is signed."""
+        """Return whether a verdict of `signer` decides only when it is signed."""
         return self.verdicts == "signed" and self.is_human(signer)
 
     def asked_for(self, name: str) -> tuple[str, ...]:
-        """The actions of the member `name` that come to the human's desk."""
+        """Return the actions of the member `name` that come to the human's desk."""
         own = self.agent(name).ask_for
         return self.ask_for if own is None else own
 
@@ -262,7 +264,7 @@ KINDS = (
 
 
 def key_bytes(line: str) -> bytes:
-    """The key in a line, as its signatures name it.
+    """Return the key in a line, as its signatures name it.
 
     Raises:
         ValueError: What is wrong with the line.

@@ -37,7 +37,7 @@ class AgentPage(Struct, frozen=True):
 
 
 def agent_page(view: View, name: str) -> AgentPage | None:
-    """The page of an agent; None for a name that is not on the roster."""
+    """Return the page of an agent; None for a name that is not on the roster."""
     row = next((row for row in view.roster if row.name == name), None)
     if row is None:
         return None

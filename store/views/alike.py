@@ -47,7 +47,7 @@ def _cause_of_permission(question: Message) -> str:
 
 
 def _shape(command: str) -> str:
-    """A command without what it is used on: the program, its subcommand, its flags."""
+    """Return a command without what it is used on: the program, its subcommand, its flags."""
     try:
         words = shlex.split(command)
     except ValueError:

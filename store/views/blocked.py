@@ -30,7 +30,8 @@ class Blocked(Struct, frozen=True):
 def blocked_times(
     rows: Iterable[RequestRow], now: datetime, *, since: datetime | None = None
 ) -> tuple[Mapping[str, Blocked], Blocked]:
-    """Each agent that asked a human -> how long it waited; and the same of all, waits at one time counted for each.
+    """Return each agent that asked a human -> how long it waited; and the same of all, waits at one time counted for
+    each.
 
     Args:
         since: Count only from this moment on; None for all that the rows know.
@@ -55,7 +56,7 @@ def _blocked(waits: list[tuple[datetime, datetime, bool]], now: datetime, total:
 
 
 def _covered(waits: list[tuple[datetime, datetime, bool]]) -> float:
-    """Seconds in which at least one of the waits went on."""
+    """Return the seconds in which at least one of the waits went on."""
     total, until = 0.0, None
     for start, end, _ in sorted(waits):
         begin = start if until is None else max(start, until)

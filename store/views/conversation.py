@@ -97,7 +97,7 @@ def find_thread(word: str, live: Sequence[Message], archived: Find) -> Thread | 
 
 
 def versions_of(rows: Iterable[RequestRow], request_id: str) -> list[RequestRow]:
-    """The request and those it replaced or was replaced by, the first one first; without others only itself."""
+    """Return the request and those it replaced or was replaced by, the first one first; without others only itself."""
     by_id = {row.request_id: row for row in rows}
     row = by_id.get(request_id)
     if row is None:
@@ -143,7 +143,7 @@ def _delivery(message: Message, name: str) -> Delivery:
 
 
 def _unique(first: Iterable[Message], more: Iterable[Message]) -> list[Message]:
-    """All of `first`, and of `more` what has another id than those; equal archive copies count once."""
+    """Return all of `first`, and of `more` what has another id than those; equal archive copies count once."""
     messages = list(first)
     known = set(ids_of(messages))
     for message in more:
@@ -229,7 +229,9 @@ def conversation_of(
 
 
 def _next_ids(message: Message, rows: Iterable[RequestRow]) -> Iterator[str]:
-    """Ids under which more of the conversation may stand: what it answers, what answers it, versions of its plan."""
+    """Yield ids under which more of the conversation may stand: what it answers, what answers it, versions of its
+    plan.
+    """
     replied = message.payload.get("in_reply_to")
     yield from (word for word in (replied, message.message_id) if isinstance(word, str))
     request_id = parse_message(message).request_id
@@ -241,7 +243,7 @@ def _next_ids(message: Message, rows: Iterable[RequestRow]) -> Iterator[str]:
 def _turns(
     messages: dict[str, Message], siblings: dict[str, dict[str, Message]], live: set[str], rows: Sequence[RequestRow]
 ) -> Iterator[Turn]:
-    """One turn for each message; copies of one sending are one turn with a delivery each."""
+    """Yield one turn for each message; copies of one sending are one turn with a delivery each."""
     told: set[str] = set()
     for message in sorted(messages.values(), key=when_created):
         copies = siblings.get(message.broadcast_id or "", {})
@@ -273,7 +275,8 @@ _OF_ONE = ("delivered_at", "read_at", "recalled_at", "ended_at", "claimed_by", "
 
 
 def gathered(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
-    """The messages in their order; neighbours that are copies of one broadcast come together, the others alone.
+    """Yield the messages in their order; neighbours that are copies of one broadcast come together, the others
+    alone.
 
     Copies say the same, word for word: whoever uses the id of a broadcast for other words hides nothing behind it.
     """
@@ -292,7 +295,7 @@ def gathered(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
 
 
 def as_one(copies: Sequence[Message]) -> Message:
-    """One message to all who got a copy, under the smallest of the ids; its state is the worst of theirs."""
+    """Return one message to all who got a copy, under the smallest of the ids; its state is the worst of theirs."""
     if len(copies) == 1:
         return copies[0]
     first = min(copies, key=lambda copy: copy.message_id)

@@ -96,7 +96,7 @@ class VerdictProof(Struct, frozen=True):
 
 
 def proofs(row: RequestRow, config: TeamConfig, recorded: RecordedFacts | None = None) -> tuple[VerdictProof, ...]:
-    """The proofs of what humans said to a request, or of the order that it is; the oldest first."""
+    """Return the proofs of what humans said to a request, or of the order that it is; the oldest first."""
     return tuple(
         _verdict_proof(message, row, config, recorded)
         for message in (row.question, *row.answers)
@@ -203,7 +203,7 @@ _OF_SOURCES = LOST | {KEPT_PRIVATE}
 
 
 def decision_ledger(snapshot: Snapshot, past: HistoryPage, audit: Sequence[AuditLine]) -> DecisionLedger:
-    """Every decision that messages or audit trail know of, newest first, each with what proves it.
+    """Return every decision that messages or audit trail know of, newest first, each with what proves it.
 
     A queue that is gone or cannot be read is said, and misses nothing that was decided.
 
@@ -387,7 +387,7 @@ AUDITED = 100_000
 def ledger_of_team(
     team: Team, snapshot: Snapshot, *, archived: int = ALL_MESSAGES, audited: int = AUDITED
 ) -> DecisionLedger:
-    """The ledger of a team.
+    """Return the ledger of a team.
 
     Args:
         archived: How many archived messages are read, the newest first.
@@ -436,20 +436,20 @@ def ledger_json(ledger: DecisionLedger) -> dict[str, Any]:
 
 
 def decision_json(decision: Decision) -> dict[str, Any]:
-    """One decision; what is not known is null."""
+    """Return one decision; what is not known is null."""
     said = as_json(decision, "request_id", "kind", "verdict", "by")
     return {name: said[name] for name in DECISION_FIELDS}
 
 
 def decision_row(decision: Decision) -> dict[str, str]:
-    """One row under `DECISION_FIELDS`; lists are JSON, what is not known is empty."""
+    """Return one row under `DECISION_FIELDS`; lists are JSON, what is not known is empty."""
     values = decision_json(decision).items()
     flat = ((name, json.dumps(item, ensure_ascii=False) if isinstance(item, list) else item) for name, item in values)
     return {name: plain_cell(value) for name, value in flat}
 
 
 def markdown(ledger: DecisionLedger, team: str) -> Iterator[str]:
-    """Lines of a Markdown document: what the ledger cannot say first, then each decision."""
+    """Yield lines of a Markdown document: what the ledger cannot say first, then each decision."""
     yield f"# Decisions of {_plain(team)}"
     yield ""
     yield f"{counted(len(ledger.decisions), 'decision')}, newest first."
@@ -492,5 +492,5 @@ def _time(moment: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in which Markdown means nothing: what an agent wrote makes no heading, link or picture."""
+    """Return text in which Markdown means nothing: what an agent wrote makes no heading, link or picture."""
     return "".join(f"\\{character}" if character in _MARKED else character for character in safe_line(text))

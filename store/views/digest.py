@@ -84,7 +84,7 @@ class Digest(Struct, frozen=True):
     blocked: Mapping[str, Blocked] = MappingProxyType({})
 
     def of(self, group: DigestGroup) -> tuple[Happening, ...]:
-        """The happened of one group."""
+        """Return the happened of one group."""
         return tuple(item for item in self.happened if item.group is group)
 
 
@@ -163,7 +163,7 @@ def _undelivered(view: View) -> Iterator[Happening]:
 
 
 def digest_json(digest: Digest) -> dict[str, Any]:
-    """The digest as the verb prints it."""
+    """Return the digest as the verb prints it."""
     said, agents = as_json(digest, "what", "who", "ref"), dict(digest.blocked)
     blocked = {"team": as_json(agents.pop("")), "agents": as_json(agents)}
     return {**said, "count": len(digest.happened), "blocked": blocked}
@@ -184,10 +184,10 @@ _COUNTED = frozenset({DigestGroup.ASKED, DigestGroup.DECIDED, DigestGroup.WRITTE
 
 
 def group_head(group: DigestGroup, number: int) -> str:
-    """The words before the things of a group, such as `2 new requests` or `1 withdrawn`."""
+    """Return the words before the things of a group, such as `2 new requests` or `1 withdrawn`."""
     return counted(number, _HEADS[group]) if group in _COUNTED else f"{number:,} {_HEADS[group]}"
 
 
 def told(item: Happening) -> str:
-    """One thing in a line of stored text: who, what, and who decided."""
+    """Return one thing in a line of stored text: who, what, and who decided."""
     return f"{item.who}: {item.what}" + (f" by {item.by}" if item.by else "")

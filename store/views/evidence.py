@@ -206,7 +206,7 @@ def _claim(subject: str) -> str:
 
 
 def run_words(run: Run) -> str:
-    """A run in a line: what, when, and how it ended; never better than what the client told."""
+    """Return a run in a line: what, when, and how it ended; never better than what the client told."""
     ended = {None: "how it ended is not known", True: "succeeded, exit status not told"}
     how = f"exit {run.exit}" if run.exit is not None else ended.get(run.ok, "failed, exit status not told")
     at = f"{datetime.fromtimestamp(run.at, UTC).astimezone():%H:%M:%S}"
@@ -239,7 +239,7 @@ _PLAIN = frozenset({"Makefile", "Dockerfile", "LICENSE", "README", "Cargo.toml",
 
 @lru_cache(maxsize=16)
 def named_files(text: str) -> tuple[str, ...]:
-    """The paths that a text names, in its order, each once, at most `MOST_NAMES`."""
+    """Return the paths that a text names, in its order, each once, at most `MOST_NAMES`."""
     shown = text[:_NAMING_LOOKED_AT]
     found: dict[int, str] = {}
     for match in _QUOTED.finditer(shown):
@@ -341,7 +341,7 @@ def report_evidence(text: str, looked: Looked) -> Evidence:
 def version_before(
     row: RequestRow, earlier: Sequence[RequestRow], read: Container[str] = frozenset()
 ) -> RequestRow | None:
-    """The version a plan is compared with: the last one that was rejected or read, else the one before it.
+    """Return the version a plan is compared with: the last one that was rejected or read, else the one before it.
 
     Args:
         earlier: The versions before it, newest first.
@@ -416,7 +416,7 @@ def _size(number: int) -> str:
 
 
 def shown_text(question: Message, evidence: Evidence | None, content: str | None = None) -> str:
-    """Everything that a human decides on, one thing a line; other things give another text.
+    """Return everything that a human decides on, one thing a line; other things give another text.
 
     Args:
         content: The whole content where the question holds only its beginning.

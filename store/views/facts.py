@@ -187,13 +187,13 @@ def _talk(pair: _Pair, entries: Sequence[PlacedMessage]) -> Iterator[tuple[Place
 
 
 def _pairs(entry: PlacedMessage) -> Iterator[_Pair]:
-    """The two ends of a message, in alphabetical order, for each recipient."""
+    """Return the two ends of a message, in alphabetical order, for each recipient."""
     sender = entry.message.sender
     return ((min(sender, name), max(sender, name)) for name in entry.message.recipients if name != sender)
 
 
 def _asks(entry: PlacedMessage) -> bool:
-    """Whether it is written to one agent for it to act on, and replies to nothing."""
+    """Return whether it is written to one agent for it to act on, and replies to nothing."""
     message = entry.message
     if message.type not in _ASKING or len(message.recipients) != 1 or message.recipients[0] == ALL:
         return False
@@ -301,11 +301,11 @@ class Requests(Struct, frozen=True):
     creations: Mapping[str, PlacedMessage]
 
     def request(self, request_id: str, kind: RequestKind) -> RequestRow | None:
-        """The first request of this kind with this id."""
+        """Return the first request of this kind with this id."""
         return self.by_key.get(f"{kind}:{request_id}")
 
     def is_refused(self, request_id: str) -> bool:
-        """Whether this shutdown was asked for and refused."""
+        """Return whether this shutdown was asked for and refused."""
         row = self.request(request_id, RequestKind.SHUTDOWN)
         return row is not None and row.state is RequestState.REJECTED
 
@@ -379,7 +379,7 @@ class Facts(Struct, frozen=True):
     failed: tuple[DeliveryRow, ...]
 
     def stop_of(self, name: str) -> Stop | None:
-        """The stop that an agent was asked for or agreed to; None where it was not, or spoke again after it."""
+        """Return the stop that an agent was asked for or agreed to; None where it was not, or spoke again after it."""
         stop = self.stops.get(name)
         return None if stop is None or stop.is_over else stop
 

@@ -54,7 +54,9 @@ def _of_message(entry: PlacedMessage, facts: Facts, by: TeamFacts) -> Iterator[P
 
 
 def _ahead(entry: PlacedMessage, now: datetime) -> Iterator[Problem]:
-    """A date that is yet to come, and a claim longer than any that can be made: somebody's clock is or was wrong."""
+    """Yield a date that is yet to come, and a claim longer than any that can be made: somebody's clock is or was
+    wrong.
+    """
     message, lease = entry.message, lease_end(entry.message)
     if entry.when > now + CLOCKS_DIFFER:
         text = f"it says that it was written at {message.created}, which is yet to come"
@@ -80,7 +82,9 @@ def _unknown(facts: Facts) -> Iterator[Problem]:
 
 
 def _odd_words(entry: PlacedMessage) -> Iterator[Problem]:
-    """Words of other programs for priority, status and time that decide the order of messages and who gets them."""
+    """Yield words of other programs for priority, status and time that decide the order of messages and who gets
+    them.
+    """
     message = entry.message
     hint = "It is understood as said here and stays as it is written."
     for key in message.odd:
@@ -151,12 +155,12 @@ def _ids(entry: PlacedMessage) -> set[str]:
 
 
 def marked_damaged(rows: tuple[RequestRow, ...], ids: frozenset[str]) -> tuple[RequestRow, ...]:
-    """The rows, those marked whose question is among these damaged ones."""
+    """Return the rows, those marked whose question is among these damaged ones."""
     return tuple(_marked(row, ids) for row in rows) if ids else rows
 
 
 def withheld(items: tuple[ActionItem, ...], ids: frozenset[str]) -> tuple[ActionItem, ...]:
-    """The items; those that ask for an answer to one of these damaged questions without it."""
+    """Return the items; those that ask for an answer to one of these damaged questions without it."""
     why = "its record in the queue is damaged, so it cannot be answered"
     return tuple(
         replace(item, request=_marked(item.request, ids), answerable=False, why=why)
@@ -312,7 +316,7 @@ def _changed(facts: Facts) -> Iterator[Problem]:
 
 
 def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
-    """Names nobody can write to, or that are on no roster, or easily taken for another."""
+    """Yield names nobody can write to, or that are on no roster, or easily taken for another."""
     names = [row.name for row in roster if not row.stranger]
     alike: dict[str, list[str]] = {}
     for row in roster:

@@ -111,7 +111,7 @@ def search(
 
 
 def history(team: Team, live: Sequence[Message], query: Query) -> tuple[list[Message], list[Problem]]:
-    """Everything wanted, oldest first, and what could not be read of the archives."""
+    """Return everything wanted, oldest first, and what could not be read of the archives."""
     by_id: dict[str, Message] = {}
     problems: dict[Problem, None] = {}
     doubled: list[Message] = []
@@ -127,7 +127,7 @@ def history(team: Team, live: Sequence[Message], query: Query) -> tuple[list[Mes
 
 
 def log_line(message: Message, agent: str | None = None) -> str:
-    """One line in the format of seed 001 section 4.5, seen by `agent` (requirements 98, 99); safe to print.
+    """Return one line in the format of seed 001 section 4.5, seen by `agent` (requirements 98, 99); safe to print.
 
     `[YYYY-MM-DD HH:MM:SS] OUTGOING -> peer: "..."` or `INCOMING <- peer: "..."`, in local time. Without an agent the
     line names both ends: `[...] sender -> peer: "..."`.
@@ -149,7 +149,7 @@ def history_json(messages: Sequence[Message]) -> dict[str, Any]:
 
 
 def csv_row(message: Message) -> dict[str, str]:
-    """One row under `CSV_FIELDS`; values are texts, the payload is JSON."""
+    """Return one row under `CSV_FIELDS`; values are texts, the payload is JSON."""
     values: Mapping[str, Any] = {
         "message_id": message.message_id,
         "created": message.created,
@@ -167,7 +167,7 @@ def csv_row(message: Message) -> dict[str, str]:
 
 
 def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
-    """Rows as CSV, below their fields."""
+    """Return the rows as CSV, below their fields."""
     text = io.StringIO()
     table = csv.DictWriter(text, fields, lineterminator="\n")
     table.writeheader()
@@ -176,6 +176,6 @@ def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
 
 
 def plain_cell(value: Any) -> str:
-    """Text that no spreadsheet takes for a formula; empty for None."""
+    """Return text that no spreadsheet takes for a formula; empty for None."""
     text = "" if value is None else str(value)
     return f"'{text}" if text[:1] in "=+-@\t\r\n＝＋－＠" and text else text

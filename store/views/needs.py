@@ -22,7 +22,7 @@ from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, Re
 
 
 def _blocked_by(row: RequestRow, facts: Facts, waiting: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Agents and stories that an open request holds up, the nearest first; a stop holds up nobody.
+    """Return agents and stories that an open request holds up, the nearest first; a stop holds up nobody.
 
     Found along open requests, task assignments and the dependencies of the batch plan.
 
@@ -66,7 +66,7 @@ _RANKS = tuple(Rank)
 
 
 def part_of(item: ActionItem) -> ItemPart:
-    """The part it belongs to: what went wrong is broken even where a request stands behind it."""
+    """Return the part it belongs to: what went wrong is broken even where a request stands behind it."""
     if item.need in _BROKEN:
         return ItemPart.BROKEN
     asks = item.request is not None and item.request.is_open
@@ -76,7 +76,7 @@ def part_of(item: ActionItem) -> ItemPart:
 
 
 def group_of(item: ActionItem) -> ItemPart | Rank:
-    """The group it is shown in: its part, and how urgent it is where it is to decide."""
+    """Return the group it is shown in: its part, and how urgent it is where it is to decide."""
     part = part_of(item)
     return rank_of(item) if part is ItemPart.DECIDE else part
 
@@ -92,7 +92,7 @@ def rank_of(item: ActionItem) -> Rank:
 
 
 def arranged(items: Iterable[ActionItem]) -> tuple[ActionItem, ...]:
-    """The items by part, what is to decide by rank and age, the others in the order they came in."""
+    """Return the items by part, what is to decide by rank and age, the others in the order they came in."""
     parts: dict[ItemPart, list[ActionItem]] = {part: [] for part in ItemPart}
     for item in items:
         parts[part_of(item)].append(item)
@@ -171,7 +171,7 @@ def action_items(facts: Facts) -> tuple[ActionItem, ...]:
 
 
 def _is_to_me(facts: Facts, message: Message) -> bool:
-    """Whether it is a message of somebody else to this reader, read or not."""
+    """Return whether it is a message of somebody else to this reader, read or not."""
     return message.sender not in facts.mine and not {ALL, *facts.mine}.isdisjoint(message.recipients)
 
 
@@ -267,7 +267,7 @@ def _alive(facts: Facts) -> Iterator[ActionItem]:
 
 
 def _overdue(row: RequestRow, who: str, title: str) -> ActionItem:
-    """An item about the end of a wait, whatever the priority of the question."""
+    """Return an item about the end of a wait, whatever the priority of the question."""
     return _item(Need.OVERDUE, who, title, row.question, key=f"{Need.OVERDUE}:{row.key}", request=row)
 
 
@@ -287,7 +287,7 @@ def _item(
     plan_mode: bool = False,
     note: str = "",
 ) -> ActionItem:
-    """An item with its rank, larger where it is more urgent, and the rank in words; age is in neither."""
+    """Return an item with its rank, larger where it is more urgent, and the rank in words; age is in neither."""
     about = message if need is not Need.OVERDUE else None
     priority = about.priority if about is not None else ""
     overdue = about is not None and request is not None and request.state is RequestState.OVERDUE
@@ -319,7 +319,9 @@ def _is_refusal(entry: PlacedMessage) -> bool:
 
 
 def _is_plain(entry: PlacedMessage) -> bool:
-    """Whether it is a message to read: no question, which waits as a request, no end or part of one, no report."""
+    """Return whether it is a message to read: no question, which waits as a request, no end or part of one, no
+    report.
+    """
     read = entry.read
     is_part = read.kind.withdraws or read.kind.talks
     return not (read.opens is not None or is_part or _is_refusal(entry) or report_of(entry.message) is not None)

@@ -121,7 +121,7 @@ class Projection:
             self._past.pop(message_id, None)
 
     def _entries(self) -> tuple[list[PlacedMessage], list[PlacedMessage]]:
-        """The queue in stored order, and what left it; all of the past stands before it."""
+        """Return the queue in stored order, and what left it; all of the past stands before it."""
         live = [PlacedMessage.of(message, place) for place, message in enumerate(self._live)]
         past = [PlacedMessage.of(message, place) for place, message in enumerate(self._past.values(), -len(self._past))]
         return live, past
@@ -191,12 +191,12 @@ class Projection:
 
 
 def _own(message: Message) -> Message:
-    """A message of its own: one read with a whole queue keeps the text of all of it."""
+    """Return a message of its own: one read with a whole queue keeps the text of all of it."""
     return from_record(dict(message.record))
 
 
 def _named(known: Iterable[PlacedMessage], names: Set[str]) -> list[PlacedMessage]:
-    """The facts of kinds with these names."""
+    """Return the facts of kinds with these names."""
     return [entry for entry in known if entry.read.kind is not UNKNOWN and entry.read.name in names]
 
 

@@ -47,7 +47,7 @@ def mode_words(mode: str) -> str:
 
 
 def suggestion_words(suggestion: Any) -> str:
-    """One line for a suggestion of a client: its own rules as it writes them; what is not understood as JSON.
+    """Return one line for a suggestion of a client: its own rules as it writes them; what is not understood as JSON.
 
     Whole, however long it is: the widest rule may be the last.
 
@@ -108,7 +108,9 @@ Hunk = tuple[int, int, int, int]
 
 @lru_cache(maxsize=8)
 def difference(before: str, after: str) -> tuple[str, ...]:
-    """Lines with their sign: ` ` stays, `-` goes, `+` comes; `@@` begins each stretch. Empty when nothing differs."""
+    """Return the lines with their sign: ` ` stays, `-` goes, `+` comes; `@@` begins each stretch. Empty when nothing
+    differs.
+    """
     old, new = lines_of(before), lines_of(after)
     grouping = _matcher((), ())
     vars(grouping)["opcodes"] = _changes(old, new)  # which `get_opcodes` would else work out
@@ -118,7 +120,7 @@ def difference(before: str, after: str) -> tuple[str, ...]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text, with their ends."""
+    """Return the lines of a text, with their ends."""
     return _LINE.findall(text)
 
 
@@ -155,7 +157,7 @@ def counts_of(diff: Sequence[str]) -> str:
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
-    """The changes between two lists of lines; what is equal at both ends is not compared."""
+    """Return the changes between two lists of lines; what is equal at both ends is not compared."""
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     end, stop = len(old) - tail, len(new) - tail
@@ -285,7 +287,7 @@ def excerpt_of(permission: Permission) -> FileExcerpt | UnsetType:
 
 
 def _places(text: str, part: str) -> Iterator[tuple[int, int]]:
-    """The lines, from where to where, in which a part of a text stands, as far as there are not too many."""
+    """Yield the lines, from where to where, in which a part of a text stands, as far as there are not too many."""
     line = last = 0
     place = text.find(part)
     for _ in range(_MOST_PLACES + 1):
@@ -297,7 +299,7 @@ def _places(text: str, part: str) -> Iterator[tuple[int, int]]:
 
 
 def lines_to_remark(question: Message, whole: str | None = None) -> list[str]:
-    """The lines of a request that remarks are on, numbered from 1: a plan's text, a diff, a command.
+    """Return the lines of a request that remarks are on, numbered from 1: a plan's text, a diff, a command.
 
     Args:
         whole: The whole content of a message that holds only its beginning.
@@ -309,19 +311,19 @@ def lines_to_remark(question: Message, whole: str | None = None) -> list[str]:
 
 
 def input_text(given: Fields) -> str:
-    """A whole input as text, to be compared with another."""
+    """Return a whole input as text, to be compared with another."""
     return json.dumps(dict(given), indent=2, ensure_ascii=False, default=str) + "\n"
 
 
 def _command(value: Any) -> str | None:
-    """A command as a shell reads it; a list of words is quoted as one."""
+    """Return a command as a shell reads it; a list of words is quoted as one."""
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
         return shlex.join(value)
     return value if isinstance(value, str) else None
 
 
 def _change(permission: Permission, path: str) -> Proposal | None:
-    """The change of a file, None when the input holds none."""
+    """Return the change of a file, None when the input holds none."""
     given, subject = permission.input, text_in(permission.input, path)
     edits = tuple(_edits(given))
     if edits:
@@ -340,7 +342,9 @@ def _change(permission: Permission, path: str) -> Proposal | None:
 
 
 def _applied(text: str, edits: Sequence[Edit]) -> tuple[str | None, tuple[str, ...]]:
-    """The text after these edits, None where one of them does not fit; and what the reader should know of them."""
+    """Return the text after these edits, None where one of them does not fit; and what the reader should know of
+    them.
+    """
     notes = []
     for old, new, everywhere in edits:
         count = text.count(old) if old else int(not text)
@@ -386,6 +390,8 @@ def _edits(given: Fields) -> Iterator[Edit]:
 
 
 def _without(given: Fields, *keys: str) -> Fields:
-    """The fields that are shown nowhere else; one of these keys whose value is of an unknown sort is among them."""
+    """Return the fields that are shown nowhere else; one of these keys whose value is of an unknown sort is among
+    them.
+    """
     hidden = {key for key in keys if isinstance(given.get(key), _SHOWN.get(key, str))}
     return {key: value for key, value in given.items() if key not in hidden}

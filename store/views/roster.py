@@ -116,7 +116,9 @@ def _state(
 
 
 def _tells(session: AgentSession, spoke: Order | None) -> bool:
-    """Whether the word on the session is the last on the agent: one that rests and writes all the same is at work."""
+    """Return whether the word on the session is the last on the agent: one that rests and writes all the same is at
+    work.
+    """
     if session.doing is Doing.ENDED:
         return False
     return session.doing is Doing.WORKING or spoke is None or spoke <= session.since
@@ -195,7 +197,7 @@ class StopRow(Struct, frozen=True):
 
 
 def stops_of(view: View) -> tuple[StopRow, ...]:
-    """Every agent but the lead, those under way first, then those not asked, then those that ended."""
+    """Return every agent but the lead, those under way first, then those not asked, then those that ended."""
     lead = view.snapshot.config.lead
     asked = _latest(view)
     agents = {row.name: row for row in view.roster if row.name not in (lead, USER)}
@@ -217,7 +219,7 @@ _ORDER = {
 
 
 def _latest(view: View) -> dict[str, RequestRow]:
-    """The latest request to stop of each agent."""
+    """Return the latest request to stop of each agent."""
     latest: dict[str, RequestRow] = {}
     for row in view.requests:
         if row.kind is not RequestKind.SHUTDOWN:

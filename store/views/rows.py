@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def as_json(value: Any, *kept: str) -> Any:
-    """A row as JSON: moments and words as texts; a text that is not known is null.
+    """Return a row as JSON: moments and words as texts; a text that is not known is null.
 
     Args:
         kept: Fields that are empty rather than null.

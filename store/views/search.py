@@ -70,7 +70,7 @@ class Term(Struct, frozen=True):
     is_whole: bool = False
 
     def fits(self, found: Searchable) -> bool:
-        """Whether this part fits."""
+        """Return whether this part fits."""
         return self._is_in(found) is not self.is_negated
 
     def _is_in(self, found: Searchable) -> bool:
@@ -118,7 +118,7 @@ class Query(Struct, frozen=True):
         return tuple(term.value for term in self.terms if not term.key and not term.is_negated and term.value)
 
     def fits(self, found: Searchable) -> bool:
-        """Whether all of it fits."""
+        """Return whether all of it fits."""
         return all(term.fits(found) for term in self.terms)
 
 
@@ -171,7 +171,7 @@ def _saved(name: str, now: datetime, saved: Mapping[str, str], is_typing: bool, 
 
 
 def moment_of(text: str, now: datetime, *, named: str) -> datetime:
-    """A date, a time (local without a zone), or an age: 30m, 12h, 7d.
+    """Return a date, a time (local without a zone), or an age: 30m, 12h, 7d.
 
     Raises:
         TeamError: `USAGE`, with `named` for where it stands.
@@ -208,7 +208,7 @@ def wanted(
     find: str | None = None,
     saved: Mapping[str, str] | None = None,
 ) -> Query:
-    """The query of the options of `history`, and of `find` in this language.
+    """Return the query of the options of `history`, and of `find` in this language.
 
     Raises:
         TeamError: `USAGE` for a time, an expression or a query that is none.
@@ -268,7 +268,7 @@ def request_found(row: RequestRow, *, me: str) -> Searchable:
 
 
 def completions(text: str, values: Mapping[str, Iterable[str]]) -> list[str]:
-    """The queries that `text` may become: its last part with a key, or with a value of its key.
+    """Return the queries that `text` may become: its last part with a key, or with a value of its key.
 
     Args:
         values: Key -> what may stand behind it, `@` -> names of saved queries; `is` is known here.

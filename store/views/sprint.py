@@ -64,7 +64,7 @@ class _Session(Struct):
             self.batches.setdefault(key, _Batch(key, stories, slave, source_of))
 
     def batch_of(self, story: str) -> _Batch | None:
-        """The batch that holds a story."""
+        """Return the batch that holds a story."""
         return next((batch for batch in self.batches.values() if story in batch.stories), None)
 
 
@@ -265,7 +265,7 @@ class _Life(Struct):
         return asked is not None and asked.read.name == DISPATCH
 
     def first(self, step: int) -> PlacedMessage | None:
-        """The message that first made this step."""
+        """Return the message that first made this step."""
         return next(iter(self.seen.get(step, ())), None)
 
 
@@ -316,7 +316,7 @@ def lifecycles(
 
 
 def _agent_of(entry: PlacedMessage) -> str:
-    """The temporary agent in whose life a step is."""
+    """Return the temporary agent in whose life a step is."""
     match entry.read.name:
         case "TASK_ASSIGNMENT" | "shutdown_request":
             return next(iter(entry.message.recipients), "")
@@ -328,7 +328,7 @@ def _agent_of(entry: PlacedMessage) -> str:
 
 
 def _temps(roster: PlacedMessage) -> frozenset[str]:
-    """The temporary agents a roster lists."""
+    """Return the temporary agents a roster lists."""
     lists = roster.read.body.get("roster")
     temps = lists.get("temps") if isinstance(lists, Mapping) else None
     return frozenset(temp for temp in temps if isinstance(temp, str)) if isinstance(temps, list) else frozenset()
@@ -355,7 +355,7 @@ def _complete(life: _Life, rosters: _Rosters, requests: Requests) -> None:
 def _first(
     rosters: _Rosters, agent: str, *, listed: bool, after: Order, before: Order | None = None
 ) -> PlacedMessage | None:
-    """The first roster in that stretch that lists `agent`, or does not."""
+    """Return the first roster in that stretch that lists `agent`, or does not."""
     for entry, temps in islice(rosters, bisect_right(rosters, after, key=_order), None):
         if before is not None and entry.order >= before:
             break
@@ -400,14 +400,14 @@ def _came_before(entry: PlacedMessage, other: PlacedMessage) -> bool:
 
 
 def _is_doubled(life: _Life, step: int, requests: Requests) -> bool:
-    """Whether it was made again; asking again to stop after a refusal is no doubled step."""
+    """Return whether it was made again; asking again to stop after a refusal is no doubled step."""
     ids = {entry.message.message_id: entry for entry in life.seen[step]}
     earlier = list(ids.values())[:-1]
     return any(step != 9 or not requests.is_refused(entry.read.request_id or "") for entry in earlier)
 
 
 def _slave(life: _Life) -> str:
-    """The slave it works for: whoever gave the task, was told of the creation, or asked for the end."""
+    """Return the slave it works for: whoever gave the task, was told of the creation, or asked for the end."""
     gave = (entry.message.sender for step in (1, 5, 8) if (entry := life.first(step)))
     told = (entry.message.recipients[0] for step in (3, 10, 7) if (entry := life.first(step)))
     return next(chain(gave, told), "")

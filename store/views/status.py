@@ -117,7 +117,7 @@ class StoreStatus(Struct, frozen=True):
         return not any(reason.state in _INCOMPLETE for reason in self.reasons)
 
     def reason(self, *states: State) -> Reason | None:
-        """The first reason of one of these states, None when there is none."""
+        """Return the first reason of one of these states, None when there is none."""
         return next((reason for reason in self.reasons if reason.state in states), None)
 
     @property
@@ -132,7 +132,7 @@ _INCOMPLETE = frozenset({State.READING, State.UNREADABLE, State.VANISHED, State.
 
 
 def assess(snapshot: Snapshot | None, now: datetime, looks: Looks = Looks()) -> StoreStatus:  # noqa: B008 (it is frozen)
-    """The verdict on the last snapshot, None when none was taken yet."""
+    """Return the verdict on the last snapshot, None when none was taken yet."""
     reasons = tuple(_reasons(snapshot, now, looks))
     if snapshot is None:
         return StoreStatus(reasons[0].state, reasons)
@@ -148,14 +148,14 @@ def assess(snapshot: Snapshot | None, now: datetime, looks: Looks = Looks()) -> 
 
 
 def held_for(holder: LockHolder, now: datetime) -> float | None:
-    """Seconds for which the lock has been held; None when that is not known, or the clocks do not agree."""
+    """Return the seconds for which the lock has been held; None when that is not known, or the clocks do not agree."""
     since = from_text(holder.since)
     seconds = (now - since).total_seconds() if since is not None else None
     return None if seconds is None or seconds < -LONG_WRITE else max(seconds, 0.001)
 
 
 def is_in_the_way(holder: LockHolder, now: datetime) -> bool:
-    """Whether the lock is held longer than a write takes; one of unknown age is taken for such a one."""
+    """Return whether the lock is held longer than a write takes; one of unknown age is taken for such a one."""
     held = held_for(holder, now)
     return held is None or held >= LONG_WRITE
 
@@ -253,7 +253,7 @@ def view_of_team(
     archived: int = ARCHIVED,
     thorough: bool = False,
 ) -> View:
-    """The view of `me`. A request that is open is in the queue with everything said about it, so `archived=0`
+    """Return the view of `me`. A request that is open is in the queue with everything said about it, so `archived=0`
     is enough for what waits. A `thorough` look reads the attachments, too, and has a finding when it did not reach
     back to the beginning.
     """
@@ -269,7 +269,7 @@ def view_of_team(
 
 
 def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
-    """One request of the ledger."""
+    """Return one request of the ledger."""
     names = ("request_id", "answered_by", "reason", "title", "supersedes", "superseded_by", "kind", "state", "flags")
     moments = ("asked_at", "answered_at", "seen_at", "due_at", "expires_at", "withdrawn_at")
     return {
@@ -331,7 +331,7 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
 
 
 def need_json(item: ActionItem, now: datetime) -> dict[str, Any]:
-    """One thing that waits for the reader, most urgent first in `needs`."""
+    """Return one thing that waits for the reader, most urgent first in `needs`."""
     return {
         "need": str(item.need),
         "who": item.who,

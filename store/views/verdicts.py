@@ -126,7 +126,7 @@ class FollowedVerdict:
         return row
 
     def _found(self, snapshot: Snapshot, history: Sequence[Message]) -> RequestRow | None:
-        """The row of this id, the own one first where several agents chose the same id."""
+        """Return the row of this id, the own one first where several agents chose the same id."""
         view = self._projection.update(snapshot, self._team.clock(), history, complete=False)
         rows = [row for row in view.requests if row.request_id == self._request_id]
         return min(rows, key=lambda row: row.asker != self._me, default=None)
@@ -150,7 +150,7 @@ class FollowedVerdict:
         return self.look()
 
     def seconds_left(self) -> float | None:
-        """Seconds until it may stand otherwise without a change that is told; None when it cannot."""
+        """Return the seconds until it may stand otherwise without a change that is told; None when it cannot."""
         if self._outage.error is not None:
             return TICK
         if self._row is None or self._row.expires_at is None:

@@ -19,7 +19,7 @@ _PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::|:(?P<name>[A-Za-z_]\w*)
 
 
 def quoted(name: str) -> str:
-    """The name of a table or column of others as part of a statement, whatever characters it has.
+    """Return the name of a table or column of others as part of a statement, whatever characters it has.
 
     Raises:
         TeamError: `INVALID_FIELD` for one that no database can have.
@@ -36,19 +36,19 @@ def listed(name: str, values: Iterable[object]) -> tuple[str, dict[str, Any]]:
 
 
 def insert(table: str, columns: Iterable[str]) -> str:
-    """The statement that adds a row; the parameters have the names of the columns."""
+    """Return the statement that adds a row; the parameters have the names of the columns."""
     names = list(columns)
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
 
 
 def containing(text: str) -> str:
-    """The pattern for `LIKE :pattern ESCAPE '/'` that finds `text` anywhere."""
+    """Return the pattern for `LIKE :pattern ESCAPE '/'` that finds `text` anywhere."""
     return "%" + re.sub(r"([/%_])", r"/\1", text) + "%"
 
 
 @lru_cache(maxsize=256)
 def for_psycopg(statement: str) -> str:
-    """The statement with its parameters as `%(name)s`, and every other `%` doubled."""
+    """Return the statement with its parameters as `%(name)s`, and every other `%` doubled."""
     return _PARTS.sub(
         lambda part: f"%({part['name']})s" if part["name"] else part[0].replace("%", "%%"),
         statement,
@@ -95,29 +95,29 @@ class Connection(ABC):
         self.file = file
 
     def rows(self, statement: str, values: Values = _NONE) -> list[tuple[Any, ...]]:
-        """All rows that the statement gives."""
+        """Return all rows that the statement gives."""
         with closing(self._execute(statement, values)) as cursor:
             return list(cursor.fetchall())
 
     def rows_among(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        """The rows that a statement ending in `IN` gives for these values, asked for some hundred at a time."""
+        """Return the rows that a statement ending in `IN` gives for these values, asked for some hundred at a time."""
         parts = [listed("value", values[start : start + _AT_ONCE]) for start in range(0, len(values), _AT_ONCE)]
         return [row for some, bound in parts for row in self.rows(f"{statement} {some}", bound)]
 
     def chunks(self, size: int, statement: str, values: Values = _NONE) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows, `size` at a time."""
+        """Yield the rows, `size` at a time."""
         with closing(self._execute(statement, values)) as cursor:
             while chunk := cursor.fetchmany(size):
                 yield chunk
 
     def first(self, statement: str, values: Values = _NONE) -> tuple[Any, ...] | None:
-        """The first row, None when there is none."""
+        """Return the first row, None when there is none."""
         with closing(self._execute(statement, values)) as cursor:
             row: tuple[Any, ...] | None = cursor.fetchone()
             return row
 
     def scalar(self, statement: str, values: Values = _NONE) -> Any:
-        """The first value of the first row, None when there is none."""
+        """Return the first value of the first row, None when there is none."""
         row = self.first(statement, values)
         return None if row is None else row[0]
 
@@ -146,11 +146,11 @@ class Connection(ABC):
 
     @abstractmethod
     def columns(self, table: str) -> list[Column]:
-        """The columns of a table or view, in their order; none when there is no such thing."""
+        """Return the columns of a table or view, in their order; none when there is no such thing."""
 
     def _execute(self, statement: str, values: Values) -> Any:
         return self.driver.execute(self._spelt(statement), values) if values else self.driver.execute(statement)
 
     def _spelt(self, statement: str) -> str:
-        """The statement with its parameters as the driver wants them."""
+        """Return the statement with its parameters as the driver wants them."""
         return statement

@@ -35,7 +35,7 @@ _MAY_TELL = " OR ".join(["action = :confirmed", *(f"facts LIKE :sought_{n} ESCAP
 
 
 def archived_row(agent: str, message: Message, *, n: int) -> FieldDict:
-    """The archive row of a message."""
+    """Return the archive row of a message."""
     moment = message.created_at
     return {
         "n": n,
@@ -55,7 +55,7 @@ def archived_messages(connection: Connection, condition: str, values: Values) ->
 
 
 def page(connection: Connection, *, agent: str | None, cursor: str | None, limit: int) -> Page:
-    """A stretch of history, newest first; the cursor is the place of its last message.
+    """Return a stretch of history, newest first; the cursor is the place of its last message.
 
     Raises:
         TeamError: `INVALID_FIELD` for a cursor that is none.
@@ -90,7 +90,7 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
 
 
 def _message_of(text: object) -> Message | None:
-    """The archived message that `text` holds, None when it holds none."""
+    """Return the archived message that `text` holds, None when it holds none."""
     try:
         record = object_of(text)
         return from_record(record) if record else None
@@ -99,7 +99,7 @@ def _message_of(text: object) -> Message | None:
 
 
 def as_text(value: object) -> str:
-    """A value of one of our own columns of text, whatever its type is; empty for none."""
+    """Return a value of one of our own columns of text, whatever its type is; empty for none."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return "" if value is None else str(value)
@@ -126,7 +126,7 @@ class AuditRow(NamedTuple):
         return hashlib.sha256(self.said()).hexdigest()
 
     def with_seal(self, key: bytes) -> AuditRow:
-        """The same with its seal as the last of the facts."""
+        """Return the same with its seal as the last of the facts."""
         comma = "," if len(self.facts) > len("{}") else ""
         return self._replace(facts=f'{self.facts[:-1]}{comma}"seal":"{seal(key, self.said())}"}}')
 
@@ -216,8 +216,9 @@ def _list(value: object) -> list[Any]:
 
 
 def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, FieldDict]]:
-    """The lines for the audit trail; the first also says which requests, answers and words of humans on requests were
-    added: whoever is handed those asks whether team-console wrote them."""
+    """Return the lines for the audit trail; the first also says which requests, answers and words of humans on
+    requests were added: whoever is handed those asks whether team-console wrote them.
+    """
     (action, facts), *rest = changes.records
     questions = [message.message_id for message in changes.added.values() if parse_message(message).opens is not None]
     said = [message for message in changes.added.values() if is_answer(message) or may_be_verdict(config, message)]
@@ -230,7 +231,7 @@ def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, Field
 def audit_lines(
     records: Iterable[tuple[str, Mapping[str, Any]]], *, seq: int, prev: str, at: str, actor: str, key: bytes = b""
 ) -> list[AuditRow]:
-    """The lines to append after line `seq` with the hash `prev`, sealed where there is a key."""
+    """Return the lines to append after line `seq` with the hash `prev`, sealed where there is a key."""
     lines: list[AuditRow] = []
     for number, (action, facts) in enumerate(records, start=seq + 1):
         line = AuditRow(number, at, actor, action, dump(facts), prev)

@@ -18,7 +18,8 @@ _FORMS = "Give PATH.db, sqlite:///PATH or postgresql://USER@HOST/DATABASE."
 
 
 def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_now) -> SqlTeam:
-    """The team at `location`. Nothing is made: a database file must exist, a server may be unreachable at the moment.
+    """Return the team at `location`. Nothing is made: a database file must exist, a server may be unreachable at the
+    moment.
 
     Raises:
         TeamError: `TEAM_NOT_FOUND` for a location of another form, a missing file or a missing driver.
@@ -88,7 +89,9 @@ def _opened(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
 
 
 def _place(location: str) -> Path | str:
-    """The file, or the address as libpq knows it. A driver, as in `postgresql+psycopg`, says nothing: we have one."""
+    """Return the file, or the address as libpq knows it. A driver, as in `postgresql+psycopg`, says nothing: we have
+    one.
+    """
     scheme, found, rest = location.partition("://")
     if not found:
         return absolute(location)

@@ -185,7 +185,9 @@ class PostgresTeam(SqlTeam):
         self._pid = os.getpid()
 
     def take(self) -> PostgresConnection:
-        """The connection that is kept, or another while that one is in use; what the address says goes before ours."""
+        """Return the connection that is kept, or another while that one is in use; what the address says goes before
+        ours.
+        """
         if self._pid != os.getpid():
             _LEFT_ALONE.extend(self._kept)
             # guard: connection-per-process
@@ -384,7 +386,7 @@ class PostgresTeam(SqlTeam):
                 connection.change(_BEAT, row)
 
     def _told(self, error: Exception) -> str:
-        """The words of the driver on one line, without a password."""
+        """Return the words of the driver on one line, without a password."""
         return cover(" ".join(str(error).split()), self._passwords) or type(error).__name__
 
     def _holding(self, connection: Connection) -> LockHolder | None:
@@ -433,5 +435,7 @@ async def _glance(connection: AsyncConnection[Any]) -> object:
 
 
 def is_lost(state: str | None) -> bool:
-    """Whether an error with this SQLSTATE says that the server is not there for us; without one nobody answered."""
+    """Return whether an error with this SQLSTATE says that the server is not there for us; without one nobody
+    answered.
+    """
     return state is None or state.startswith(_LOST)

@@ -36,7 +36,7 @@ class RowsState(Struct, frozen=True):
 
 
 def in_order(entries: Iterable[RowEntry]) -> list[Message]:
-    """Every message, rows of other programs merged between ours by age."""
+    """Return every message, rows of other programs merged between ours by age."""
     ours: list[tuple[int, Message]] = []
     others: list[Message] = []
     for entry in entries:
@@ -72,7 +72,7 @@ class RowReader:
         self.missing: frozenset[str] = frozenset()
 
     def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> RowsState:
-        """Everything as the connection sees it now. Hold `guard` from before the connection's view began.
+        """Return everything as the connection sees it now. Hold `guard` from before the connection's view began.
 
         Raises:
             InterruptedError: `progress` said to stop.
@@ -107,7 +107,7 @@ class RowReader:
             return entries
 
     def _entry(self, columns: Sequence[Any], key: str, place: str) -> RowEntry:
-        """The row understood, or remembered when it is as it was."""
+        """Return the row understood, or remembered when it is as it was."""
         known = self._known.get(key)
         if known is not None and known.row == columns:
             return known
@@ -117,7 +117,7 @@ class RowReader:
 
 
 def _fetched(connection: Connection, shape: Shape, progress: Progress | None) -> Iterator[Any]:
-    """All rows in stored order, with the notes beside them."""
+    """Yield all rows in stored order, with the notes beside them."""
     total = connection.scalar(f"SELECT count(*) FROM {MESSAGES}") if progress else 0
     read = 0
     for chunk in connection.chunks(_CHUNK, shape.rows()):

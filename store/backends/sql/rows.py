@@ -142,7 +142,7 @@ def columns_of(message: Message) -> FieldDict:
 
 
 def new_row(message: Message, *, arrival: int) -> tuple[FieldDict, str]:
-    """All column values of a row of ours, and the note beside it."""
+    """Return all column values of a row of ours, and the note beside it."""
     columns = {**columns_of(message), "payload": payload_text(message)}
     return columns, _own_note(message, columns, arrival, _words(message))
 
@@ -171,12 +171,14 @@ def changed_row(old: RowEntry, new: Message) -> tuple[FieldDict, str | None]:
 
 
 def given_payload(entry: RowEntry) -> Any:
-    """The payload column as the writer of the row filled it; without the note that 0.5.0 put into its own."""
+    """Return the payload column as the writer of the row filled it; without the note that 0.5.0 put into its own."""
     return payload_text(entry.message) if entry.is_old and entry.message is not None else entry.row.payload
 
 
 def payload_text(message: Message) -> str | None:
-    """The payload of the record for its column, None for none, and for one that would be read as a row of 0.5.0."""
+    """Return the payload of the record for its column, None for none, and for one that would be read as a row of
+    0.5.0.
+    """
     payload = message.record.get("payload")
     return None if payload is None or _has_own_note(payload) else dump(payload)
 
@@ -197,7 +199,7 @@ def _words(message: Message) -> list[str]:
 
 
 def _recorded_words(note: Fields) -> list[Any]:
-    """The same as it was written; nothing for a row of another program or of 0.5.0."""
+    """Return the same as it was written; nothing for a row of another program or of 0.5.0."""
     words = note.get(_WORDS)
     return words if isinstance(words, list) and len(words) == len(_PARTS) else []
 
@@ -207,7 +209,7 @@ def _has_own_note(payload: Any) -> bool:
 
 
 def _record(row: Row, payload: Any, note: Fields) -> FieldDict:
-    """The record of the row; where the note contradicts what the columns name, another program changed them."""
+    """Return the record of the row; where the note contradicts what the columns name, another program changed them."""
     base = _from_columns(row, payload, foreign=not _has_own_note(payload))
     if not note:
         return base
@@ -258,7 +260,7 @@ def _listed(note: Fields) -> list[Any]:
 
 
 def _from_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
-    """The record that the columns alone give."""
+    """Return the record that the columns alone give."""
     record: FieldDict = {
         "message_id": row.message_id,
         "type": row.message_type or "message",
@@ -299,7 +301,9 @@ def _same(value: Any, other: Any) -> bool:
 
 
 def _moment(value: Any, *, is_utc: bool) -> str:
-    """The time in UTC, or the text as it is when it is none; `is_utc`: whatever zone the database put after it."""
+    """Return the time in UTC, or the text as it is when it is none; `is_utc`: whatever zone the database put after
+    it.
+    """
     if value is None:
         return ""
     text = _ZONE.sub("" if is_utc else r"\1", str(value))
@@ -308,7 +312,7 @@ def _moment(value: Any, *, is_utc: bool) -> str:
 
 
 def _parse(text: Any) -> tuple[Any, str | None]:
-    """The JSON value in `text`, which may be bytes, or the text itself and why it is none."""
+    """Return the JSON value in `text`, which may be bytes, or the text itself and why it is none."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     if not isinstance(text, str):
@@ -326,18 +330,20 @@ def _refuse(word: str) -> Any:
 
 
 def object_of(text: Any) -> FieldDict:
-    """The JSON object in `text`, an empty one where there is none."""
+    """Return the JSON object in `text`, an empty one where there is none."""
     found, _ = _parse(text)
     return found if isinstance(found, dict) else {}
 
 
 def storable(text: str) -> str:
-    """A text for a column: half a character, as JSON can hold one and a database cannot, stands there as its escape."""
+    """Return a text for a column: half a character, as JSON can hold one and a database cannot, stands there as its
+    escape.
+    """
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\N{SYMBOL FOR NULL}")
 
 
 def is_storable(text: str) -> bool:
-    """Whether a column can hold the text as it is; no row has one that it cannot."""
+    """Return whether a column can hold the text as it is; no row has one that it cannot."""
     return storable(text) == text
 
 

@@ -111,7 +111,7 @@ class Numbers(Struct, frozen=True):
 
 
 def numbers(connection: Connection) -> Numbers | None:
-    """The numbers of the last write; None where somebody took them away or put something else in their place."""
+    """Return the numbers of the last write; None where somebody took them away or put something else in their place."""
     row = connection.first(f"SELECT arrivals, audit_seq, audit_hash, changed_at FROM {STATE}")
     if row is None or not (isinstance(row[0], int) and isinstance(row[1], int)):
         return None
@@ -151,13 +151,13 @@ def restore_numbers(connection: Connection, *, arrivals: int) -> Problem | None:
 
 
 def _last_line(connection: Connection) -> tuple[int, str]:
-    """The number and the hash of the last line on the audit trail."""
+    """Return the number and the hash of the last line on the audit trail."""
     row = connection.first(f"SELECT seq, hash FROM {AUDIT} ORDER BY seq DESC LIMIT 1")
     return (row[0], str(row[1])) if row is not None and isinstance(row[0], int) else (0, "")
 
 
 def _last_arrival(connection: Connection) -> int:
-    """The highest number of a row beside `agent_message`."""
+    """Return the highest number of a row beside `agent_message`."""
     highest = (connection.scalar(f"SELECT max(n) FROM {table}") for table in (ARCHIVE, INBOX))
     return max((number for number in highest if isinstance(number, int)), default=0)
 
@@ -250,21 +250,21 @@ class Shape(Struct, frozen=True):
         return column if is_text else f"CAST({column} AS TEXT)"
 
     def insertion(self, columns: Iterable[str]) -> str:
-        """The statement that adds a row with values for `columns`; those that are not there are left out."""
+        """Return the statement that adds a row with values for `columns`; those that are not there are left out."""
         names = [name for name in columns if name in self.types]
         return f"INSERT INTO {MESSAGES} ({', '.join(names)}) VALUES ({', '.join(self._bound(name) for name in names)})"
 
     def change(self, columns: Iterable[str]) -> str:
-        """The statement that changes `columns` of the row with `old_id`."""
+        """Return the statement that changes `columns` of the row with `old_id`."""
         values = ", ".join(f"{name} = {self._bound(name)}" for name in columns)
         return f"UPDATE {MESSAGES} SET {values} WHERE {self.id} = :old_id"
 
     def removal(self) -> str:
-        """The statement that deletes that row."""
+        """Return the statement that deletes that row."""
         return f"DELETE FROM {MESSAGES} WHERE {self.id} = :old_id"
 
     def rows(self, condition: str = "") -> str:
-        """The select of all columns of `Row`, in no order."""
+        """Return the select of all columns of `Row`, in no order."""
         parts = [self._read(name) for name in COLUMNS]
         where = f" WHERE {condition}" if condition else ""
         if not self.has_ours:
@@ -273,7 +273,9 @@ class Shape(Struct, frozen=True):
         return f"SELECT {', '.join(parts)}, {NOTES}.note FROM {joined}{where}"
 
     def other_columns(self) -> str:
-        """The select of the id and the columns we do not know, as texts where that is needed, of ids that follow."""
+        """Return the select of the id and the columns we do not know, as texts where that is needed, of ids that
+        follow.
+        """
         names = [quoted(name) for name in self.others]
         values = [f"CAST({name} AS TEXT)" for name in names] if self.is_strict else names
         return f"SELECT {', '.join([self.id, *values])} FROM {MESSAGES} WHERE {self.id} IN"
@@ -298,12 +300,14 @@ class Shape(Struct, frozen=True):
         return f"CAST({value} AS TEXT)"
 
     def _is_local_time(self, name: str) -> bool:
-        """Whether the column holds the clock of the database's time zone, as `CURRENT_TIMESTAMP` fills it there."""
+        """Return whether the column holds the clock of the database's time zone, as `CURRENT_TIMESTAMP` fills it
+        there.
+        """
         kind = self.types.get(name, "")
         return self.is_strict and kind.startswith("timestamp") and kind.endswith("without time zone")
 
     def has_bytes(self, name: str) -> bool:
-        """Whether the column holds bytes by its type, which are no text to a statement."""
+        """Return whether the column holds bytes by its type, which are no text to a statement."""
         return self.types.get(name) == "bytea"
 
 
@@ -342,7 +346,8 @@ def find_shape(connection: Connection) -> Shape | None:
 
 
 def find_inbox(connection: Connection, agent: str) -> str | None:
-    """The agent's own table `{agent}_inbox` as seed 003's delivery code writes to it (step 2, method 1), if any.
+    """Return the agent's own table `{agent}_inbox` as seed 003's delivery code writes to it (step 2, method 1), if
+    any.
 
     The name of the agent may be encoded in it.
 

@@ -49,7 +49,8 @@ class Settings:
         return *(path and stamp(path) for path in files), self._root and whose(self._root)
 
     def look(self, connection: Connection, shape: Shape) -> InForce:
-        """The settings now, with what is wrong with them; while they cannot be understood, the last good ones.
+        """Return the settings now, with what is wrong with them; while they cannot be understood, the last good
+        ones.
 
         Raises:
             TeamError: As for `stored_settings`.
@@ -97,7 +98,7 @@ class Settings:
 
 
 def stored_settings(connection: Connection) -> str | None:
-    """The text in the table, None when there is none.
+    """Return the text in the table, None when there is none.
 
     Raises:
         TeamError: `STORE_UNREADABLE` when a later team-console made our tables.
@@ -161,7 +162,7 @@ def _pointer(words: str) -> tuple[int, str, str]:
 
 
 def _text_on_record(connection: Connection, line: int, recorded: str) -> bytes | None:
-    """The text on the audit trail: in the line that is pointed to, else in the newest that has one."""
+    """Return the text on the audit trail: in the line that is pointed to, else in the newest that has one."""
     values = {"line": line, "pattern": containing('"settings":{"sha256"')}
     for condition in ("seq = :line", "facts LIKE :pattern ESCAPE '/'"):
         wanted = f"SELECT facts FROM {AUDIT} WHERE {condition} ORDER BY seq DESC LIMIT 1"

@@ -119,7 +119,7 @@ class SqliteTeam(SqlTeam):
         self._held: int | None = None
 
     def take(self) -> Connection:
-        """A new connection to the file that is there now."""
+        """Return a new connection to the file that is there now."""
         file = _identity(self.path)
         if file is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
@@ -140,12 +140,12 @@ class SqliteTeam(SqlTeam):
         connection.close()
 
     def mark(self) -> object | None:
-        """The version of the files, once a change of them has settled."""
+        """Return the version of the files, once a change of them has settled."""
         found = self._version()
         return found if _age(found) > _SETTLES[-1] else None
 
     def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
-        """A locked file beside the database: a row that is renewed would wake everybody who watches the file."""
+        """Return a locked file beside the database: a row that is renewed would wake everybody who watches the file."""
         if self.read_only:
             return nullcontext(False)
         try:
@@ -159,7 +159,7 @@ class SqliteTeam(SqlTeam):
         return self._presence.attendance(presence)
 
     def places(self) -> Mapping[str, str]:
-        """The file, its log and the folder of who is there."""
+        """Return the file, its log and the folder of who is there."""
         path = os.path.abspath(self.path)
         return {"database": path, "log": f"{path}-wal", "presence": f"{path}-presence"}
 
@@ -201,7 +201,7 @@ class SqliteTeam(SqlTeam):
         self._refuse_lost(connection, outcome, **{OUTCOME_UNKNOWN: True})
 
     def holder(self) -> LockHolder | None:
-        """The process that has the byte locked which SQLite locks for writing, from the kernel's own list."""
+        """Return the process that has the byte locked which SQLite locks for writing, from the kernel's own list."""
         try:
             lines = [line.split() for line in _PROC_LOCKS.read_text().splitlines()]
         except OSError:
@@ -221,7 +221,7 @@ class SqliteTeam(SqlTeam):
         return TeamError(Code.STORE_FAILED, f"{self.location}: {error}", "Nothing was changed.")
 
     def problems(self) -> tuple[Problem, ...]:
-        """A file that several machines see."""
+        """Return a file that several machines see."""
         if not _is_on_network(self.path):
             return ()
         text = "the database is on a network file system, where SQLite's locks and log do not work across machines"
@@ -250,7 +250,7 @@ class SqliteTeam(SqlTeam):
         return tuple((one.st_ino, one.st_size, one.st_mtime_ns) if one and one.st_size else None for one in files)
 
     def _lost(self) -> str:
-        """The log, or its index, that this process has open and somebody took away; empty for none."""
+        """Return the log, or its index, that this process has open and somebody took away; empty for none."""
         real = os.path.realpath(self.path)
         taken = {f"{real}-{kind} (deleted)" for kind in ("wal", "shm")}
         return next((link.removesuffix(" (deleted)") for link in _open_files() if link in taken), "")
@@ -280,12 +280,12 @@ def _open_files() -> list[str]:
 
 
 def _open_to_write(path: Path) -> sqlite3.Connection:
-    """A connection without transactions of its own making, every commit synced."""
+    """Return a connection without transactions of its own making, every commit synced."""
     return _connect(path, "mode=rw", "synchronous = FULL", "foreign_keys = ON", timeout=5.0)
 
 
 def _open_to_look(path: Path) -> sqlite3.Connection:
-    """A connection that creates, locks and changes nothing, for a short look.
+    """Return a connection that creates, locks and changes nothing, for a short look.
 
     Without a log the file is read as it is; with one its index is only read, and one that is missing not made.
 
@@ -331,7 +331,7 @@ def _refuse_pipe(journal: Path) -> None:
 
 
 def _is_on_network(path: Path) -> bool:
-    """Whether the file is on a file system that SQLite's log does not work on across machines."""
+    """Return whether the file is on a file system that SQLite's log does not work on across machines."""
     try:
         mounts = [line.split() for line in _MOUNTS.read_text().splitlines()]
     except OSError:
@@ -379,7 +379,7 @@ def _is_empty(path: Path) -> bool:
 
 
 def _age(version: Version) -> float:
-    """Seconds since the last change; file times move in steps of some milliseconds."""
+    """Return the seconds since the last change; file times move in steps of some milliseconds."""
     return (time.time_ns() - max((item[2] for item in version if item is not None), default=0)) / 1e9
 
 

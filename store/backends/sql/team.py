@@ -119,7 +119,7 @@ class SqlTeam(Team):
 
     @abstractmethod
     def take(self) -> Connection:
-        """A connection that begins no transactions by itself."""
+        """Return a connection that begins no transactions by itself."""
 
     @abstractmethod
     def give_back(self, connection: Any) -> None:
@@ -132,7 +132,9 @@ class SqlTeam(Team):
                 connection.change("ROLLBACK")
 
     def mark(self) -> object | None:
-        """A value that is the same as long as nothing in the database changed; None when there is no such thing."""
+        """Return a value that is the same as long as nothing in the database changed; None when there is no such
+        thing.
+        """
         return None
 
     def prepare(self, connection: Connection) -> None:
@@ -176,7 +178,7 @@ class SqlTeam(Team):
 
     @abstractmethod
     def translate(self, error: Exception) -> TeamError:
-        """The user's error for what the database said."""
+        """Return the user's error for what the database said."""
 
     def problems(self) -> tuple[Problem, ...]:
         """Return findings on the place of the database."""
@@ -426,7 +428,7 @@ class SqlTeam(Team):
         return TeamError(Code.STORE_FAILED, f"{known.message}; nothing was changed", known.hint)
 
     def _with_ours(self, connection: Connection, shape: Shape) -> Shape:
-        """The tables, ours made now: this is the first write to a database of others."""
+        """Return the tables, ours made now: this is the first write to a database of others."""
         if shape.hidden:
             raise TeamError(Code.NOT_PERMITTED, f"{self.location}: {HIDDEN}", GRANT)
         try:
@@ -445,7 +447,7 @@ class SqlTeam(Team):
 
 
 def _tables(connection: Connection, location: str) -> Shape:
-    """The tables as they are now: other programs may make, change and drop them.
+    """Return the tables as they are now: other programs may make, change and drop them.
 
     Raises:
         TeamError: `STORE_UNREADABLE` when there is no table of messages.

@@ -67,7 +67,7 @@ def may_address(condition: str) -> str:
 
 
 def to_recipient(recipient: str) -> Values:
-    """The values of `may_address`."""
+    """Return the values of `may_address`."""
     written = dict(zip(("recipient", "apart", "decomposed"), spellings(recipient), strict=True))
     return {**written, "everybody": ALL}
 
@@ -110,7 +110,7 @@ class SqlTransaction(Transaction):
         self._arrivals = 0
 
     def entry(self, message: Message) -> RowEntry:
-        """The row behind a stored message, as this transaction read it.
+        """Return the row behind a stored message, as this transaction read it.
 
         Raises:
             LookupError: This transaction read no such row.
@@ -139,7 +139,7 @@ class SqlTransaction(Transaction):
     def candidates(
         self, *, recipient: str | None, statuses: frozenset[str], types: frozenset[str]
     ) -> Sequence[Message]:
-        """Rows for this recipient or of these types alone, while no more was read.
+        """Return the rows for this recipient or of these types alone, while no more was read.
 
         Of types that a row of others has all rows, among which it has its place.
         """
@@ -158,7 +158,7 @@ class SqlTransaction(Transaction):
         return self.changes.apply(in_order(entries))
 
     def naming(self, word: str) -> Sequence[Message]:
-        """Rows alone with that id, or with the word or an escape that could hide it in their payload or note."""
+        """Return the rows with that id, or with the word or an escape that may hide it in their payload or note."""
         is_text = "payload" in self.shape.types and not self.shape.has_bytes("payload")
         if self._state is not None or self.changes.replaced or not (is_text and _PLAIN_ID(word)):
             return self.everything()
@@ -206,7 +206,9 @@ class SqlTransaction(Transaction):
         return (entry is None or entry.arrival is not None) and super().is_archived(message)
 
     def _owners(self, message_id: str) -> AbstractSet[str]:
-        """The agents with this message in their archive; those of all messages that were read are asked for at once."""
+        """Return the agents with this message in their archive; those of all messages that were read are asked for
+        at once.
+        """
         if message_id not in self._archives and is_storable(message_id):
             live = self._entries.keys()
             wanted = sorted(live - self._archives.keys()) if message_id in live else [message_id]
@@ -399,5 +401,5 @@ def append_once(path: Path, message: Message) -> None:
 
 
 def _row_of(entry: RowEntry) -> FieldDict:
-    """The parameter that tells which row `Shape.change` and `Shape.removal` mean."""
+    """Return the parameter that tells which row `Shape.change` and `Shape.removal` mean."""
     return {"old_id": entry.row.message_id}

@@ -54,7 +54,8 @@ _decode = json.JSONDecoder().raw_decode
 
 
 def closed(message: Message, shown: bytes = b"") -> bytes:
-    """An archive entry of `message` with its closing line; `shown` is its text in the queue, where it stands there.
+    """Return an archive entry of `message` with its closing line; `shown` is its text in the queue, where it stands
+    there.
 
     A text of our own form is taken as it is: it reads as this message in any place.
 
@@ -67,7 +68,7 @@ def closed(message: Message, shown: bytes = b"") -> bytes:
 
 
 def _word(message_id: str) -> str:
-    """The id as one word of ASCII, other characters percent-encoded."""
+    """Return the id as one word of ASCII, other characters percent-encoded."""
     if is_plain(message_id):
         return message_id
 
@@ -100,7 +101,7 @@ class Part(Struct, dict=True):
         return ends
 
     def _closed(self, message_id: str) -> Iterator[bytes]:
-        """The entries closed under this id whose checksum holds."""
+        """Yield the entries closed under this id whose checksum holds."""
         for end in self._ends.get(_word(message_id).encode(), ()):
             if _crc_holds(self.data, end):
                 yield self.data[_entry_start(self.data, end) : end]
@@ -111,17 +112,19 @@ class Part(Struct, dict=True):
                 yield entry.message
 
     def proves(self, message_id: str) -> bool:
-        """Whether a whole copy of this id is here: closed with the right checksum, or readable without one."""
+        """Return whether a whole copy of this id is here: closed with the right checksum, or readable without one."""
         return any(True for _ in self._closed(message_id)) or self.message(message_id) is not None
 
     def keeps(self, message: Message) -> bool:
-        """Whether a whole copy of this very message is here, in whatever state; another one of its id does not do."""
+        """Return whether a whole copy of this very message is here, in whatever state; another one of its id does
+        not do.
+        """
         # Closed entries first: to find others reads the whole file, while everybody waits for the lock.
         ways = (self._closed_messages, self._messages)
         return any(is_copy(other, message) for way in ways for other in way(message.message_id))
 
     def message(self, message_id: str) -> Message | None:
-        """The first copy of this id, if it is here and readable."""
+        """Return the first copy of this id, if it is here and readable."""
         return next(iter(self._messages(message_id)), None)
 
     def _messages(self, message_id: str) -> list[Message]:
@@ -130,7 +133,7 @@ class Part(Struct, dict=True):
         return self._by_id.get(message_id, [])
 
     def holding(self, word: str) -> list[Message]:
-        """Messages with `word` in their text, or all when it may be written in other ways."""
+        """Return the messages with `word` in their text, or all when it may be written in other ways."""
         needle = word.encode("utf-8", "replace")
         everything = not is_plain(word)
         if needle not in self.data and not everything:
@@ -162,7 +165,7 @@ def records(data: bytes) -> list[Record]:
 
 
 def is_one_list(beginning: bytes) -> bool:
-    """Whether a file that begins so has its records in a list at column 0, so that it can be cut before each."""
+    """Return whether a file that begins so has its records in a list at column 0, so that it can be cut before each."""
     item, other = ITEM.search(beginning), _OTHER_FORM.search(beginning)
     return item is not None and (other is None or item.start() < other.start())
 
@@ -256,7 +259,7 @@ def _no_record(start: int, end: int) -> Record:
 
 
 def closed_ids(data: bytes) -> list[str]:
-    """Ids of the entries in `data` that have their closing line."""
+    """Return the ids of the entries in `data` that have their closing line."""
     return [unquote(match["id"].decode("ascii", "replace")) for match in _END.finditer(data)]
 
 
@@ -267,7 +270,7 @@ def damaged_records(data: bytes) -> list[tuple[int, str]]:
 
 
 def is_plain(text: str) -> bool:
-    """Whether `text` is written in YAML as it is, so that a search over bytes finds it."""
+    """Return whether `text` is written in YAML as it is, so that a search over bytes finds it."""
     return _PLAIN.fullmatch(text) is not None
 
 
@@ -278,7 +281,7 @@ def _entry_start(data: bytes, end_line: int) -> int:
 
 # guard: archive-checksum
 def _crc_holds(data: bytes, end_line: int) -> bool:
-    """Whether the entry closed by the line that begins at `end_line` has the checksum that line says."""
+    """Return whether the entry closed by the line that begins at `end_line` has the checksum that line says."""
     match = _END.match(data, end_line)
     start = _entry_start(data, end_line)
     if match is None or not (start or data.startswith(b"- ")):
@@ -287,7 +290,7 @@ def _crc_holds(data: bytes, end_line: int) -> bool:
 
 
 def is_closed_end(tail: bytes) -> bool:
-    """Whether a file that ends with `tail` ends with a whole closed entry."""
+    """Return whether a file that ends with `tail` ends with a whole closed entry."""
     last = tail.rfind(b"\n", 0, max(0, len(tail) - 1)) + 1
     return tail.endswith(b"\n") and tail.startswith(b"# end ", last) and _crc_holds(tail, last)
 
@@ -309,7 +312,7 @@ def closed_length(data: bytes) -> int:
 
 
 def can_be_extended(data: bytes) -> bool:
-    """Whether the file parses without damage and its list is in the block form that we append to."""
+    """Return whether the file parses without damage and its list is in the block form that we append to."""
     try:
         text = QueueText.parse(data)
     except TextError:
@@ -346,7 +349,7 @@ class Archives:
         return ArchivePages(self._disk, self, whole)
 
     def agents(self) -> list[str]:
-        """Agents that have an archive."""
+        """Return agents that have an archive."""
         return sorted({agent for agent, _ in self._files()})
 
     def files(self, agent: str | None = None) -> list[Path]:
@@ -358,7 +361,7 @@ class Archives:
         return {word for _, path in self._files() if (word := archive_word(path.name)) is not None}
 
     def current(self, agent: str) -> Path:
-        """The file that `agent` is archived in, whether or not it is there."""
+        """Return the file that `agent` is archived in, whether or not it is there."""
         return self._layout.archive(word_for(agent, self.words()))
 
     # guard: archives-searched-once
@@ -370,15 +373,15 @@ class Archives:
             self._occurring.clear()
 
     def holds(self, agent: str, message_id: str) -> bool:
-        """Whether the archive of `agent` proves a copy of this id."""
+        """Return whether the archive of `agent` proves a copy of this id."""
         return any(part.proves(message_id) for part in self._near(message_id, agent))
 
     def keeps(self, message: Message, agent: str | None = None) -> bool:
-        """Whether the archive of `agent`, or any, proves a copy of this message, not merely one of its id."""
+        """Return whether the archive of `agent`, or any, proves a copy of this message, not merely one of its id."""
         return any(part.keeps(message) for part in self._near(message.message_id, agent))
 
     def find(self, message_id: str) -> Message | None:
-        """A copy of this id in any archive."""
+        """Return a copy of this id in any archive."""
         found = (part.message(message_id) for part in self._near(message_id, None))
         return next((message for message in found if message is not None), None)
 
@@ -430,7 +433,7 @@ class Archives:
         return self._names
 
     def _near(self, text: str, agent: str | None) -> Iterator[Part | RecordedPart]:
-        """Parts that may hold `text`, found by a search over bytes; for files that cannot be read the ledger."""
+        """Yield parts that may hold `text`, found by a search over bytes; for files that cannot be read the ledger."""
         trouble: TeamError | None = None
         try:
             paths = self.files(agent)
@@ -502,7 +505,7 @@ class Archives:
 
 
 def _is_word(message_id: str) -> bool:
-    """Whether an id is found as one of `_WORDS`; one that begins with a colon is looked for by itself."""
+    """Return whether an id is found as one of `_WORDS`; one that begins with a colon is looked for by itself."""
     return is_plain(message_id) and not message_id.startswith(":") and len(message_id) < _OVERLAP
 
 
@@ -529,7 +532,7 @@ def refuse_unusable(disk: Disk, path: Path) -> None:
 
 
 def is_usable(disk: Disk, path: Path) -> bool:
-    """Whether an archive can be read; that it cannot is told with the history."""
+    """Return whether an archive can be read; that it cannot is told with the history."""
     try:
         refuse_unusable(disk, path)
     except OSError:
@@ -562,7 +565,7 @@ class ForeignAppends(Struct):
         return self.number
 
     def _is_ours(self, path: Path, before: Stat | None, now: Stat) -> bool:
-        """Whether nothing but our closed entries came."""
+        """Return whether nothing but our closed entries came."""
         if now.kind != "file" or (before is not None and (before.ino != now.ino or before.size >= now.size)):
             return False
         start = before.size if before is not None else 0
@@ -667,7 +670,7 @@ class ArchivePages(Struct):
         return [(place, message) for place, message in found if place <= end], start
 
     def _before(self, path: Path, end: int) -> tuple[bytes, int]:
-        """The bytes before `end` from the beginning of a record on, and where that is."""
+        """Return the bytes before `end` from the beginning of a record on, and where that is."""
         window = _STRETCH
         while True:
             start = max(0, end - window)
@@ -705,12 +708,12 @@ class ArchivePages(Struct):
         return found, problems
 
     def _line(self, path: Path, offset: int) -> int:
-        """The 1-based line of a byte."""
+        """Return the 1-based line of a byte."""
         places = range(0, offset, _BLOCK)
         return 1 + sum(self.disk.read(path, at, min(_BLOCK, offset - at))[0].count(b"\n") for at in places)
 
     def _is_first_copy(self, agent: str, message: Message) -> bool:
-        """Whether this is the copy to show of a record that several agents' archives may hold."""
+        """Return whether this is the copy to show of a record that several agents' archives may hold."""
         if not message.is_group:
             return True
         before = [name for name in self.archives.agents() if name < agent]
@@ -723,7 +726,7 @@ def _problem(place: str, what: str) -> Problem:
 
 
 def _key(message: Message, found: Mapping[str, Message]) -> str:
-    """The id, or one made of the content for another message whose id a newer one has."""
+    """Return the id, or one made of the content for another message whose id a newer one has."""
     newer = found.get(message.message_id)
     is_other = newer is not None and not is_copy(newer, message)
     return f"{message.message_id}~{digest(message)}" if is_other else message.message_id

@@ -116,7 +116,7 @@ class Line(Struct, frozen=True):
         return not any(getattr(self, name) for name in DONE_IN_ORDER)
 
     def encode(self, prev: str, key: bytes = b"") -> bytes:
-        """The line as stored, with its newline, sealed where there is a key; empty parts are left out."""
+        """Return the line as stored, with its newline, sealed where there is a key; empty parts are left out."""
         facts: Record = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
         facts["facts"] = self.facts
         parts = {name: getattr(self, name) for name in _AS_THEY_ARE}
@@ -168,7 +168,7 @@ class AuditLog(Struct):
     key: bytes = b""
 
     def tip(self) -> Tip:
-        """The end of the chain, read from the end of the file, so that its cost does not grow with the file.
+        """Return the end of the chain, read from the end of the file, so that its cost does not grow with the file.
 
         Raises:
             OSError: What is there is no plain file (`EINVAL`), or no ledger by far (`EFBIG`).
@@ -203,7 +203,7 @@ class AuditLog(Struct):
         return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data), start=tip.size)
 
     def settings(self) -> bytes | None:
-        """The text of the settings that were in force at the last line; None when nothing is on record."""
+        """Return the text of the settings that were in force at the last line; None when nothing is on record."""
         kept = wanted = self.tip().settings
         place = wanted.get("at")
         if isinstance(place, int) and place >= 0:
@@ -234,7 +234,7 @@ class AuditLog(Struct):
 
 
 def whole_lines(disk: Disk, path: Path, start: int, *, block: int = _BLOCK) -> Iterator[bytes]:
-    """The whole lines of a ledger from byte `start` on, in pieces of at best `block` bytes.
+    """Yield the whole lines of a ledger from byte `start` on, in pieces of at best `block` bytes.
 
     Ends before what is no line within the bytes that can be read at once: a torn end, or something else's content.
     """
@@ -261,7 +261,7 @@ def seal_of(raw: bytes, key: bytes) -> LineSeal:
 
 
 def _last_line(data: bytes, start: int) -> Tip | None:
-    """The last whole line in `data`, which begins at `start` in the file; None when it may begin before."""
+    """Return the last whole line in `data`, which begins at `start` in the file; None when it may begin before."""
     end = len(data)
     while (stop := data.rfind(b"\n", 0, end)) >= 0:
         begin = data.rfind(b"\n", 0, stop) + 1
@@ -276,7 +276,9 @@ def _last_line(data: bytes, start: int) -> Tip | None:
 
 
 def line_of_bytes(raw: bytes) -> Line | None:
-    """A stored line, newline included, as a transaction; None for what is none, or of another shape than ours."""
+    """Return a stored line, newline included, as a transaction; None for what is none, or of another shape than
+    ours.
+    """
     facts = _decode(raw)
     if facts is None:
         return None
@@ -303,12 +305,12 @@ def _decode(raw: bytes) -> Record | None:
 
 
 def _handle(item: Any) -> list[Any]:
-    """An id, or an id and the digest of the record that is meant."""
+    """Return an id, or an id and the digest of the record that is meant."""
     return [*item, ""][:2] if isinstance(item, list) else [item, ""]
 
 
 def version_of(value: object) -> FileVersion | None:
-    """The mark of a file as it stands in JSON; None for anything else."""
+    """Return the mark of a file as it stands in JSON; None for anything else."""
     try:
         mark: FileVersion = msgspec.convert(value, FileVersion)
         return mark

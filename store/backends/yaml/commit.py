@@ -317,7 +317,9 @@ def keep_as_previous(team: LockedTeam, displaced: Path, *, ours: bool) -> None:
 
 
 def failure(queue: Path, error: OSError, *, needed: int = 0) -> TeamError:
-    """The error for what the system refused before anything was changed; `needed` bytes would have been written."""
+    """Return the error for what the system refused before anything was changed; `needed` bytes would have been
+    written.
+    """
     path = error.filename or queue
     if error.errno in FORBIDDEN:
         return not_writable(Path(str(path)), error)
@@ -437,7 +439,7 @@ def clear_file(team: LockedTeam, path: Path, *, most: int | None = None) -> None
 
 
 def is_no_folder(disk: Disk, path: Path) -> bool:
-    """Whether there is something at `path` that leads to no folder."""
+    """Return whether there is something at `path` that leads to no folder."""
     found = disk.stat(path)
     return found is not None and found.kind != "folder" and not (found.kind == "link" and os.path.isdir(path))
 

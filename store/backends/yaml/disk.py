@@ -126,7 +126,7 @@ class Disk:
         return -1
 
     def names(self, folder: Path) -> list[str]:
-        """Names in `folder`, sorted; none when it does not exist."""
+        """Return the names in `folder`, sorted; none when it does not exist."""
         try:
             fd = open_quietly(folder, os.O_DIRECTORY | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
@@ -246,7 +246,7 @@ def _stat(found: os.stat_result) -> Stat:
 
 
 def _create(path: Path, mode: int, group: int, flags: int) -> int:
-    """A new file with exactly these rights, whatever the umask; private until it has them."""
+    """Return a new file with exactly these rights, whatever the umask; private until it has them."""
     fd = os.open(path, flags | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
     try:
         if group not in (-1, os.fstat(fd).st_gid):
@@ -417,7 +417,9 @@ def exchange(path: Path, other: Path) -> bool:
 
 @cache
 def _swap() -> Callable[[bytes, bytes], int] | None:
-    """The call of the C library that swaps two names, as a function that gives its error number; None without one."""
+    """Return the call of the C library that swaps two names, as a function that gives its error number; None without
+    one.
+    """
     import ctypes  # 5 ms, which only a write needs
 
     libc = ctypes.CDLL(None, use_errno=True) if os.uname().sysname == "Linux" else None

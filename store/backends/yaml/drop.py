@@ -79,7 +79,7 @@ class DropFolder:
                 self._clear_away(path)
 
     def _read(self, path: Path, offered: dict[Path, list[Message]]) -> list[Message]:
-        """Messages of a file, which is `offered` then; none of one that was rejected, or has to stay."""
+        """Return the messages of a file, which is `offered` then; none of one that was rejected, or has to stay."""
         try:
             messages = read_drop_file(self._disk, path)
             _refuse_verdicts(self._team.settings.config, messages)
@@ -166,12 +166,12 @@ def _refuse_verdicts(config: TeamConfig, offered: Iterable[Message]) -> None:
 
 
 def _is_same(message: Message, known: Message) -> bool:
-    """Whether it was taken in before; the time is that of the file where the script did not say it."""
+    """Return whether it was taken in before; the time is that of the file where the script did not say it."""
     return is_copy(message, known) or is_copy(message.with_changes(created=known.created), known)
 
 
 def read_drop_file(disk: Disk, path: Path) -> list[Message]:
-    """The messages in one file of `drop/`. Raises `TextError`, `ValueError` or `OSError` when it is none."""
+    """Return the messages in one file of `drop/`. Raises `TextError`, `ValueError` or `OSError` when it is none."""
     data, found = disk.read(path, 0, _MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
         raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
@@ -190,7 +190,9 @@ def read_drop_file(disk: Disk, path: Path) -> list[Message]:
 
 
 def _as_queue(data: bytes) -> tuple[bytes, int]:
-    """A single record, a list of records, or a whole queue file, as a queue file, and how many more lines it has."""
+    """Return a single record, a list of records, or a whole queue file, as a queue file, and how many more lines it
+    has.
+    """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     skipped = takewhile(lambda line: not line.strip() or line.startswith((b"#", b"---", b"%")), lines)
     above = sum(1 for _ in skipped)

@@ -187,7 +187,7 @@ def compose(data: bytes, *, limit: int = DEPTH + 1) -> tuple[Node | None, str]:
 
 
 def _item(raw: bytes) -> tuple[Node, str]:
-    """The node of the one item in the text of an entry, with that text."""
+    """Return the node of the one item in the text of an entry, with that text."""
     if len(raw) > LARGEST:
         text = f"a message of {len(raw):,} bytes, more than {LARGEST:,}"
         raise TextError(text, 1, hint="Keep it in a file instead.")
@@ -283,7 +283,7 @@ class Values:
         return merged | found
 
     def _merged(self, node: Node, as_text: bool | None, depth: int, alias: Node | None) -> Iterator[tuple[str, Any]]:
-        """The pairs of a mapping, or of a list of them, of which the first to have a key counts."""
+        """Yield the pairs of a mapping, or of a list of them, of which the first to have a key counts."""
         target = node.value if node.kind == "alias" and node.value is not None else node
         for part in target.value if target.kind == "sequence" else [node]:
             mapping = self.value(part, as_text=as_text, depth=depth + 1, alias=alias)
@@ -293,7 +293,7 @@ class Values:
 
 
 def _tag(node: Node, line: int) -> str | None:
-    """The name of the tag that is written, if it is one of those that are understood."""
+    """Return the name of the tag that is written, if it is one of those that are understood."""
     if node.tag is None:
         return None
     tag = "str" if node.tag == "!" else node.tag.removeprefix(_TAG)
@@ -421,7 +421,7 @@ class Style(Struct, frozen=True):
     eol: bytes = b"\n"
 
     def of(self, raw: bytes) -> bytes:
-        """Text at column 0 with LF, moved to the column and line end of the file."""
+        """Return text at column 0 with LF, moved to the column and line end of the file."""
         if self.indent:
             raw = re.sub(rb"(?m)^(?=[^\n])", b" " * self.indent, raw)
         return raw.replace(b"\n", self.eol) if self.eol != b"\n" else raw
@@ -439,7 +439,8 @@ class _NotByLines(Exception):
 
 
 def patch(raw: bytes, old: Fields, new: Fields, style: Style) -> bytes:
-    """The text `raw` of the record `old`, changed so that it holds `new`; what is equal in both stays byte for byte.
+    """Return the text `raw` of the record `old`, changed so that it holds `new`; what is equal in both stays byte
+    for byte.
 
     Where lines alone cannot make the change, the entry is written anew and the comments behind it stay.
 
@@ -477,7 +478,7 @@ class _Patch(Struct, frozen=True):
     eol: str
 
     def changes(self, node: Node, old: Fields, new: Fields) -> Iterator[_Change]:
-        """Each difference between two mappings, of which `node` is the one that stands there."""
+        """Yield each difference between two mappings, of which `node` is the one that stands there."""
         pairs: dict[str, tuple[Node, Node]] = {key.value: (key, value) for key, value in node.value}
         stay: dict[str, Node] = {}  # values on one line, behind which a new pair can stand
         for name, before in old.items():
@@ -531,11 +532,11 @@ class _Patch(Struct, frozen=True):
         return key.start, following, ""
 
     def _lines(self, key: str, value: Any, column: int) -> str:
-        """The lines of a pair without the spaces before the first and the line end after the last."""
+        """Return the lines of a pair without the spaces before the first and the line end after the last."""
         return own_form.pair(key, value, column)[column:].replace("\n", self.eol)
 
     def _last(self, value: Node) -> int:
-        """The end of a value without the blank lines that a block scalar counts as its own."""
+        """Return the end of a value without the blank lines that a block scalar counts as its own."""
         return value.start + len(self.text[value.start : value.end].rstrip(" \r\n"))
 
 

@@ -64,12 +64,16 @@ def partial_writes(pieces: Iterable[bytes], messages: Iterable[Message]) -> list
 
 
 def is_cut(here: object, wanted: object) -> bool:
-    """Whether `here` is what is left of `wanted` when the file ends too early: nothing differs, something lacks."""
+    """Return whether `here` is what is left of `wanted` when the file ends too early: nothing differs, something
+    lacks.
+    """
     return here != wanted and _begins(here, wanted)
 
 
 def _readings(piece: bytes) -> Iterator[tuple[Fields, str]]:
-    """Each way to read the piece as a record that ends too early, with the letters of its end that was left out."""
+    """Yield each way to read the piece as a record that ends too early, with the letters of its end that was left
+    out.
+    """
     text = _whole_letters(piece.rstrip(b"\0 \t\r\n"))
     lines = text.split(b"\n")
     for left_out in range(3):
@@ -83,7 +87,7 @@ def _readings(piece: bytes) -> Iterator[tuple[Fields, str]]:
 
 
 def _mended(text: bytes) -> Iterator[bytes]:
-    """The text, and with the quotes and brackets closed that it may have left open."""
+    """Yield the text, and with the quotes and brackets closed that it may have left open."""
     has_brackets = b"{" in text or b"[" in text
     for quote in (b"", b'"', b"'"):
         for closing in _CLOSINGS if has_brackets else _CLOSINGS[:1]:
@@ -155,7 +159,7 @@ class Healing(Struct):
     problems: list[Problem] = []
 
     def line(self, **facts: object) -> Line | None:
-        """The transaction that does it, None when there is nothing to do."""
+        """Return the transaction that does it, None when there is nothing to do."""
         if not (self.adds or self.changes or self.removed or self.noted or self.torn):
             return None
         ids = {
@@ -243,7 +247,7 @@ def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Mess
 
 
 def expected_after(messages: Sequence[Message], line: Line | None) -> Held:
-    """The queue by id after the transaction on record in `line`, if any."""
+    """Return the queue by id after the transaction on record in `line`, if any."""
     held = by_id(messages)
     if line is not None:
         _fold(held, line)
@@ -265,7 +269,7 @@ def replay(lines: Iterable[Line]) -> tuple[Held, set[str]]:
 
 
 def by_id(messages: Iterable[Message]) -> dict[str, Message]:
-    """The message of each id."""
+    """Return the message of each id."""
     return {message.message_id: message for message in messages}
 
 
@@ -294,7 +298,7 @@ def _meant(held: Held, handle: Handle) -> Message | None:
 
 
 def understood(records: Iterable[Record]) -> Iterator[Message]:
-    """The messages in records of the ledger; what is none is left out."""
+    """Yield the messages in records of the ledger; what is none is left out."""
     for record in records:
         with contextlib.suppress(ValueError):
             yield from_record(record)
@@ -309,7 +313,7 @@ def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
 
 
 def torn_notice(number: int) -> Problem:
-    """The notice that so many torn pieces went out of the queue."""
+    """Return the notice that so many torn pieces went out of the queue."""
     what = f"{counted(number, 'torn piece')} of what is on record went out of the queue"
     return Problem("HEALED_TORN", "warning", "message-queue.yaml", what, _HINT)
 
@@ -337,7 +341,7 @@ def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing
 
 
 def is_other(here: Message, recorded: Message) -> bool:
-    """Whether a message only has the id of the one on record: somebody else wrote it, in other words."""
+    """Return whether a message only has the id of the one on record: somebody else wrote it, in other words."""
     return here.sender != recorded.sender and here.payload != recorded.payload
 
 
@@ -379,7 +383,7 @@ class ExpectedQueue(Struct, dict=True):
     without: bool
 
     def expected(self) -> Held:
-        """Messages by id, from the nearest source that is still whole."""
+        """Return the messages by id, from the nearest source that is still whole."""
         if not self.without:
             if self.known.mark is not None and self.known.mark in (self.line.queue, self.trusted):
                 return by_id(self.known.text.messages())
@@ -389,7 +393,7 @@ class ExpectedQueue(Struct, dict=True):
         return self._replayed[0]
 
     def was_taken_out(self, message_id: str) -> bool:
-        """Whether a transaction of ours took it out of the queue."""
+        """Return whether a transaction of ours took it out of the queue."""
         return message_id in self._replayed[1]
 
     @cached_property
@@ -398,7 +402,7 @@ class ExpectedQueue(Struct, dict=True):
         return replay(lines[:-1] if self.without and lines and lines[-1].seq == self.line.seq else lines)
 
     def _generation_before(self, line: Line) -> QueueText | None:
-        """The text that the last line was applied to, when it is still there as it was."""
+        """Return the text that the last line was applied to, when it is still there as it was."""
         found = self.disk.stat(self.layout.prev)
         if found is None or found.mark != line.base or line.base == line.queue:
             return None
@@ -431,11 +435,11 @@ class RecordedPart(Struct, frozen=True):
         return False
 
     def message(self, message_id: str) -> Message | None:
-        """The message with this id, as it was at last."""
+        """Return the message with this id, as it was at last."""
         return next((message for message in self.holding(message_id) if message.message_id == message_id), None)
 
     def holding(self, word: str) -> list[Message]:
-        """Messages of lines that have `word` in their text, as they were at last; others may be among them."""
+        """Return the messages of lines with `word` in their text, in their last state; others may be among them."""
         needle = json.dumps(word, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace")
         try:
             held, _ = replay(map(_with_archived, self._lines(needle)))

@@ -113,7 +113,7 @@ def _unreadable(layout: Layout, error: OSError) -> Problem:
 
 
 def _was_written(disk: Disk, layout: Layout) -> bool:
-    """Whether something beside the ledger shows that there was one: each of our writes leaves a line first.
+    """Return whether something beside the ledger shows that there was one: each of our writes leaves a line first.
 
     Archives as other programs keep them, without closing lines, show nothing; a verdict in the queue does, because only
     our writes name what it was given on.

@@ -21,7 +21,7 @@ _PART = re.compile(r"(?P<word>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
 
 
 def is_drop_file(name: str) -> bool:
-    """Whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
+    """Return whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
     return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
 
 
@@ -58,7 +58,7 @@ class Layout(Struct, frozen=True):
 
     @classmethod
     def of(cls, queue: Path, archives: Path, config: Path) -> Layout:
-        """The layout of the team whose queue is reached as `queue`."""
+        """Return the layout of the team whose queue is reached as `queue`."""
         real = Path(os.path.realpath(queue))
         if queue.is_symlink() and not real.is_file():  # a link to a device, or to where nothing is yet
             real = Path(os.path.realpath(queue.parent)) / queue.name
@@ -77,22 +77,22 @@ class Layout(Struct, frozen=True):
         )
 
     def archive(self, word: str, part: int | None = None) -> Path:
-        """The archive of the agent that `word` stands for (`names.word_for`), or its rotated part `part`."""
+        """Return the archive of the agent that `word` stands for (`names.word_for`), or its rotated part `part`."""
         suffix = "" if part is None else f"-{part:04d}"
         return self.archives / f"{word}-archive{suffix}.yaml"
 
     def inbox(self, disk: Disk, agent: str, *, beside: Iterable[str] = ()) -> Path:
-        """The inbox file of `agent`, beside those that are there and files of the names given."""
+        """Return the inbox file of `agent`, beside those that are there and files of the names given."""
         words = {name.removesuffix(_INBOX) for name in (*disk.names(self.inboxes), *beside)}
         return self.inboxes / f"{word_for(agent, words)}{_INBOX}"
 
     def folder_exists(self, disk: Disk) -> bool:
-        """Whether the queue's folder is there."""
+        """Return whether the queue's folder is there."""
         found = disk.stat(self.folder)
         return found is not None and found.kind != "file"
 
     def stage(self) -> Path:
-        """A fresh name for a staging file."""
+        """Return a fresh name for a staging file."""
         return self.folder / f"{self.staging}{os.getpid()}.{os.urandom(6).hex()}"
 
 
@@ -109,7 +109,9 @@ def forbidden(layout: Layout) -> str:
 
 # guard: drop-folder-inside-team
 def leads_out(disk: Disk, layout: Layout, folder: Path) -> bool:
-    """Whether `folder` is a symbolic link to somewhere outside the team; nothing there is ours to read or write."""
+    """Return whether `folder` is a symbolic link to somewhere outside the team; nothing there is ours to read or
+    write.
+    """
     found = disk.stat(folder)
     if found is None or found.kind != "link":
         return False
@@ -129,13 +131,14 @@ def refuse_way_out(disk: Disk, layout: Layout, folder: Path) -> None:
 
 
 def archive_word(name: str) -> str | None:
-    """The word that stands for an agent in an archive's file name; None for any other file."""
+    """Return the word that stands for an agent in an archive's file name; None for any other file."""
     match = _PART.fullmatch(name)
     return None if match is None else match["word"]
 
 
 def archive_part(name: str) -> tuple[str, int | None] | None:
-    """The agent and part number that an archive's file name says; None for any other file. No number: current.
+    """Return the agent and part number that an archive's file name says; None for any other file. No number:
+    current.
 
     Other programs name archives of agents by the plain name, of whatever script.
     """
@@ -150,7 +153,7 @@ def archive_part(name: str) -> tuple[str, int | None] | None:
 
 
 def is_closed(error: OSError) -> bool:
-    """Whether `error` says that a file or folder of another user may not be read by us.
+    """Return whether `error` says that a file or folder of another user may not be read by us.
 
     Our own file without the right to read it, and any other error, is harm.
     """
@@ -165,7 +168,7 @@ def is_closed(error: OSError) -> bool:
 
 
 def is_closed_path(path: Path) -> bool:
-    """Whether the file or folder is another user's and may not be read by us."""
+    """Return whether the file or folder is another user's and may not be read by us."""
     try:
         if os.lstat(path).st_uid == os.geteuid():
             return False
@@ -176,7 +179,7 @@ def is_closed_path(path: Path) -> bool:
 
 
 def closed_problem(layout: Layout) -> Problem | None:
-    """One notice for all that is closed to us beside the queue, None when nothing is."""
+    """Return one notice for all that is closed to us beside the queue, None when nothing is."""
     names = [path.name for path in (layout.archives, layout.attachments, layout.audit) if is_closed_path(path)]
     if not names:
         return None

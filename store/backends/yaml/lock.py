@@ -35,7 +35,7 @@ class Released(Struct, frozen=True):
 
 
 def read_text(disk: Disk, path: Path) -> bytes:
-    """The lock file's text; empty when it cannot be read."""
+    """Return the lock file's text; empty when it cannot be read."""
     try:
         return disk.read(path, 0, _WIDTH)[0]
     except OSError:
@@ -43,17 +43,17 @@ def read_text(disk: Disk, path: Path) -> bytes:
 
 
 def holder_text(*, since: str, action: str) -> bytes:
-    """The lock file's text while this process holds it, one fixed width so that one write replaces it."""
+    """Return the lock file's text while this process holds it, one fixed width so that one write replaces it."""
     return _padded({"pid": os.getpid(), "host": os.uname().nodename, "since": since, "action": action[:64]})
 
 
 def left_text(before: bytes) -> bytes:
-    """The lock file's text after a session that was given up: what it said `before`, as true as it was."""
+    """Return the lock file's text after a session that was given up: what it said `before`, as true as it was."""
     return before[:_WIDTH].rstrip().ljust(_WIDTH - 1) + b"\n"
 
 
 def released_text(released: Released) -> bytes:
-    """The lock file's text after a release with everything finished."""
+    """Return the lock file's text after a release with everything finished."""
     return _padded({"released": released.seq, "queue": released.queue})
 
 
@@ -84,7 +84,7 @@ def find_holder(disk: Disk, path: Path, text: bytes, *, sure: bool = False) -> L
 
 
 def text_of_the_dead(text: bytes, holder: LockHolder | None) -> str | None:
-    """A sentence about a holder on this host that died without releasing, None when there was none.
+    """Return a sentence about a holder on this host that died without releasing, None when there was none.
 
     One that lives and took the lock just now did so after it was found that nobody has it.
     """
@@ -176,7 +176,7 @@ def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> Held:
 
 
 def not_writable(path: Path, error: OSError) -> TeamError:
-    """The error for a path that permissions or a read-only mount keep us from writing."""
+    """Return the error for a path that permissions or a read-only mount keep us from writing."""
     return TeamError(
         Code.READ_ONLY,
         f"{path} cannot be written: {error.strerror or error}",

@@ -70,7 +70,7 @@ class TextError(Exception):
         super().__init__(self.message)
 
     def below(self, lines: int) -> TextError:
-        """The same error seen from a text in which `lines` more lines stand before."""
+        """Return the same error seen from a text in which `lines` more lines stand before."""
         moved = (line + lines for line in self.lines)
         return TextError(self._text, *moved, column=self.column, hint=self.hint, kind=self.kind)
 
@@ -84,12 +84,14 @@ def _place(lines: tuple[int, ...], column: int | None) -> str:
 
 
 def text_only(written: str) -> str | None:
-    """A plain scalar of the envelope: the text as written, None for `null`, `~` and nothing."""
+    """Return a plain scalar of the envelope: the text as written, None for `null`, `~` and nothing."""
     return None if written in _NULLS else written
 
 
 def typed(written: str) -> Any:
-    """A plain scalar elsewhere: true, false, null, integers of at most 18 digits, exact floats; else its text."""
+    """Return a plain scalar elsewhere: true, false, null, integers of at most 18 digits, exact floats; else its
+    text.
+    """
     if written in _WORDS:
         return _WORDS[written]
     if written[0] not in "-0123456789" or len(written) > _LONGEST_FLOAT:
@@ -104,7 +106,7 @@ def typed(written: str) -> Any:
 
 
 def same(value: Any, other: Any) -> bool:
-    """Whether two values are equal in type and content, mapping order aside (`True` is not `1`)."""
+    """Return whether two values are equal in type and content, mapping order aside (`True` is not `1`)."""
     if value is other:
         return True
     if value.__class__ is str:
@@ -142,7 +144,9 @@ _holds_odd = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\
 
 @cache
 def _rows() -> re.Pattern[bytes]:
-    """A line, or a key of the payload with its block: the whole, its indentation, dash, key, scalar, chomp, block."""
+    """Return a line, or a key of the payload with its block: the whole, its indentation, dash, key, scalar, chomp,
+    block.
+    """
     return re.compile(
         rb"(?m)^((- |  |    )(?:(?:(- )|(" + _KEY + rb"):(?: |(?=\n)))(?:(" + _SCALAR + rb")|(?<=:))\n"
         rb"|(?<=    )(" + _KEY + rb"): \|(-?)\n(" + _BLOCK + rb"))"
@@ -198,7 +202,7 @@ def read(raw: bytes) -> FieldDict | None:
 
 
 def _is_calm(raw: bytes) -> bool:
-    """Whether the bytes are text without odd characters."""
+    """Return whether the bytes are text without odd characters."""
     if not raw.translate(None, _EASY):
         return True
     if raw.translate(None, _WIDE) or _holds_odd(raw):
@@ -222,7 +226,7 @@ def _value(written: bytes, scalar: Any) -> Any:
 
 
 def _block(block: bytes, chomp: bytes) -> str:
-    """The text of a literal block."""
+    """Return the text of a literal block."""
     text = (b"\n" + block).replace(b"\n      ", b"\n")[1:].rstrip(b"\n").decode()
     return text if chomp else text + "\n"
 
@@ -237,7 +241,9 @@ _is_plain_key = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}").fullmatch
 
 
 def _plain(first: str, other: str) -> re.Pattern[str]:
-    """Plain scalars, a letter first, since a digit could begin a number: "a:b" and "C#", but no "a: b", no " # x"."""
+    """Return plain scalars, a letter first, since a digit could begin a number: "a:b" and "C#", but no "a: b", no "
+    # x".
+    """
     return re.compile(rf"{first}{other}*+(?:(?::(?=[^ ])|(?<! )\#){other}*+)*(?<![ \xa0])")
 
 
@@ -360,7 +366,7 @@ def _is_block(text: str) -> bool:
 
 
 def _is_printable(text: str) -> bool:
-    """Whether it is ASCII without control characters; where not, a pattern has to tell."""
+    """Return whether it is ASCII without control characters; where not, a pattern has to tell."""
     return text.isascii() and text.isprintable()
 
 

@@ -113,7 +113,7 @@ class QueueText(Struct, dict=True, eq=False):
 
     @classmethod
     def empty(cls) -> QueueText:
-        """A queue without messages."""
+        """Return a queue without messages."""
         return cls.parse(b"messages: []\n")
 
     @classmethod
@@ -167,16 +167,18 @@ class QueueText(Struct, dict=True, eq=False):
 
     @classmethod
     def blank_file(cls, data: bytes) -> QueueText:
-        """A file that is blank, as a queue without messages; `parse` refuses it, since a harmed file looks so too."""
+        """Return a file that is blank, as a queue without messages; `parse` refuses it, since a harmed file looks so
+        too.
+        """
         return cls(data, (), b"", Style(), blank=True)
 
     @staticmethod
     def is_blank(data: bytes) -> bool:
-        """Whether a file is empty or holds nothing but comments."""
+        """Return whether a file is empty or holds nothing but comments."""
         return _PLAIN_HEAD(data + b"\n") is not None and not _ODD(data)
 
     def data(self) -> bytes:
-        """The bytes of the file; what was parsed comes out byte for byte."""
+        """Return the bytes of the file; what was parsed comes out byte for byte."""
         if self.whole is None:
             self.whole = b"".join([self.head, *[entry.raw for entry in self.entries], self.tail])
         return self.whole
@@ -186,7 +188,7 @@ class QueueText(Struct, dict=True, eq=False):
         return tuple([entry.outcome for entry in self.entries if isinstance(entry.outcome, Message)])
 
     def messages(self) -> tuple[Message, ...]:
-        """The messages of all entries that are not damaged, in stored order."""
+        """Return the messages of all entries that are not damaged, in stored order."""
         return self._messages
 
     @property
@@ -196,7 +198,8 @@ class QueueText(Struct, dict=True, eq=False):
 
     # guard: copies-count-once
     def with_unique_ids(self) -> QueueText:
-        """The same with each id once: of copies of a message the one furthest on its way, another message as `ID-2`.
+        """Return the same with each id once: of copies of a message the one furthest on its way, another message as
+        `ID-2`.
 
         `data()` stays what the file holds; a change writes it so.
         """
@@ -281,16 +284,16 @@ class QueueText(Struct, dict=True, eq=False):
         return {message.message_id: place for place, message in messages if message is not None}
 
     def place(self, message_id: str) -> int | None:
-        """The index in `entries` of the message with this id."""
+        """Return the index in `entries` of the message with this id."""
         return self._places.get(message_id)
 
     def message(self, message_id: str) -> Message | None:
-        """The message with this id."""
+        """Return the message with this id."""
         place = self._places.get(message_id)
         return None if place is None else self.entries[place].message
 
     def entries_with(self, words: Iterable[bytes]) -> list[Message]:
-        """Messages whose text holds one of `words`, or what may hide one: an escape, a tag, an alias."""
+        """Return the messages whose text holds one of `words`, or what may hide one: an escape, a tag, an alias."""
         signs = (*words, b"\\", b" !")
         found = (entry for entry in self.entries if entry.tied or self.odd or any(sign in entry.raw for sign in signs))
         return [entry.outcome for entry in found if isinstance(entry.outcome, Message)]
@@ -302,7 +305,8 @@ class QueueText(Struct, dict=True, eq=False):
         replace: Mapping[int, Message] = _NOTHING,
         remove: Collection[int] = (),
     ) -> QueueText:
-        """The text after a change; entries that are not named stay byte for byte. Indices are those of `entries`.
+        """Return the text after a change; entries that are not named stay byte for byte. Indices are those of
+        `entries`.
 
         Values that entries take from others by an alias are written out first.
 
@@ -341,7 +345,7 @@ class QueueText(Struct, dict=True, eq=False):
         return Entry(patch(entry.raw, entry.message.record, message.record, self.style), message)
 
     def _with_line_end(self, entry: Entry) -> Entry:
-        """The entry with a line end, which must not become part of a text that ended without one."""
+        """Return the entry with a line end, which must not become part of a text that ended without one."""
         raw, message = entry.raw + self.style.eol, entry.message
         if message is None:
             return Entry.read(raw)
@@ -358,7 +362,7 @@ class QueueText(Struct, dict=True, eq=False):
     def _in_our_form(
         self, append: Sequence[Message], replace: Mapping[int, Message], remove: Collection[int]
     ) -> QueueText:
-        """The list with dashes, and the other keys of the file behind it.
+        """Return the list with dashes, and the other keys of the file behind it.
 
         Raises:
             TextError: A damaged entry cannot be written with a dash.
@@ -378,7 +382,7 @@ class QueueText(Struct, dict=True, eq=False):
         return QueueText(head, entries, tail, Style())
 
     def _head(self, *, filled: bool) -> bytes:
-        """The head with `messages:` open for items, or as an empty list when there are none."""
+        """Return the head with `messages:` open for items, or as an empty list when there are none."""
         eol = self.style.eol
         if self.blank and filled:
             word = _EMPTY(self.head)
@@ -393,7 +397,7 @@ class QueueText(Struct, dict=True, eq=False):
 
 
 def _moved(node: Node, text: str) -> Entry:
-    """A damaged item with a dash at column 0."""
+    """Return a damaged item with a dash at column 0."""
     first, *lines = text[node.start : node.end].split("\n")
     lines = [line[node.column :] if not line[: node.column].strip() else line.lstrip() for line in lines]
     entry = Entry.read("\n  ".join([f"- {first}", *lines]).encode() + b"\n")
@@ -416,7 +420,7 @@ class _Cut(Struct, frozen=True):
     """Whether items may belong to another list, unless they stand in a quote."""
 
     def whole(self, known: Mapping[bytes, Entry]) -> QueueText | None:
-        """The file read as one document; None where it is none, and columns have to do.
+        """Return the file read as one document; None where it is none, and columns have to do.
 
         Raises:
             TextError: Columns may not do, because of another list.
@@ -460,7 +464,7 @@ def _cut(data: bytes) -> _Cut | None:
 
 
 def _is_sound(before: bytes, tail: bytes) -> bool:
-    """Whether what surrounds the list is a mapping of its own that leaves `messages` to us."""
+    """Return whether what surrounds the list is a mapping of its own that leaves `messages` to us."""
     if _PLAIN_HEAD(before) and _PLAIN_TAIL(tail) and not _ODD(tail):
         return True
     place = len(before.removeprefix(BOM).decode()) + len("messages: ")
@@ -555,7 +559,7 @@ def _read_whole(data: bytes, known: Mapping[bytes, Entry]) -> QueueText:
 
 
 def whole_entry(item: Node, raw: bytes, values: Values, known: Mapping[bytes, Entry]) -> Entry:
-    """The entry of an item; with the message known from before, if it means the same where it stands now."""
+    """Return the entry of an item; with the message known from before, if it means the same where it stands now."""
     try:
         return Entry(raw, _same_object(known.get(raw), to_message(values.record(item), raw)))
     except TextError as error:
@@ -563,7 +567,7 @@ def whole_entry(item: Node, raw: bytes, values: Values, known: Mapping[bytes, En
 
 
 def _same_object(old: Entry | None, outcome: Message | TextError) -> Message | TextError:
-    """The message known from before, if it means the same where it stands now."""
+    """Return the message known from before, if it means the same where it stands now."""
     message = old.message if old is not None else None
     return message if message is not None and isinstance(outcome, Message) and message == outcome else outcome
 
@@ -572,7 +576,7 @@ def _same_object(old: Entry | None, outcome: Message | TextError) -> Message | T
 
 
 def line_of(changes: Changes, *, actor: str) -> Line:
-    """The line that a finished transaction asks for."""
+    """Return the line that a finished transaction asks for."""
     (action, facts), *also = changes.records
     replaced = [
         RecordPatch((old.message_id, ""), changed_keys(old.record, new.record), old, new)
@@ -611,7 +615,7 @@ def changed_keys(old: Fields, new: Fields) -> Record:
 
 
 def apply(text: QueueText, line: Line) -> QueueText:
-    """The queue after `line`. Doing it a second time changes nothing. Raises `TextError` for unwritable text."""
+    """Return the queue after `line`. Doing it a second time changes nothing. Raises `TextError` for unwritable text."""
     append: dict[str, Message] = {}
     changed: dict[int, Message] = {}
     for message in map(from_record, line.writes):
@@ -652,7 +656,7 @@ def piece_name(raw: bytes) -> str:
 
 
 def archive_entry(text: QueueText, message_id: str, record: Record | None) -> tuple[Message, bytes] | None:
-    """The message to archive: the record itself, else the one live in `text` with its text there."""
+    """Return the message to archive: the record itself, else the one live in `text` with its text there."""
     if record is not None:
         return from_record(record), b""
     place = text.place(message_id)
@@ -697,7 +701,7 @@ class QueueFile(Struct, frozen=True):
 
 
 def load(disk: Disk, path: Path, known: QueueFile | None, *, progress: Progress | None = None) -> QueueFile:
-    """The present generation; `known` itself when that is still the present one.
+    """Return the present generation; `known` itself when that is still the present one.
 
     Args:
         progress: As in `QueueText.parse`.
@@ -725,7 +729,7 @@ def load(disk: Disk, path: Path, known: QueueFile | None, *, progress: Progress 
 
 
 def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
-    """An empty or comment-only file as an empty queue, unless there was more in it.
+    """Return an empty or comment-only file as an empty queue, unless there was more in it.
 
     The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
 

@@ -109,7 +109,7 @@ def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
 
 
 def is_cut_short(line: Line, queue: QueueFile, prev: Stat | None) -> bool:
-    """Whether the transaction of the last `line`, whose maker may have died, never reached the queue."""
+    """Return whether the transaction of the last `line`, whose maker may have died, never reached the queue."""
     if queue.mark == line.queue:
         return False
     if queue.mark == line.base:
@@ -120,7 +120,7 @@ def is_cut_short(line: Line, queue: QueueFile, prev: Stat | None) -> bool:
 
 
 def _is_visible(line: Line, text: QueueText) -> bool:
-    """Whether anything the transaction of `line` wanted can be seen in `text`."""
+    """Return whether anything the transaction of `line` wanted can be seen in `text`."""
     if any(text.message(str(record.get("message_id"))) is not None for record in line.writes):
         return True
     for patch in line.changes:
@@ -132,21 +132,23 @@ def _is_visible(line: Line, text: QueueText) -> bool:
 
 
 def _is_as_left(line: Line, queue: QueueFile, prev: Stat | None, left: Released | None) -> bool:
-    """Whether the queue is as the last holder of the lock left it, whoever wrote it then."""
+    """Return whether the queue is as the last holder of the lock left it, whoever wrote it then."""
     is_same = left is not None and queue.mark is not None and queue.mark == left.queue
     return is_same and not _was_written_late(line, prev)
 
 
 # guard: displaced-queue-merged
 def _has_displaced(line: Line, prev: Stat | None) -> bool:
-    """Whether our last swap took another generation out of the queue's place than it was built upon (case 29)."""
+    """Return whether our last swap took another generation out of the queue's place than it was built upon (case
+    29).
+    """
     is_swapped = line.base is not None and line.base != line.queue
     return is_swapped and prev is not None and prev.kind == "file" and prev.mark != line.base
 
 
 # guard: late-writer-merged
 def _was_written_late(line: Line, prev: Stat | None) -> bool:
-    """Whether the generation before changed after it was replaced: an in-place writer had it open."""
+    """Return whether the generation before changed after it was replaced: an in-place writer had it open."""
     return line.base is not None and prev is not None and prev.ino == line.base[0] and _has_displaced(line, prev)
 
 
@@ -154,7 +156,7 @@ def _was_written_late(line: Line, prev: Stat | None) -> bool:
 
 
 def _clear_the_way(team: LockedTeam) -> Tip:
-    """The end of the ledger. What stands in its place and cannot be one goes aside, and it begins anew.
+    """Return the end of the ledger. What stands in its place and cannot be one goes aside, and it begins anew.
 
     So does what stands in the queue's place, where the ledger can rebuild the queue.
     """
@@ -205,7 +207,7 @@ def _clear(team: LockedTeam, line: Line | None) -> bool:
 
 
 def _is_displaced(name: str, stat: Stat, now: Stat, line: Line) -> bool:
-    """Whether a staging name holds what the swap of `line` took out of the queue's place."""
+    """Return whether a staging name holds what the swap of `line` took out of the queue's place."""
     if now.ino == stat.ino or stat.mark == line.queue:
         return False
     return stat.mark == line.base or name in (line.staged, line.staged + KEPT)
@@ -213,7 +215,9 @@ def _is_displaced(name: str, stat: Stat, now: Stat, line: Line) -> bool:
 
 # guard: hard-links-refused
 def _with_one_name(team: LockedTeam, queue: QueueFile) -> QueueFile:
-    """A queue with a second name would be torn apart by a swap; only our own `.prev` may be that name, and goes."""
+    """A queue with a second name would be torn apart by a swap; only our own `.prev` may be that name, and
+    goes.
+    """
     stat, layout = queue.stat, team.layout
     if stat is None or stat.links < 2:
         return queue
@@ -367,7 +371,9 @@ def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: Held) -> 
 
 
 def _is_ours(end: bytes, line: Line, text: QueueText, held: Held) -> bool:
-    """Whether the end of an archive is what `line` appends, or a beginning of that; the queue may have lost it."""
+    """Return whether the end of an archive is what `line` appends, or a beginning of that; the queue may have lost
+    it.
+    """
     ours = {message_id for _, message_id, _ in line.archived}
     if not set(closed_ids(end)) <= ours:
         return False
@@ -381,7 +387,7 @@ def _is_ours(end: bytes, line: Line, text: QueueText, held: Held) -> bool:
 
 
 def _was_pushed(team: LockedTeam, line: Line, agent: str, record: Record) -> bool:
-    """Whether the inbox file has the message; a torn piece of it is cut off."""
+    """Return whether the inbox file has the message; a torn piece of it is cut off."""
     path = team.layout.inbox(team.disk, agent)
     size = next((size for name, size in line.sizes.items() if team.layout.folder / name == path), 0)
     found = team.disk.stat(path)

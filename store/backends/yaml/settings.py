@@ -26,7 +26,9 @@ class SettingsFile:
         self._seen: bytes | None = None
 
     def look(self) -> InForce:
-        """The settings as they are now, with what is wrong with them; those in force before while they are lost."""
+        """Return the settings as they are now, with what is wrong with them; those in force before while they are
+        lost.
+        """
         with self._guard:
             return self._look()
 

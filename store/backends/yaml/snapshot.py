@@ -140,7 +140,7 @@ class SnapshotReader:
             )
 
     def _understood(self, generation: QueueFile | None) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
-        """Messages of the queue, request ids of those that are damaged, and what is wrong with it."""
+        """Return the messages of the queue, request ids of those that are damaged, and what is wrong with it."""
         if generation is None:
             return (), frozenset(), []
         self.generation = generation
@@ -197,7 +197,7 @@ class SnapshotReader:
             return None, _Broken(None, Problem("UNREADABLE", "error", str(queue), text, hint))
 
     def _damage(self, text: QueueText) -> tuple[tuple[Problem, ...], frozenset[str]]:
-        """Each damaged place, and the ids that can still be found there."""
+        """Return each damaged place, and the ids that can still be found there."""
         if len(text.messages()) == len(text.entries):
             return (), frozenset()
         if self._damaged is None or self._damaged[0] is not text:
@@ -224,14 +224,16 @@ class SnapshotReader:
         return Condition.OK if messages or generation.text.entries else Condition.EMPTY
 
     def _was_never_made(self) -> bool:
-        """Whether there is no queue because nobody wrote yet; the first write makes its folder beside the settings."""
+        """Return whether there is no queue because nobody wrote yet; the first write makes its folder beside the
+        settings.
+        """
         if self._layout.folder_exists(self._disk):
             self.folder_seen = True
             return not self._existed()
         return not self.folder_seen and self._disk.stat(self._layout.config) is not None
 
     def _existed(self) -> bool:
-        """Whether anything beside it shows that there was a queue."""
+        """Return whether anything beside it shows that there was a queue."""
         disk, layout = self._disk, self._layout
         audit = disk.stat(layout.audit)
         return bool((audit and audit.size) or disk.stat(layout.prev) or disk.names(layout.archives))
@@ -277,7 +279,7 @@ class SnapshotReader:
 
 
 def _shared(text: QueueText) -> Iterator[Problem]:
-    """Ids that several entries of the queue have, as it is stored."""
+    """Yield ids that several entries of the queue have, as it is stored."""
     hint = "The next change, or 'team-console check --heal', writes it so."
     for message_id in text.merged:
         what = f"message {message_id} is stored several times with the same content; copies count once"
@@ -318,7 +320,7 @@ class FolderHealth(Struct):
     ledger: tuple[object, list[Problem]] = (None, [])
 
     def problems(self, queue: QueueFile | None, lock_text: bytes) -> list[Problem]:
-        """Everything to tell, and what of it cannot be looked at; `lock_text` is what the lock file says."""
+        """Return everything to tell, and what of it cannot be looked at; `lock_text` is what the lock file says."""
         found = _loose(self.layout, queue)
         looks = ((self._leftovers, self.layout.folder), (lambda: self._of_ledger(lock_text), self.layout.audit))
         for look, path in looks:
