@@ -133,13 +133,16 @@ class Drafts:
             is_new = not self._path.exists()
             replace_file(self._path, msgspec.json.encode(drafts))
             if is_new:
-                _sweep(self._path.parent)
+                _sweep(self._path)
 
 
-def _sweep(folder: Path) -> None:
-    """Throw away files of teams nobody writes to any more, and what a killed console left half written."""
-    oldest = time.time() - MOST_DAYS * _DAY
-    for path in folder.iterdir():
+def _sweep(written: Path) -> None:
+    """Throw away files of teams nobody writes to any more, and what a killed console left half written.
+
+    Their age is that beside the file just written: a disk of another machine may have another clock than this one.
+    """
+    oldest = written.stat().st_mtime - MOST_DAYS * _DAY
+    for path in written.parent.iterdir():
         if path.suffix in (".json", ".tmp") and path.stat().st_mtime < oldest:
             path.unlink(missing_ok=True)
 

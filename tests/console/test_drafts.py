@@ -101,7 +101,11 @@ def test_a_draft_nobody_came_back_to_is_thrown_away(tmp_path: Path, monkeypatch:
     assert list(json.loads(file.read_text(encoding="utf-8"))) == ["broadcast"]
 
 
-def test_files_of_teams_nobody_writes_to_any_more_are_thrown_away(tmp_path: Path) -> None:
+@pytest.mark.parametrize("days", [0, MOST_DAYS + 1])
+def test_files_of_teams_nobody_writes_to_any_more_are_thrown_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int
+) -> None:
+    """Also where the clock is ahead of that of the disk."""
     for name in ("left", "used"):
         keep(Drafts(str(tmp_path / name), "ceo"), "broadcast", {"content": name})
     (used, left) = sorted(state_folder().rglob("*.json"), key=lambda path: "left" in path.read_text())
@@ -109,10 +113,11 @@ def test_files_of_teams_nobody_writes_to_any_more_are_thrown_away(tmp_path: Path
     litter.write_text("{")
     for path in (left, litter):
         os.utime(path, (0, 0))
+    later = time.time() + days * 86_400
+    monkeypatch.setattr(time, "time", lambda: later)
     keep(Drafts(str(tmp_path / "new"), "ceo"), "broadcast", {"content": "new"})
-    assert not left.exists()
-    assert not litter.exists()
-    assert used.exists()
+    assert Drafts(str(tmp_path / "new"), "ceo").get("broadcast") == {"content": "new"}
+    assert (used.exists(), left.exists(), litter.exists()) == (True, False, False)
 
 
 @pytest.mark.anyio
