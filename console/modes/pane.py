@@ -982,11 +982,11 @@ def _pieces(evidence: Evidence) -> tuple[Block, ...]:
         lines: list[Line] = []
         source = ""
         for piece in section.pieces:
-            if piece.source != source:
+            if piece.source and piece.source != source:
                 source = piece.source
                 lines.append((("from ", "faint"), (safe_line(source, _LONGEST), "muted")))
             sign = MARKS[piece.mark]
-            word = f" · {sign.word}" if sign.word and piece.mark not in (Mark.RAN, Mark.FAILED) else ""
+            word = f" · {sign.word}" if sign.word and piece.mark not in (Mark.RAN, Mark.FAILED, Mark.NOT_KNOWN) else ""
             lines.append((sign.mark, (safe_line(piece.text, _LONGEST), ""), (word, sign.tone or "muted")))
         blocks += [Heading(section.heading, beside=True), Lines(tuple(lines), indent=2, beside=True)]
     return tuple(blocks)

@@ -33,6 +33,9 @@ class Mark(StrEnum):
     NOT_KNOWN = "not known"
 
 
+_NOT_JOINED = "not connected with `join`"
+
+
 class FileState(StrEnum):
     """What a look at a name in the project folder found."""
 
@@ -107,17 +110,17 @@ class Piece(Struct, frozen=True):
     """One piece of evidence; stored text, not made safe.
 
     Attributes:
-        source: Where it comes from.
+        source: Where it comes from; empty where the text says it.
     """
 
     mark: Mark
     text: str
-    source: str
+    source: str = ""
 
     @property
     def line(self) -> str:
         """All of it, as it is kept with a verdict."""
-        return f"{self.mark}: {self.text} [{self.source}]"
+        return f"{self.mark}: {self.text}" + (f" [{self.source}]" if self.source else "")
 
 
 class Section(Struct, frozen=True):
@@ -327,7 +330,7 @@ def report_evidence(text: str, looked: Looked) -> Evidence:
     pieces, runs = list[Piece](), looked.runs
     for claim in claimed_checks(text):
         if runs is None:
-            piece = Piece(Mark.NOT_KNOWN, f"{claim}: whether it ran", "no record: it is not connected with `join`")
+            piece = Piece(Mark.NOT_KNOWN, f"{claim}: unknown whether it ran ({_NOT_JOINED})")
             pieces.append(piece)
             continue
         pattern, flags = (CHECKS[claim][1], re.IGNORECASE) if claim in CHECKS else (re.escape(claim), 0)
@@ -393,7 +396,7 @@ def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterat
 def _runs(looked: Looked, rejected: RequestRow | None, until: float | None) -> Iterator[Piece]:
     """Up to when it asked: what goes on meanwhile must not make every look another one."""
     if looked.runs is None:
-        yield Piece(Mark.NOT_KNOWN, "what it ran", "no record: it is not connected with `join`")
+        yield Piece(Mark.NOT_KNOWN, f"commands it ran: unknown ({_NOT_JOINED})")
         return
     since = rejected.answered_at.timestamp() if rejected is not None and rejected.answered_at is not None else 0.0
     runs = [run for run in looked.runs.runs if since <= run.at and (until is None or run.at <= until)]

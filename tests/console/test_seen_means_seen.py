@@ -29,7 +29,7 @@ def new_in(desk: Desk) -> str:
 
 
 async def evidence_shown(desk: Desk) -> None:
-    await desk.reads("no record: it is not connected with `join`")
+    await desk.reads("unknown (not connected with `join`)")
 
 
 async def test_a_change_is_shown_as_a_diff_and_the_next_enter_approves_what_it_shows(team: MemoryTeam) -> None:
@@ -139,6 +139,6 @@ async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(
     monkeypatch.setattr(evidence, "runs_of", fails)
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.reads("it could not be looked for · not known")
+        await desk.reads("it could not be looked for")
         await desk.approves(team)
     assert verdicts(team)[0].payload["evidence"] == ["evidence: not known: it could not be looked for [this console]"]

@@ -18,11 +18,11 @@ async def test_an_approval_in_inboxes_shows_and_keeps_the_evidence(team: MemoryT
     hand_in_plan(team)
     async with opened(team, size=(160, 50)) as desk:
         await desk.press("2", "enter")
-        await desk.reads("no record: it is not connected with `join`")
+        await desk.reads("unknown (not connected with `join`)")
         await desk.approves(team)
     payload = verdicts(team)[0].payload
     assert payload[SHOWN_BY] == "the console: lines 1-2 of 2; of its evidence all"
-    assert any("no record: it is not connected with `join`" in line for line in payload[EVIDENCE])
+    assert any("unknown (not connected with `join`)" in line for line in payload[EVIDENCE])
     assert len(payload[SHOWN]) == 64
 
 
