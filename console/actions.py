@@ -354,7 +354,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "snooze",
         "z",
         "snooze",
-        "Hide it for a quarter of an hour, or until something about it changes.",
+        "Hide it for a quarter of an hour, at most half of the time it has left, or until it changes.",
         modes=(Mode.NEEDS,),
         why_not=no_row,
     ),

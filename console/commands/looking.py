@@ -32,7 +32,7 @@ from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.forms import Confirm
 from team_console.widgets.help_panel import HelpPanel, HelpRow
 from team_console.widgets.row_list import RowList
-from team_console.widgets.text import Line, clock_time
+from team_console.widgets.text import Line, clock_time, span
 from textual.binding import Binding
 
 
@@ -49,8 +49,10 @@ def mark(screen: MainScreen, context: ActionContext) -> None:
 
 def snooze(screen: MainScreen, context: ActionContext) -> None:
     """Put the chosen items aside for a while."""
-    if isinstance(screen.pane, NeedsPane) and (number := screen.pane.snooze()):
-        screen.toast(f"{number} snoozed for a quarter of an hour; Z shows them again")
+    if isinstance(screen.pane, NeedsPane):
+        number, seconds = screen.pane.snooze()
+        if number:
+            screen.toast(f"{number} snoozed for {span(seconds)}; Z shows {'it' if number == 1 else 'them'} again")
 
 
 def wake(screen: MainScreen, context: ActionContext) -> None:

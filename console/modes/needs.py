@@ -267,16 +267,22 @@ class NeedsPane(Pane[ActionItem]):
         messages = (item.message.message_id for item in same if item.message is not None)
         return (*super().subjects_of(row), *messages, *(item.request.request_id for item in same if item.request))
 
-    def snooze(self) -> int:
-        """Put the chosen items aside for a while; returns how many."""
+    def snooze(self) -> tuple[int, float]:
+        """Put the chosen items aside for a while; returns how many, and after how many seconds the first is back.
+
+        A request with an end is back in half of what is left: hidden past its end it would be lost unanswered.
+        """
         row = self.rows.cursor_row
         some = self.rows.marked_rows() or ((row,) if row is not None else ())
         chosen = {row.key for row in some}
-        for item in (item for row in some for item in self._standing_for(row)):
-            self._snoozed[item.key] = (self.now + SNOOZE, self.matter_of(item))
+        items = tuple(item for row in some for item in self._standing_for(row))
+        ends = [item.request.expires_at for item in items if item.request and item.request.expires_at]
+        pause = min((SNOOZE, *((end - self.now) / 2 for end in ends)))
+        for item in items:
+            self._snoozed[item.key] = (self.now + pause, self.matter_of(item))
         self.rows.step_on(lambda item: item.key in chosen)
         self.show(self.situation, self.now)
-        return len(some)
+        return len(some), pause.total_seconds()
 
     def wake(self) -> int:
         """Show all snoozed items again; returns how many."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from team_console.console.actions import actions_in
 from team_console.console.selection import Mode
-from team_console.store.service import sending
+from team_console.store.service import asking, sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.help_panel import HelpPanel
 
@@ -82,6 +84,18 @@ async def test_a_snoozed_item_comes_back_where_nothing_changes(team: MemoryTeam,
         desk.app._tick()
         await desk.lists(1)
         assert "z 1 snoozed" not in desk.text
+
+
+async def test_a_snooze_ends_well_before_the_request_does(team: MemoryTeam, clock: Clock) -> None:
+    end = team.clock() + timedelta(minutes=10)
+    asking.ask_permission(Caller(team, "file-manager"), tool="Bash", input={"command": "make"}, expires=end)
+    async with opened(team) as desk:
+        await desk.lists(1)
+        await desk.press("z")
+        await desk.tells("1 snoozed for 5 min; Z shows it again")
+        clock.advance(5 * 60 + 1)
+        desk.app._tick()
+        await desk.lists(1)
 
 
 async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam) -> None:
