@@ -17,7 +17,7 @@ from team_console.console.actions import usual_keys
 from team_console.console.crash_guard import ContainedApp
 from team_console.console.drafts import replace_file
 from team_console.console.preferences import DENSITIES, Preferences, check, config_path, line_of, text_of
-from team_console.console.themes import THEMES, choices, first_theme, native_colours, remember_theme
+from team_console.console.themes import THEMES, choices, first_theme, name_of, native_colours, remember_theme
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line
@@ -177,13 +177,12 @@ class ThemeList(ListScreen[str]):
     def __init__(self, *, remembers: bool = True) -> None:
         """`remembers` whether the choice is kept for the next time."""
         self._before, self._remembers, self._choices = "", remembers, choices()
-        super().__init__("Theme · enter keeps it", "", str, self._line, tuple(self._choices))
+        super().__init__("Theme", "enter confirm · esc back", str, self._line, tuple(self._choices))
 
     def on_mount(self) -> None:
         """Put the cursor on the theme in use."""
         self._before = self.app.theme
-        present = next((name for name, theme in self._choices.items() if theme == self._before), "")
-        self.rows.select(present, by_user=False)
+        self.rows.select(name_of(self._before), by_user=False)
 
     def action_leave(self) -> None:
         """Go back to the theme of before."""
@@ -273,11 +272,11 @@ def _team_lines(row: TeamRow, drawing: Drawing) -> tuple[Line, ...]:
 
 # Settings changed inside: each shows at once, and stands in `config.toml` with all that was written there.
 
-_NAME, _VALUE = 20, 16
-"""Cells of the first two columns."""
+_NAME = 20
+"""Cells of the first column."""
 _FLAG = (True, False)
 _MEANINGS = {
-    "title": "how many things wait stands in the title of the terminal",
+    "title": "the title of the terminal says how many things wait",
     "status": "the terminal is told whether something waits",
     "progress": "the bar of the terminal or of the task shows it",
     "bell": "the bell rings for a new decision",
@@ -302,7 +301,7 @@ class SettingChoice(Struct, frozen=True):
 
 def settings_rows() -> tuple[SettingChoice, ...]:
     """Return the settings that can be changed while the console runs."""
-    grace = "seconds in which a decision can be taken back; 0 writes at once"
+    grace = "seconds to undo a decision; 0 writes at once"
     return (
         SettingChoice("", "theme", tuple(choices()), "colours"),
         SettingChoice("", "density", DENSITIES, "rows of two lines where there is room, or of one"),
@@ -317,7 +316,7 @@ class ConfigScreen(ListScreen[SettingChoice]):
 
     DEFAULT_CSS = """
     ConfigScreen { background: $background 40%; }
-    ConfigScreen > RowList { width: 100; height: 12; }
+    ConfigScreen > RowList { width: 76; height: 22; max-height: 96%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "change(-1)", "Value before", show=False),
@@ -327,7 +326,7 @@ class ConfigScreen(ListScreen[SettingChoice]):
     def __init__(self, preferences: Preferences, take: Callable[[Preferences], None]) -> None:
         """`take` makes new preferences hold."""
         title, keys = f"Settings · {config_path()}", "enter or ← → change · esc back"
-        super().__init__(title, keys, lambda row: f"{row.table}.{row.name}", self._lines, settings_rows())
+        super().__init__(title, keys, lambda row: f"{row.table}.{row.name}", self._lines, settings_rows(), lines=2)
         self._preferences, self._take = preferences, take
 
     def action_change(self, by: int) -> None:
@@ -351,10 +350,11 @@ class ConfigScreen(ListScreen[SettingChoice]):
 
     def _lines(self, row: SettingChoice, drawing: Drawing) -> tuple[Line, ...]:
         value = row.value_in(self._preferences)
-        said = {True: "yes", False: "no", None: "as usual", "": "of last time"}.get(value, str(value))
+        unset = f"{name_of(self.app.theme)} (current)"
+        said = {True: "yes", False: "no", None: "as usual", "": unset}.get(value, str(value))
         said = f"{value:g}" if isinstance(value, float) else said
         name = f"{row.table} {row.name}".strip().replace("_", " ")
-        return (((pad(name, _NAME) + " ", ""), (pad(said, _VALUE) + " ", "strong"), (row.meaning, "muted")),)
+        return (((pad(name, _NAME) + " ", ""), (said, "strong")), ((row.meaning, "muted"),))
 
 
 def write_setting(table: str, name: str, value: Any) -> Preferences:

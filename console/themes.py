@@ -184,6 +184,11 @@ def choices() -> dict[str, str]:
     return ours | terminal | others
 
 
+def name_of(theme: str) -> str:
+    """Return what people call a theme of Textual; empty when it is none to choose."""
+    return next((name for name, chosen in choices().items() if chosen == theme), "")
+
+
 def theme_called(name: str) -> str:
     """Return the theme that people or Textual call so, as Textual does; empty when there is none."""
     found = choices().get(name, name)

@@ -52,6 +52,15 @@ async def test_a_setting_holds_at_once_and_the_rest_of_the_file_stays(team: Memo
     assert read(config) == f'density = "compact"\n{OWN}'
 
 
+@pytest.mark.anyio
+async def test_at_60_columns_no_setting_is_cut_and_the_theme_in_use_is_named(team: MemoryTeam, config: Path) -> None:
+    config.unlink()  # noqa: ASYNC240
+    async with opened(team, size=(60, 30)) as desk:
+        await desk.press("comma")
+        await desk.shows("dark (current)", "seconds to undo a decision; 0 writes at once")
+        assert not [line for line in desk.text.splitlines() if "…" in line and "│" in line]
+
+
 def wrong(folder: Path) -> Path:
     """A file of settings with a mistake."""
     path = folder / "wrong.toml"
