@@ -633,8 +633,10 @@ class Place(Struct, frozen=True):
 
     def _edited(self, before: str | None, known: Receipt | None, *, joins: bool) -> tuple[str, Notes]:
         text = before if before is not None and before.strip() else self.empty
+        mark = "\ufeff" if text.startswith("\ufeff") else ""  # as editors on Windows write it; it stays
         try:
-            return self.edit(text, known.notes if known is not None else None, joins)
+            after, notes = self.edit(text.removeprefix(mark), known.notes if known is not None else None, joins)
+            return mark + after, notes
         except NotEditable as error:
             hint = "--print shows what would stand there; write it by hand."
             raise TeamError(Code.NOT_PERMITTED, f"{self.path} cannot be edited: {error}", hint) from error

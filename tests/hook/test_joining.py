@@ -316,6 +316,24 @@ def test_values_order_indentation_and_line_ends_of_settings_stay(end: str, desk:
     assert path.read_bytes().decode() == text.replace("\\u00e9", "é")
 
 
+@pytest.mark.parametrize(
+    ("name", "client", "text"),
+    [
+        (".claude/settings.json", "claude", '{\n  "model": "opus"\n}\n'),
+        (".codex/config.toml", "codex", 'model = "gpt"\n'),
+        ("AGENTS.md", "shell", AGENTS),
+    ],
+)
+def test_a_byte_order_mark_stays_at_the_start(name: str, client: str, text: str, desk: Desk) -> None:
+    path = put(desk.project / name, "\ufeff" + text)
+    desk.ok("join", "alice", "--for", client)
+    joined = path.read_text()
+    assert "team-console" in joined
+    assert (joined[0], joined.count("\ufeff")) == ("\ufeff", 1)
+    desk.ok("leave", "alice")
+    assert path.read_text() == "\ufeff" + text
+
+
 def test_modes_are_kept_and_links_lead_nowhere_else(desk: Desk, tmp_path: Path) -> None:
     path = put(desk.project / ".claude" / "settings.json", "{}\n")
     path.chmod(0o600)
