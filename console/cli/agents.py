@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import Any
 
@@ -71,6 +72,9 @@ def do_mcp(call: Call) -> int:
         raise TeamError(Code.USAGE, text, "Set TEAM_CONSOLE_AS in the client's entry for this server.")
     if call.options.read_only:
         raise TeamError(Code.USAGE, "the MCP server has no read-only mode", "Leave out --read-only.")
+    if sys.stdin is None or sys.stdout is None:
+        text = "the MCP server speaks over standard input and output, and one of them is closed"
+        raise TeamError(Code.USAGE, text, "Let an MCP client start it: team-console join NAME --for mcp")
     try:
         from team_console.console.mcp.server import serve  # 500 ms: the SDK
     except ModuleNotFoundError as error:

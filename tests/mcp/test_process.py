@@ -88,6 +88,14 @@ def test_without_a_name_it_says_where_to_put_one(place: Place) -> None:
     assert "TEAM_CONSOLE_AS" in result.err
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_with_a_closed_end_it_says_who_starts_it(closed: str, place: Place) -> None:
+    script = ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, "-t", place.location, "mcp"]
+    result = subprocess.run(script, capture_output=True, env=clean_environment(TEAM_CONSOLE_AS=AGENT), check=False)
+    assert result.returncode == 2
+    assert b"join NAME --for mcp" in result.stderr
+
+
 def test_without_the_package_it_names_the_command_that_installs_it(place: Place, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")
     root = Path(__file__).resolve().parents[2]
