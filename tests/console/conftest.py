@@ -59,7 +59,17 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def keys_are_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key counts as pressed once it has gone all its way; Textual waits until the process was idle for 20 ms."""
+    """A key counts as pressed once it has gone all its way; Textual waits until the process was idle for 20 ms.
+
+    An app that failed is not waited for: then the test says with what.
+    """
+    handle = ConsoleApp._handle_exception
+
+    def failed(app: ConsoleApp, error: Exception) -> None:
+        app._exception_event.set()
+        handle(app, error)
+
+    monkeypatch.setattr(ConsoleApp, "_handle_exception", failed)
     monkeypatch.setattr(Pilot, "_wait_for_screen", wait_for_widgets)
     monkeypatch.setattr(textual.app, "wait_for_idle", _until_through)
     monkeypatch.setattr(textual.pilot, "wait_for_idle", _until_through)
@@ -162,7 +172,8 @@ class Desk:
         """Wait until `condition` holds."""
         deadline = time.monotonic() + WAIT
         while not condition():
-            assert time.monotonic() < deadline, f"never happened: {what}\n{self._report()}"
+            is_over = time.monotonic() > deadline or self.app._exception_event.is_set()
+            assert not is_over, f"never happened: {what}\n{self._report()}"
             await self.pilot.pause(0.02)
         await self.settle()
 
