@@ -494,8 +494,6 @@ class Pane(Container, Generic[RowT]):
             ticked = drafts.get(f"ticked:{request.request_id}") if drafts is not None else {}
             remarks = remarks_on(request, self.earlier(request), content, typed=typed, ticked=ticked)
             document = replace(document, remarks=remarks)
-        if document is not None and row is not None and (decided := self.pending_of(row)):
-            document = with_pending(document, decided)
         if document is not None and (outcome := self.outcome):
             document = with_banner(document, f"{outcome}{' · enter shows it' * bool(self._newer)} · n next")
         self.detail.show(document)
@@ -504,9 +502,11 @@ class Pane(Container, Generic[RowT]):
         self._around = self.set_timer(_AROUND, self._prepare_around)
 
     def shown_document(self) -> Document | None:
-        """Return the document of the row under the cursor."""
-        row = self.rows.cursor_row
-        return self.document_of(row) if row is not None else None
+        """Return the document of the row under the cursor, which says first what is pending about it."""
+        if (row := self.rows.cursor_row) is None:
+            return None
+        document, decided = self.document_of(row), self.pending_of(row)
+        return with_pending(document, decided) if document and decided else document
 
     def draw_now(self, *, whole: bool = False) -> None:
         """Draw the thing under the cursor now; `whole`, also the lines that are on the screen already."""

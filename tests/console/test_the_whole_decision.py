@@ -71,6 +71,20 @@ async def test_the_form_says_how_much_was_read_and_whether_the_asker_is_there(te
         await desk.shows("read to its end")
 
 
+async def test_the_page_of_an_agent_does_not_promise_to_go_on_with_the_draft_of_its_plan(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.asks("r")
+        await desk.type("too long")
+        await desk.press("escape")
+        await desk.shows("a and r go on with your words")
+        await desk.press("2")
+        await desk.shows("INBOX 1", "master ·")
+        assert "a and r go on with your words" not in desk.text
+        await desk.press("tab")
+        await desk.shows("a and r go on with your words")
+
+
 async def test_a_request_with_a_draft_says_so_until_it_is_decided(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
