@@ -7,13 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from team_console.store.backends.claude_team import (
-    ClaudeTeam,
-    claude_teams,
-    open_claude,
-    team_in,
-    teams_under,
-)
+from team_console.store.backends.claude_team import ClaudeTeam, claude_teams, open_claude, team_in, teams_under
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError

@@ -13,18 +13,11 @@ from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, ids_of
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean
 from team_console.store.model.safe import counted, first_of
-from team_console.store.protocol.checks import (
-    as_written,
-    check_outgoing,
-    default_recipients,
-)
+from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients
 from team_console.store.protocol.membership import left_out, members
 from team_console.store.protocol.parsing import check_configured, parse_message
 from team_console.store.protocol.relations import silent
-from team_console.store.protocol.verdicts import (
-    is_verdict,
-    may_be_verdict,
-)
+from team_console.store.protocol.verdicts import is_verdict, may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import confirm_ends
 from team_console.store.service.writing import (

@@ -34,9 +34,7 @@ from team_console.store.protocol.membership import SESSION, known, members, memb
 from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, asks, parse_message, plans_of
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import silent
-from team_console.store.protocol.verdicts import (
-    sign,
-)
+from team_console.store.protocol.verdicts import sign
 from team_console.store.settings.team_config import TeamConfig
 
 # A message on its way to being written: checked, addressed, sized, signed.

@@ -21,15 +21,7 @@ from team_console.store.protocol.kinds import UNKNOWN
 from team_console.store.protocol.membership import MEMBERSHIP, SESSION, membership
 from team_console.store.protocol.parsing import PlacedMessage, plans_of, when_created
 from team_console.store.protocol.relations import stops
-from team_console.store.views.facts import (
-    Facts,
-    deliveries,
-    drift,
-    inboxes,
-    last_seen,
-    requests_of,
-    unanswered,
-)
+from team_console.store.views.facts import Facts, deliveries, drift, inboxes, last_seen, requests_of, unanswered
 from team_console.store.views.findings import findings, marked_damaged, withheld
 from team_console.store.views.needs import action_items
 from team_console.store.views.roster import roster

@@ -32,27 +32,9 @@ from team_console.store.backends.sql.schema import (
     numbers_lost,
     restore_numbers,
 )
-from team_console.store.backends.sql.settings import (
-    FILE,
-    Settings,
-    put_back,
-    write_settings,
-)
-from team_console.store.backends.sql.transaction import (
-    SqlTransaction,
-    may_address,
-    restore,
-    to_recipient,
-)
-from team_console.store.contract.team import (
-    Addressed,
-    AuditLine,
-    Condition,
-    LockHolder,
-    Page,
-    Snapshot,
-    Team,
-)
+from team_console.store.backends.sql.settings import FILE, Settings, put_back, write_settings
+from team_console.store.backends.sql.transaction import SqlTransaction, may_address, restore, to_recipient
+from team_console.store.contract.team import Addressed, AuditLine, Condition, LockHolder, Page, Snapshot, Team
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of

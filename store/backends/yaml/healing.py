@@ -29,16 +29,7 @@ from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, changed_keys, piece_name
 from team_console.store.model.errors import Problem, TeamError
-from team_console.store.model.message import (
-    STATE_KEYS,
-    Fields,
-    Message,
-    digest,
-    from_record,
-    ids_of,
-    is_ahead,
-    rank,
-)
+from team_console.store.model.message import STATE_KEYS, Fields, Message, digest, from_record, ids_of, is_ahead, rank
 from team_console.store.model.recorded import REWORDED, difference, is_same
 from team_console.store.model.safe import counted
 from team_console.store.protocol.relations import DONE, is_answer, retained_ids

@@ -23,14 +23,7 @@ from team_console.store.backends.yaml.commit import (
 from team_console.store.backends.yaml.disk import Disk, shared_mode
 from team_console.store.backends.yaml.drop import DropFolder
 from team_console.store.backends.yaml.layout import Layout
-from team_console.store.backends.yaml.lock import (
-    held,
-    holder_text,
-    left_text,
-    parse_released,
-    read_text,
-    released_text,
-)
+from team_console.store.backends.yaml.lock import held, holder_text, left_text, parse_released, read_text, released_text
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, line_of
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.contract.team import OUTCOME_UNKNOWN
