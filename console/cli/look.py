@@ -129,7 +129,7 @@ def do_show(call: Call) -> int:
     that waits it prints the word by which an answer says that it is on exactly this: approve REQUEST --seen WORD."""
     snapshot = call.snapshot()
     word = call.options.id
-    thread = find_thread(word, (*snapshot.messages, *snapshot.dropped), call.team.archived)
+    thread = find_thread(word, (*snapshot.messages, *snapshot.dropped), call.team.archived, snapshot.recorded)
     if thread is None:
         hint = "List ids with: team-console requests, team-console inbox AGENT, or team-console history."
         raise TeamError(Code.INVALID_FIELD, f"there is no message and no request {word}", hint)

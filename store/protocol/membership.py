@@ -286,7 +286,7 @@ def entries_of(messages: Iterable[Message], wanted: Callable[[Message], bool]) -
 
 
 def _is_membership(message: Message) -> bool:
-    """Return a cheap look that lets through every membership message, and few others."""
+    """Return whether it may be a membership message; cheap, and lets few others through."""
     if message.type not in CARRIERS:
         return message.type in MEMBERSHIP
     content = message.payload.get("content")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
 from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.views.rows import RequestRow
@@ -65,14 +67,21 @@ class Thread(Struct, frozen=True):
         return [delivery for message in self.siblings for delivery in deliveries_of(message)]
 
 
-def find_thread(word: str, live: Sequence[Message], archived: Find) -> Thread | None:
+def find_thread(
+    word: str, live: Sequence[Message], archived: Find, recorded: RecordedFacts | None = None
+) -> Thread | None:
     """Return the thread of the message or request `word`; None when nothing is known under that id."""
+
+    def rank(question: Message) -> tuple[bool, datetime]:
+        # As the judgement ranks them: another program may write a second request under the id, with any date.
+        return recorded is not None and not recorded.is_by_desk(question.message_id), when_created(question)
+
     near = _unique(live, archived(word))
     named = [message for message in near if message.message_id == word]
     about = [message for message in near if word in _request_ids(message)]
     opening = [message for message in about if parse_message(message).opens is not None]
     # Somebody may have used a request's id for a message: shown is what an answer to this id would decide.
-    decided = sorted((message for message in opening if parse_message(message).request_id == word), key=when_created)
+    decided = sorted((message for message in opening if parse_message(message).request_id == word), key=rank)
     message = next(iter([*decided, *named, *opening, *about]), None)
     if message is None:
         return None

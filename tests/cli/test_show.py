@@ -49,6 +49,18 @@ def test_under_the_id_of_a_request_the_request_is_shown(team: CommandLine) -> No
     assert team.ok("approve", request, "--seen", found["seen"], "--json").json["recipient"] == "task-manager"
 
 
+def test_a_plan_of_an_earlier_date_that_took_the_id_is_not_shown_for_it(team: CommandLine) -> None:
+    request = plan(team, SUMMARY, "1. Split")
+    queue = team.folder / "message-queue.yaml"
+    queue.write_text(
+        f"{queue.read_text()}- message_id: MSG-2\n  type: plan_approval_request\n  from: task-manager\n  to: ceo\n"
+        "  created: '2020-01-01T00:00:00.000Z'\n  status: pending\n"
+        f"  payload: {{content: '1. Drop it', summary: 'Drop the database', request_id: '{request}'}}\n"
+    )
+    assert team.ok("show", request, "--lines").out == "    1  1. Split\n"
+    assert team.ok("show", "MSG-2", "--lines").out == "    1  1. Drop it\n"
+
+
 def test_a_message_is_found_after_it_left_the_queue(team: CommandLine) -> None:
     request = plan(team, SUMMARY, "1. Split")
     team.ok("approve", request, "--note", "Go")
