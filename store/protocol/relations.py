@@ -73,7 +73,7 @@ def fact_of(
 
 
 def _may_belong(record: Fields) -> bool:
-    """Return a quick look that lets every question and answer through, and few others."""
+    """Return whether it may be a question or an answer; quick, and lets few others through."""
     payload, name = record.get("payload"), record.get("type")
     if not isinstance(payload, dict) or not isinstance(name, str):
         return True

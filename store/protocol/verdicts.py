@@ -208,9 +208,7 @@ def is_verdict(config: TeamConfig, message: Message) -> bool:
 
 
 def may_be_verdict(config: TeamConfig, message: Message) -> bool:
-    """Return the same, or a human's words about something: they decide when that is an escalation or a
-    clarification.
-    """
+    """Return whether it is a verdict, or a human's words, which decide an escalation or a clarification."""
     read = parse_message(message)
     if read.answers in DECIDED_BY_LEAD:
         return True
