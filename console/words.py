@@ -403,13 +403,18 @@ def set_title(widget: Widget, title: str, subtitle: str = "", quiet: str = "") -
     Args:
         quiet: An arrow and where it leads; the arrow alone where the words have no room.
     """
-    if cell_len(f"{title}   {subtitle}   {quiet}") > widget.outer_size.width - 3 - 3 * bool(subtitle):
+    room = widget.outer_size.width - 3 - 3 * bool(subtitle)
+    if cell_len(f"{title}   {subtitle}   {quiet}") > room:
         quiet = quiet[:1]
+    parts = title.split(" · ")
+    while cell_len(f"{title}   {subtitle}   {quiet}") > room and len(parts) > 2:
+        parts.pop()  # a part without room goes whole, the last one first
+        title = " · ".join((*parts, "…"))
     if getattr(widget, "_written", None) == (title, subtitle, quiet):
         return
     widget._written = (title, subtitle, quiet)  # type: ignore[attr-defined]
-    parts = [("   " + words, tone) for words, tone in ((subtitle, "$text-warning"), (quiet, "$text-muted")) if words]
-    widget.border_title = Content.assemble(title, *parts) if title or parts else " "
+    rest = [("   " + words, tone) for words, tone in ((subtitle, "$text-warning"), (quiet, "$text-muted")) if words]
+    widget.border_title = Content.assemble(title, *rest) if title or rest else " "
 
 
 # What each mode's tab says: its key, its name, and how much waits there.
