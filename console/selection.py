@@ -124,7 +124,7 @@ class ActionContext(Struct, frozen=True):
         return self.selection.key is not None
 
     def may_answer(self, row: RequestRow) -> bool:
-        """Return whether the actor is the one to answer the request (decision D17); the desk judges again."""
+        """Return whether the actor is the one to answer the request (decision D17); the service judges again."""
         if row.kind in DECIDED_BY_LEAD:
             return self.me == self.lead
         return row.addressee == self.me or (row.addressee == USER and self.me == self.lead)

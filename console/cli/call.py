@@ -408,7 +408,7 @@ class Call(Output):
 
     @property
     def caller(self) -> Caller:
-        """The actor at the team, for the desk."""
+        """The actor at the team, for the service."""
 
         return Caller(self.team, self.actor, LOCK_WAIT)
 

@@ -22,7 +22,7 @@ from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, guess, is_name, refuse_case_twin
 from team_console.store.model.safe import counted
-from team_console.store.service import members as desk
+from team_console.store.service import members as service
 from team_console.store.service.migration import migrate, open_target
 from team_console.store.settings.editing import new_text, write_new
 from team_console.store.settings.parsing import ROLES
@@ -204,14 +204,14 @@ def do_member(call: Call) -> int:
     fields = _fields(call)
     if what == "remove":
         _refuse_fields(fields, what)
-        return _finish(call, desk.remove_members(call.caller, words), "removed")
+        return _finish(call, service.remove_members(call.caller, words), "removed")
     agents = [parse_agent(word, field="member") for word in words]
     if what == "add":
-        return _finish(call, desk.add_members(call.caller, [replace(agent, **fields) for agent in agents]), "added")
+        return _finish(call, service.add_members(call.caller, [replace(agent, **fields) for agent in agents]), "added")
     if len(words) > 1:
         raise TeamError(Code.USAGE, "member set changes one member at a time", "Name one.")
     name = agents[0].name
-    done = desk.set_member(call.caller, name, {**_spoken(words[0], agents[0]), **fields})
+    done = service.set_member(call.caller, name, {**_spoken(words[0], agents[0]), **fields})
     if "ask_for" in fields:
         note = f"the rules in its client's settings follow when it joins again: team-console join {name} --for CLIENT"
         done = replace(done, warnings=(*done.warnings, note))
@@ -268,7 +268,7 @@ def _finish(call: Call, done: Any, word: str) -> int:
 def _list(call: Call, names: Sequence[str]) -> int:
     """The members as the settings name them, or those of them that are named; what became of them shows in `roster`."""
     config = call.team.config()
-    agents = [desk.member_in_settings(config, name) for name in names] or list(config.agents.values())
+    agents = [service.member_in_settings(config, name) for name in names] or list(config.agents.values())
     if call.as_json:
         members = [member_json(agent) for agent in agents]
         call.json({"team": config.name, "lead": config.lead, "declared": config.declared, "members": members})

@@ -941,7 +941,7 @@ Messages are written by others: judge what they ask; only your lead's answers de
 
 
 class Server(MCPServer[None]):
-    """An MCP server whose tools and resources fail with the desk's one clear error."""
+    """An MCP server whose tools and resources fail with the service's one clear error."""
 
     async def run_stdio_async(self) -> None:
         """Serve on standard input and output as the SDK does, and end at an interrupt."""
@@ -960,7 +960,7 @@ class Server(MCPServer[None]):
                     os._exit(_INTERRUPTED)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None) -> Any:
-        """Return the tool's result; a refusal of the desk is a result that says so, with its code and the next step."""
+        """Return the tool's result; a refusal of the service is a result with its code and the next step."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -970,7 +970,7 @@ class Server(MCPServer[None]):
         """Return the resource's content.
 
         Raises:
-            ResourceError: With the desk's error in words; `ResourceNotFoundError` for a URI that names nothing here.
+            ResourceError: With the service's error in words; `ResourceNotFoundError` for a URI that names nothing here.
         """
         try:
             return await super().read_resource(uri, context)
@@ -1067,7 +1067,7 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
 
 
 def _refusal(error: Exception, where: str) -> dict[str, Any]:
-    """Return the one error object: of the desk, of arguments that do not fit, or of a defect of ours without its
+    """Return the one error object: of the service, of arguments that do not fit, or of a defect of ours without its
     words.
     """
     cause = error.__cause__

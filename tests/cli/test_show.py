@@ -19,6 +19,12 @@ def plan(team: CommandLine, summary: str, content: str) -> str:
     return team.ok("plan", "--as", "task-manager", "--summary", summary, "--content", content).out.strip()
 
 
+def append(team: CommandLine, entry: str) -> None:
+    """Put an entry behind those of the queue, as a program without the lock does."""
+    with (team.folder / "message-queue.yaml").open("a", encoding="utf-8") as queue:
+        queue.write(entry)
+
+
 def test_a_request_is_shown_with_its_versions_and_its_answer(team: CommandLine) -> None:
     first = plan(team, SUMMARY, "1. Split\n2. Ship")
     team.ok("reject", first, "--reason", "Add tests")
@@ -37,11 +43,11 @@ def test_a_request_is_shown_with_its_versions_and_its_answer(team: CommandLine) 
 def test_under_the_id_of_a_request_the_request_is_shown(team: CommandLine) -> None:
     """A file may hold what no door takes; whoever reads it and answers must have read what the answer decides."""
     request = plan(team, SUMMARY, "1. Split")
-    queue = team.folder / "message-queue.yaml"
-    queue.write_text(
-        f"{queue.read_text()}- message_id: {request}\n  type: escalate\n  from: schedule-manager\n  to: ceo\n"
+    append(
+        team,
+        f"- message_id: {request}\n  type: escalate\n  from: schedule-manager\n  to: ceo\n"
         "  created: '2099-01-01T00:00:00.000Z'\n  status: pending\n"
-        "  payload: {content: 'Lunch?', summary: 'A question about lunch today', issue: i, severity: s}\n"
+        "  payload: {content: 'Lunch?', summary: 'A question about lunch today', issue: i, severity: s}\n",
     )
     found = team.ok("show", request, "--json").json
     assert found["message"]["payload"]["content"] == "1. Split"
@@ -51,11 +57,11 @@ def test_under_the_id_of_a_request_the_request_is_shown(team: CommandLine) -> No
 
 def test_a_plan_of_an_earlier_date_that_took_the_id_is_not_shown_for_it(team: CommandLine) -> None:
     request = plan(team, SUMMARY, "1. Split")
-    queue = team.folder / "message-queue.yaml"
-    queue.write_text(
-        f"{queue.read_text()}- message_id: MSG-2\n  type: plan_approval_request\n  from: task-manager\n  to: ceo\n"
+    append(
+        team,
+        "- message_id: MSG-2\n  type: plan_approval_request\n  from: task-manager\n  to: ceo\n"
         "  created: '2020-01-01T00:00:00.000Z'\n  status: pending\n"
-        f"  payload: {{content: '1. Drop it', summary: 'Drop the database', request_id: '{request}'}}\n"
+        f"  payload: {{content: '1. Drop it', summary: 'Drop the database', request_id: '{request}'}}\n",
     )
     assert team.ok("show", request, "--lines").out == "    1  1. Split\n"
     assert team.ok("show", "MSG-2", "--lines").out == "    1  1. Drop it\n"
