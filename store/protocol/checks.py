@@ -19,13 +19,12 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Fields, Message, per_message
 from team_console.store.model.names import USER, canonical, did_you_mean, guess
+from team_console.store.protocol.carried import CARRIERS, Carried, carried_in
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.kinds import (
-    CARRIERS,
     EACH,
     FOR_CLIENTS,
     KINDS,
-    PREFIX,
     RESPONSES,
     SEND,
     UNKNOWN,
@@ -44,7 +43,6 @@ from team_console.store.protocol.parsing import (
     Plan,
     batch_key,
     named_agent,
-    parse_carried,
     parse_message,
     text_in,
     text_of,
@@ -103,10 +101,9 @@ def check_outgoing(
             raise forbidden(type, name)
     if type in CARRIERS:
         check_text_fields(type, payload)
-        match = PREFIX.match(payload["content"])
-        carried = kind_of(match.group(1)) if match else UNKNOWN
-        if carried.family is Family.SPRINT and carried.entry_point:
-            _check_carried(payload["content"])
+        carried = carried_in(type, payload)
+        if carried is not None and carried.counts and kind_of(carried.name).entry_point:
+            _check_carried(carried)
     if kind.family is not Family.SPRINT:
         _check_needs(kind, payload)
 
@@ -406,20 +403,18 @@ def _check_body(name: str, body: Fields) -> None:
             raise _invalid(name, key, text)
 
 
-def _check_carried(content: str) -> None:
-    """Refuse a plain message of ours whose `NAME: {json}` is not what it says.
+def _check_carried(carried: Carried) -> None:
+    """Refuse a plain message of ours whose sprint message is not what it says.
 
     Raises:
         TeamError: `INVALID_FIELD` naming the place.
     """
-    try:
-        name, body = parse_carried(content)
-    except ValueError as error:
+    if carried.trouble:
         hint = "After the colon stands one JSON object."
-        raise TeamError(Code.INVALID_FIELD, f"content: the JSON cannot be read: {error}", hint) from error
-    if body.get("msg_type", body.get("type")) is None:
-        raise _invalid(name, "msg_type", "is missing")
-    _check_body(name, body)
+        raise TeamError(Code.INVALID_FIELD, f"content: the JSON cannot be read: {carried.trouble}", hint)
+    if carried.body.get("msg_type", carried.body.get("type")) is None:
+        raise _invalid(carried.name, "msg_type", "is missing")
+    _check_body(carried.name, carried.body)
 
 
 _MALFORMED = "MALFORMED"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import partial
@@ -368,25 +367,6 @@ RESPONSES: Mapping[RequestKind, str] = {
 
 SUPERSEDING = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN})
 """Requests of which an author has one open at a time: a later one replaces it."""
-
-CARRIERS = frozenset({"message", "broadcast"})
-"""Types whose content may carry a sprint message, `NAME: {json}`."""
-
-PREFIX = re.compile(r"\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\s*:\s*")
-
-
-def carried_name(type: str, payload: Mapping[str, Any]) -> str | None:
-    """Return the name before the colon when a plain message carries `NAME: {json}` (requirement 124), else None."""
-    if type not in CARRIERS:
-        return None
-    content = payload.get("content")
-    if not isinstance(content, str):
-        return None
-    match = PREFIX.match(content)
-    if match is None:
-        return None
-    name = match.group(1)
-    return name if content.startswith("{", match.end()) or kind_of(name).family is Family.SPRINT else None
 
 
 def default_priority(name: str, config: TeamConfig) -> str:

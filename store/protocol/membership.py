@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.model.message import Message, ids_of, per_message
 from team_console.store.model.names import ALL, USER, as_name, is_name
-from team_console.store.protocol.kinds import CARRIERS, carried_name
+from team_console.store.protocol.carried import CARRIERS, carried_name
 from team_console.store.protocol.parsing import Order, PlacedMessage, text_in
 from team_console.store.settings.team_config import TeamConfig
 

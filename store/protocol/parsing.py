@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -11,10 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.json_text import json_trouble, named
+from team_console.store.model.json_text import named
 from team_console.store.model.message import Fields, Message, per_message
 from team_console.store.model.names import canonical
-from team_console.store.protocol.kinds import PREFIX, UNKNOWN, Family, MessageKind, RequestKind, carried_name, kind_of
+from team_console.store.protocol.carried import carried_in
+from team_console.store.protocol.kinds import UNKNOWN, Family, MessageKind, RequestKind, kind_of
 from team_console.store.settings.team_config import TeamConfig
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
@@ -40,7 +39,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         carried: The JSON of a sprint message, None for any other; values are unchecked.
         request_id: The id an answer quotes: for a question its own (the message id where the source has none), for
             an answer the quoted one, None when it quotes none.
-        frame_problems: What is wrong with the frame (prefix, JSON); `message_rules.problems_of` adds the fields.
+        frame_problems: What is wrong with the frame (prefix, JSON); `checks.problems_of` adds the fields.
         message: The message read.
     """
 
@@ -113,48 +112,38 @@ def _verdict(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def parse_carried(content: str) -> tuple[str, Fields]:
-    """Split `NAME: {json}`.
-
-    Raises:
-        ValueError: What stands there is not one JSON object with distinct keys; the text says where.
-    """
-    match = PREFIX.match(content)
-    if match is None:
-        raise ValueError("no name before a colon")
-    try:
-        body = json.loads(content[match.end() :], object_pairs_hook=_distinct, parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        raise ValueError(json_trouble(error)) from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(body, dict):
-        raise ValueError("not a JSON object")
-    return match.group(1), body
-
-
 _Parsed = tuple[MessageKind, str, Fields | None, str | None, tuple[Problem, ...]]
 """The fields of a reading but its message."""
 
 
 @per_message
 def _parsed(message: Message) -> _Parsed:
-    kind, payload, odd = kind_of(message.type), message.payload, tuple[Problem, ...]()
-    name = carried_name(message.type, payload)
-    if name is None:
-        if kind.family is Family.SPRINT:
-            text = f"{message.type} does not travel as a plain message"
-            hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
-            odd = (Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint),)
-        return kind, message.type, None, _id_of(message, kind, payload), odd
-    place = f"{message.message_id} content"
-    try:
-        _, body = parse_carried(message.content)
-    except ValueError as error:
-        text = f"{name}: the JSON after the colon cannot be read: {error}"
-        hint = f"Send it again as '{name}: ' followed by one JSON object."
+    carried = carried_in(message.type, message.payload)
+    if carried is None:
+        return _plain(message, ())
+    name, place = carried.name, f"{message.message_id} content"
+    hint = f"Send it again as '{name}: ' followed by one JSON object."
+    if carried.is_near and not carried.counts:
+        why = f" (its JSON cannot be read: {carried.trouble})" if carried.trouble else ""
+        text = f"it looks like {name} and stays a plain text{why}: only '{name}: {{json}}' is one"
+        return _plain(message, (Problem("NEAR_FORM", "warning", place, text, hint),))
+    if carried.trouble:
+        text = f"{name}: the JSON after the colon cannot be read: {carried.trouble}"
         return UNKNOWN, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),)
-    return _carried(message, name, body, place)
+    if not carried.is_near:
+        return _carried(message, name, carried.body, place)
+    text = f"it is taken for {name}, though it is not in the form '{name}: {{json}}'"
+    problem = Problem("NEAR_FORM", "warning", place, text, hint)
+    return kind_of(name), name, carried.body, _id_of(message, kind_of(name), carried.body), (problem,)
+
+
+def _plain(message: Message, odd: tuple[Problem, ...]) -> _Parsed:
+    kind = kind_of(message.type)
+    if kind.family is Family.SPRINT:
+        text = f"{message.type} does not travel as a plain message"
+        hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
+        odd = (*odd, Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint))
+    return kind, message.type, None, _id_of(message, kind, message.payload), odd
 
 
 def _carried(message: Message, name: str, body: Fields, place: str) -> _Parsed:
@@ -182,18 +171,6 @@ def _id_of(message: Message, kind: MessageKind, body: Fields) -> str | None:
         return quoted or message.message_id
     carried = body.get("in_reply_to", message.payload.get("in_reply_to"))
     return quoted or text_of(carried) or None
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"the key {named(twice)} stands there twice")
-    return found
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")
 
 
 def carries(message: Message, request_id: str) -> bool:

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from team_console.store.model.message import Fields, Message, Status, from_record
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFact, RecordedFacts
+from team_console.store.protocol.carried import carried_name
 from team_console.store.protocol.judgement import Judged, judge_entries, succession_of
-from team_console.store.protocol.kinds import UNKNOWN, RequestKind, carried_name, kind_of
+from team_console.store.protocol.kinds import UNKNOWN, RequestKind, kind_of
 from team_console.store.protocol.membership import (
     CREATED,
     DESTROYED,

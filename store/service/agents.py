@@ -22,9 +22,10 @@ from team_console.store.model.message import FieldDict, Fields, Message, Status,
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
+from team_console.store.protocol.carried import CARRIERS
 from team_console.store.protocol.checks import compose, ending_problem
 from team_console.store.protocol.judgement import RequestRow, judge, with_bearing
-from team_console.store.protocol.kinds import CARRIERS, phrase
+from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.membership import known, members
 from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.protocol.permissions import SM, classes_of

@@ -17,6 +17,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Fields, Message, Priority, Status, from_record, new_message_id, new_record
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, guess
+from team_console.store.protocol.carried import CARRIERS, carried_name
 from team_console.store.protocol.checks import (
     TeamFacts,
     expected_on_roster,
@@ -29,7 +30,7 @@ from team_console.store.protocol.checks import (
     team_problems,
 )
 from team_console.store.protocol.judgement import already_answered, judge
-from team_console.store.protocol.kinds import CARRIERS, KINDS, RESULTS, UNKNOWN, carried_name, default_priority
+from team_console.store.protocol.kinds import KINDS, RESULTS, UNKNOWN, default_priority
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
 from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, asks, parse_message, plans_of
 from team_console.store.protocol.permissions import check_permission, check_settings
