@@ -8,6 +8,7 @@ from datetime import datetime
 
 from rich.cells import cached_cell_len, set_cell_size, split_graphemes
 from rich.cells import cell_len as _cell_len
+from team_console.store.model.clock import is_within, local_time
 
 Part = tuple[str, str]
 """Safe text and its tone, one of `team_console.widgets.tones.TONES` or an empty string."""
@@ -318,30 +319,34 @@ def short_span(seconds: float) -> str:
 
 def age(moment: datetime | None, now: datetime) -> str:
     """Return the short age of a moment; a dash when it is not known."""
-    return short_span(max(0.0, (now - moment).total_seconds())) if moment else "–"
+    return short_span(max(0.0, (now - moment).total_seconds())) if is_within(moment) else "–"
+
+
+_CLOCKS_APART = 60
+"""Seconds by which two clocks may differ without a word."""
 
 
 def short_ago(moment: datetime | None, now: datetime) -> str:
     """Return the age of a moment: `4 min ago`."""
-    if moment is None:
+    if not is_within(moment):
         return "at an unknown time"
     seconds = (now - moment).total_seconds()
-    if seconds < -1:
-        return f"in {span(-seconds)}"
+    if seconds < -_CLOCKS_APART:
+        return "at a time yet to come"
     return "just now" if seconds < 10 else f"{span(seconds)} ago"
 
 
 def clock_time(moment: datetime | None, now: datetime) -> str:
     """Return the local time of a moment: without the date for today."""
-    if moment is None:
+    if not is_within(moment):
         return "at an unknown time"
     local = moment.astimezone()
-    return f"{local:%H:%M:%S}" if local.date() == now.astimezone().date() else f"{local:%Y-%m-%d %H:%M:%S}"
+    return f"{local:%H:%M:%S}" if local.date() == now.astimezone().date() else local_time(moment)
 
 
 def ago(moment: datetime | None, now: datetime) -> str:
     """Return the time with its age: `10:30:15, 4 min ago`."""
-    if moment is None:
+    if not is_within(moment):
         return "at an unknown time"
     seconds = (now - moment).total_seconds()
     when = clock_time(moment, now)

@@ -28,7 +28,7 @@ from team_console.console.cli.printing import (
 )
 from team_console.console.preferences import load
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot, Team
-from team_console.store.model.clock import to_text
+from team_console.store.model.clock import is_within, local_time, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, guess
@@ -235,7 +235,9 @@ def _show_all(call: Call, messages: Iterable[Message], view: View, words: Mappin
 def _show_message(call: Call, message: Message, view: View, words: Mapping[str, str]) -> None:
     call.say(f"{parse_message(message).name}  {message.message_id}", style="bold")
     recipients = ", ".join(message.recipients)
-    written = f"{message.created} ({age_since(message.created_at, view.now)} ago)" if message.created else "undated"
+    written = message.created or "undated"
+    if is_within(message.created_at):
+        written += f" ({age_since(message.created_at, view.now)} ago)"
     call.say(f"from {message.sender} to {recipients}, {message.priority} priority, {written}")
     call.say(summary_line(message), *payload_lines(message, whole_content(call.team, message)))
     if words.get(message.message_id) == digest_of(message):
@@ -408,7 +410,7 @@ def do_decisions(call: Call) -> int:
 
 
 def _decisions_cells(decision: Decision) -> tuple[str, ...]:
-    at = f"{decision.at.astimezone():%Y-%m-%d %H:%M}" if decision.at else "not known"
+    at = local_time(decision.at, "minutes") if decision.at else "not known"
     words = decision.words.partition("\n")[0]
     what = " · ".join(filter(None, (decision.title, words)))
     took = age(decision.after_seconds)
@@ -651,13 +653,13 @@ def do_digest(call: Call) -> int:
     if call.as_json:
         print_list(call, digest_json(found), snapshot)
         return 0
-    call.say(f"since {found.since.astimezone():%Y-%m-%d %H:%M}: {counted(len(found.happened), 'thing')} happened")
+    call.say(f"since {local_time(found.since, 'minutes')}: {counted(len(found.happened), 'thing')} happened")
     for group in DigestGroup:
         items = found.of(group)
         if items:
             call.say(f"{group_head(group, len(items))}:")
         for item in items:
-            at = f"{item.at.astimezone():%m-%d %H:%M}" if item.at is not None else "           "
+            at = local_time(item.at, "minutes")[5:] if item.at is not None else "           "
             call.say(f"  {at}  {told(item)}")
     if found.waiting:
         call.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
@@ -695,7 +697,7 @@ def do_watch(call: Call) -> int:
             if call.as_json:
                 call.json({"at": to_text(now.taken_at), "change": change, **facts}, one_line=True)
             else:
-                call.say(f"[{now.taken_at.astimezone():%Y-%m-%d %H:%M:%S}] {text}")
+                call.say(f"[{local_time(now.taken_at)}] {text}")
         call.flush()
         last = now if now.is_known else replace(now, messages=last.messages)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call, is_terminal
 from team_console.store.contract.team import Snapshot, Team, attached_content
+from team_console.store.model.clock import is_within
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import fenced, safe_line, safe_text
@@ -137,7 +138,7 @@ def age(seconds: float | None) -> str:
 
 def age_since(moment: datetime | None, now: datetime) -> str:
     """Return the age of `moment` at `now`; `-` for None."""
-    return age(None if moment is None else max(0.0, (now - moment).total_seconds()))
+    return age(max(0.0, (now - moment).total_seconds()) if is_within(moment) else None)
 
 
 # A message as lines of safe text: what `receive`, `show` and `inbox` print of its payload, never raw JSON.

@@ -14,7 +14,7 @@ from team_console.console.selection import Mode, Selection
 from team_console.console.team import asked_title
 from team_console.console.words import ScreenState, empty_words, reason_of
 from team_console.store.contract.team import LOST, Snapshot
-from team_console.store.model.clock import from_text
+from team_console.store.model.clock import from_text, local_day
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
@@ -97,7 +97,7 @@ class HistoryPane(Pane[Message]):
             return (("at an unknown time", "muted"),)
         local, today = day.astimezone().date(), drawing.now.astimezone().date()
         near = {0: "today · ", 1: "yesterday · "}.get((today - local).days, "")
-        words = f"── {near}{local:%A %Y-%m-%d} "
+        words = f"── {near}{local:%A} {local_day(day)} "
         return (words, "muted"), ("─" * (drawing.width - len(words)), "faint")
 
     def rows_of(self, view: View) -> tuple[Message, ...]:
@@ -356,7 +356,7 @@ def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]
 def _local_day(minute: str, zone: str) -> str:
     """Remembered per minute: every message of a long history is asked at each showing."""
     moment = from_text(f"{minute}:00{zone}")
-    return f"{moment.astimezone():%Y-%m-%d}" if moment is not None else "unknown"
+    return local_day(moment) if moment is not None else "unknown"
 
 
 def _is_another(before: Snapshot | None, now: Snapshot) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import TypeGuard
 
 Clock = Callable[[], datetime]
 """Gives the current aware UTC time; tests inject their own."""
@@ -77,6 +78,32 @@ def from_file(nanoseconds: int) -> datetime:
     except (ValueError, OverflowError, OSError):
         return _LAST if nanoseconds > 0 else _FIRST
     return min(max(moment, _FIRST), _LAST)
+
+
+def is_within(moment: datetime | None) -> TypeGuard[datetime]:
+    """Return whether a moment is known and is the one that was written: Go writes the year 1 for a time never set."""
+    return moment is not None and _FIRST < moment < _LAST
+
+
+def local_time(moment: datetime | None, timespec: str = "seconds") -> str:
+    """Return a moment in the zone of this machine, `YYYY-MM-DD HH:MM:SS`, always as long; with `?` for each digit
+    where it is not known, or lies outside of what a moment can be here.
+
+    Args:
+        timespec: `seconds` or `minutes`, the last part that is written.
+    """
+    # guard: times-outside-the-calendar
+    if not is_within(moment):
+        return "????-??-?? ??:??:??"[: _LENGTHS[timespec]]
+    return moment.astimezone().isoformat(" ", timespec)[: _LENGTHS[timespec]]
+
+
+_LENGTHS = {"seconds": 19, "minutes": 16}
+
+
+def local_day(moment: datetime | None) -> str:
+    """Return the day of a moment in the zone of this machine, `YYYY-MM-DD`, as `local_time` writes it."""
+    return local_time(moment)[:10]
 
 
 def seconds_since(text: str, now: datetime) -> float | None:

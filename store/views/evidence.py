@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
+from team_console.store.model.clock import local_time
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
@@ -335,7 +336,7 @@ def report_evidence(text: str, looked: Looked) -> Evidence:
             continue
         pattern, flags = (CHECKS[claim][1], re.IGNORECASE) if claim in CHECKS else (re.escape(claim), 0)
         fits = [run for run in runs.runs if re.search(pattern, run.subject, flags)]
-        since = f"{datetime.fromtimestamp(runs.since, UTC).astimezone():%Y-%m-%d %H:%M}"
+        since = local_time(datetime.fromtimestamp(runs.since, UTC), "minutes")
         none = Piece(Mark.NOT_RUN, f"{claim}: no such command since {since}", HOOKS)
         pieces.append(Piece(run_mark(fits[-1]), f"{claim}: {run_words(fits[-1])}", HOOKS) if fits else none)
     return Evidence((Section("checks it claims", tuple(pieces)),) if pieces else ())

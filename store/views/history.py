@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.team import Team
+from team_console.store.model.clock import local_time
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, ids_of
 from team_console.store.model.safe import safe_line
@@ -133,7 +134,7 @@ def log_line(message: Message, agent: str | None = None) -> str:
     line names both ends: `[...] sender -> peer: "..."`.
     """
     moment = message.created_at
-    at = f"{moment.astimezone():%Y-%m-%d %H:%M:%S}" if moment else "????-??-?? ??:??:??"
+    at = local_time(moment)
     peers = ", ".join(message.recipients)
     if agent is None:
         who = f"{message.sender} -> {peers}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from team_console.store.model.clock import from_text
 
@@ -54,3 +56,36 @@ def test_no_date_keeps_a_verb_from_its_work(team: CommandLine, at: str, zone: st
 
 def test_a_moment_leaves_room_for_what_is_added_to_it() -> None:
     assert [moment.year for date in DATES if (moment := from_text(date)) is not None] == [9000, 2]
+
+
+YEARS = {
+    "0001-01-01T00:00:00Z": "????-??-?? ??:??:??",
+    "0999-06-01T12:00:00Z": "0999-06-01",
+    "1969-12-31T00:00:00Z": "1969-12-31",
+    "8999-06-01T12:00:00Z": "8999-06-01",
+    "9999-12-31T23:59:59Z": "????-??-?? ??:??:??",
+}
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/New_York"])
+def test_a_line_of_history_has_the_year_that_was_written_or_none(team: CommandLine, zone: str) -> None:
+    entries = (
+        _ENTRY.format(
+            number=number, type="message", sender="file-manager", to="ceo", at=at, more="payload: {content: x}"
+        )
+        for number, at in enumerate(YEARS)
+    )
+    (team.folder / "message-queue.yaml").write_text("messages:\n" + "".join(entries), encoding="utf-8")
+    lines = team("history", env={"TZ": zone}).out.splitlines()
+    assert [line[1 : 1 + len(shown)] for line, shown in zip(lines, YEARS.values(), strict=True)] == list(YEARS.values())
+    assert {line.index("]") for line in lines} == {20}
+
+
+def test_no_age_is_made_of_a_time_that_was_never_set(team: CommandLine) -> None:
+    entry = _ENTRY.format(
+        number=1, type="message", sender="dev", to="ceo", at="0001-01-01T00:00:00Z", more="payload: {content: x}"
+    )
+    (team.folder / "message-queue.yaml").write_text("messages:\n" + entry, encoding="utf-8")
+    for verb in ("inbox ceo", "roster", "show MSG-1", "status", "failures"):
+        shown = team(*verb.split(), "--as", "ceo").out
+        assert not re.search(r"\d{6}|- ago", shown), shown
