@@ -18,7 +18,7 @@ def command() -> int:
         return 0
     try:
         if "hook" in sys.argv:
-            from team_console.console.agents.start import is_hook, run_hook
+            from team_console.console.clients.start import is_hook, run_hook
 
             # guard: hook-start-of-its-own
             if is_hook(sys.argv[1:]):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
-from team_console.console.agents.session_files import LARGEST, OLD, own_folder, whose
+from team_console.console.clients.session_files import LARGEST, OLD, own_folder, whose
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import origin_of, path_in, permission_of

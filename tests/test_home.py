@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from team_console.console.agents.running import claude_home, codex_home
+from team_console.console.clients.running import claude_home, codex_home
 from team_console.console.preferences import config_path
 from team_console.store.model.home import state_folder
 

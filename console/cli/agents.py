@@ -6,10 +6,10 @@ import sys
 from functools import partial
 from typing import Any
 
-from team_console.console.agents.instructions import instructions_for
-from team_console.console.agents.start import run_hook
 from team_console.console.cli.call import Call, json_documents, read
 from team_console.console.cli.main import arg, flag, verb
+from team_console.console.clients.instructions import instructions_for
+from team_console.console.clients.start import run_hook
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_text

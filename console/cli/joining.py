@@ -6,7 +6,10 @@ import os
 import shlex
 import sys
 
-from team_console.console.agents.join import (
+from team_console.console.cli.call import Call, is_terminal
+from team_console.console.cli.main import arg, flag, verb
+from team_console.console.cli.printing import ASK_HELP, parse_rules
+from team_console.console.clients.join import (
     Joined,
     join,
     join_all,
@@ -14,10 +17,7 @@ from team_console.console.agents.join import (
     plugin_folder,
     running_sessions,
 )
-from team_console.console.agents.session_files import EACH
-from team_console.console.cli.call import Call, is_terminal
-from team_console.console.cli.main import arg, flag, verb
-from team_console.console.cli.printing import ASK_HELP, parse_rules
+from team_console.console.clients.session_files import EACH
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.parsing import ROLES

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from team_console.console.agents import session_files
+from team_console.console.clients import session_files
 from team_console.console.evidence import look_for, project_folder, runs_of
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -193,6 +193,6 @@ def test_a_machine_that_cannot_keep_it_has_no_record_and_nobody_is_told(
 
 
 def test_keeping_it_imports_nothing_heavy() -> None:
-    code = "import sys, team_console.console.agents.session_files; print(*sys.modules)"
+    code = "import sys, team_console.console.clients.session_files; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert not {"msgspec", "yaml", "asyncio", "argparse", "typing"} & set(done.stdout.split())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.agents.quick import EVERY_WORD
+from team_console.console.clients.rules import EVERY_WORD
 from team_console.store.settings.team_config import ASK_FOR, ASK_WORDS
 
 from tests.conftest import CommandLine

@@ -6,19 +6,21 @@ import json
 from typing import Any
 
 import pytest
-from team_console.console.agents.clients import Event, event_of, permission_reply
+from team_console.console.clients.event import Event
+from team_console.console.clients.table import client_of
 
 from tests.hook.conftest import CAPTURED
 
 
 def read(name: str, **changes: Any) -> Event:
     data = {**CAPTURED[name], **changes}
-    return event_of(data)
+    return client_of(data).event_of(data)
 
 
 def decision(name: str, verdict: dict[str, Any], **changes: Any) -> Any:
     data = {**CAPTURED[name], **changes}
-    reply = permission_reply(event_of(data), verdict)
+    client = client_of(data)
+    reply = client.permission_reply(client.event_of(data), verdict)
     assert reply is None or reply["hookSpecificOutput"]["hookEventName"] == "PermissionRequest"
     return None if reply is None else reply["hookSpecificOutput"]["decision"]
 
@@ -94,7 +96,7 @@ def test_codex_is_told_nothing_but_yes_or_no() -> None:
 def test_fields_of_any_kind_are_taken(client: str, value: Any) -> None:
     keys = {key for event in CAPTURED.values() for key in event}
     for key in keys:
-        event_of({**CAPTURED[PLAN], key: value}, client)
+        client_of({}, client).event_of({**CAPTURED[PLAN], key: value})
 
 
 def test_words_with_an_approved_plan_stand_in_the_plan_that_the_model_reads() -> None:

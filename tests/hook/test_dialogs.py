@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from team_console.console.agents.hook import Dialog
+from team_console.console.clients.asking import Dialog
+from team_console.console.clients.claude import Claude
 
 from tests.hook.conftest import Client, Heard, Human
 
@@ -33,7 +34,7 @@ def say(folder: Path, status: object, session: str = SESSION, name: str = "4711"
 
 def seen(folder: Path, *statuses: object) -> list[bool]:
     """What each look says while the session does one after the other."""
-    dialog, looks = Dialog(SESSION), []
+    dialog, looks = Dialog(Claude(), SESSION), []
     for status in statuses:
         say(folder, status)
         looks.append(dialog.is_closed())
@@ -54,7 +55,7 @@ def test_a_session_that_showed_no_dialog_is_waited_for(status: object, tmp_path:
 
 
 def test_what_cannot_be_read_tells_nothing(tmp_path: Path) -> None:
-    dialog = Dialog(SESSION)
+    dialog = Dialog(Claude(), SESSION)
     say(tmp_path, "waiting")
     assert not dialog.is_closed()
     for text in ("", "{", "[1]", "[" * 100_000):

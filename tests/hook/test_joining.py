@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from team_console import __version__
-from team_console.console.agents.join import hook_command, hook_entries
+from team_console.console.clients.join import hook_command, hook_entries
 
 from tests.conftest import ROOT, CommandLine, Result
 
@@ -389,7 +389,7 @@ def test_a_password_gets_into_no_settings(desk: Desk) -> None:
 
 
 def test_the_plugin_says_what_a_join_would_and_ships(desk: Desk) -> None:
-    folder = ROOT / "console" / "agents" / "plugin"
+    folder = ROOT / "console" / "clients" / "plugin"
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())
     assert hooks == {"hooks": hook_entries("claude-code", hook_command(["team-console"]))}
     plugin = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.agents.hook import is_read
+from team_console.console.clients.hook_process import is_read
 from team_console.store.backends.open import open_team
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.agents.start import is_hook
+from team_console.console.clients.start import is_hook
 from team_console.store.backends.open import open_team
 from team_console.store.service.waiting import announce_presence
 

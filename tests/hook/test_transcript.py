@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.agents.clients import MOST_READ, event_of, why_of
+from team_console.console.clients.table import CLIENTS
+from team_console.console.clients.transcript import MOST_READ, why_of
 from team_console.store.protocol.client_requests import MOST_BYTES
 
 from tests.hook import recorded
@@ -164,15 +165,19 @@ def write(folder: Path, rows: Sequence[Row], end: bytes = b"\n") -> str:
     return str(path)
 
 
+def extract(data: Mapping[str, Any], client: str) -> dict[str, Any]:
+    return why_of(CLIENTS[client].event_of(data), CLIENTS[client].take_row)
+
+
 def claude_asks(path: str, **more: Any) -> dict[str, Any]:
     """The extract at a permission request of Claude Code."""
     event = {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": ASKED}}
-    return why_of(event_of({**event, "transcript_path": path, **more}, "claude-code"))
+    return extract({**event, "transcript_path": path, **more}, "claude-code")
 
 
 def codex_asks(path: str) -> dict[str, Any]:
     event = {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": ASKED}}
-    return why_of(event_of({**event, "transcript_path": path, "turn_id": "1"}, "codex"))
+    return extract({**event, "transcript_path": path, "turn_id": "1"}, "codex")
 
 
 def calls_of(why: Mapping[str, Any]) -> list[Call]:
@@ -246,7 +251,7 @@ _BROKEN: Sequence[Any] = (None, 1, [], "x", {"content": {"a": 1}}, {"content": [
 def test_rows_of_any_shape_are_passed_over(row: Any, tmp_path: Path) -> None:
     why = claude_asks(write(tmp_path, [*START, row, *END]))
     assert (why["user"], why["agent"]) == ("Make it ready", "Now the pipe.")
-    assert why_of(event_of({"transcript_path": write(tmp_path, [*BEGUN, row]), "tool_name": "x"}, "codex"))
+    assert extract({"transcript_path": write(tmp_path, [*BEGUN, row]), "tool_name": "x"}, "codex")
 
 
 def test_no_transcript_is_said(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.agents import hook
 from team_console.console.cli.main import run
+from team_console.console.clients.asking import HumanWatch
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import OUTCOME_UNKNOWN, UNKNOWN, Condition
@@ -367,7 +367,7 @@ def test_files_taken_away_while_they_are_used_are_said_and_nothing_is_written_ov
 def test_a_hook_does_not_take_a_server_that_is_away_for_a_human_who_left(
     own_server: Server, home: str, opened: Open
 ) -> None:
-    watch = hook.HumanWatch(opened(home))
+    watch = HumanWatch(opened(home))
     assert not watch.is_gone()
     own_server.kill()
     assert [watch.is_gone() for _ in range(20)] == [False] * 20
@@ -380,6 +380,6 @@ def test_a_hook_does_not_wait_without_end_for_a_server_that_may_never_say_who_is
 ) -> None:
     team = opened(home)
     monkeypatch.setattr(team, "attendance", lambda presence: UNKNOWN)
-    watch = hook.HumanWatch(team)
+    watch = HumanWatch(team)
     assert [watch.is_gone() for _ in range(119)] == [False] * 119
     assert watch.is_gone()

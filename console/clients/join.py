@@ -27,11 +27,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.agents.clients import CLAUDE, CODEX, EventName
-from team_console.console.agents.instructions import PROGRAM, instructions_for, program
-from team_console.console.agents.quick import Invocation, native_rules
-from team_console.console.agents.running import claude_home, claude_sessions, codex_home, facts_of_session, is_alive
-from team_console.console.agents.session_files import (
+from team_console.console.clients.claude import NAME as CLAUDE
+from team_console.console.clients.codex import NAME as CODEX
+from team_console.console.clients.event import EventName
+from team_console.console.clients.instructions import PROGRAM, instructions_for, program
+from team_console.console.clients.quick import Invocation
+from team_console.console.clients.rules import native_rules
+from team_console.console.clients.running import claude_home, claude_sessions, codex_home, facts_of_session, is_alive
+from team_console.console.clients.session_files import (
     EACH,
     RUNNING,
     SessionFiles,

@@ -11,8 +11,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from team_console.console.agents.quick import Invocation, needs_nothing
-from team_console.console.agents.session_files import EACH, files_of, name_of, note_run
+from team_console.console.clients.quick import Invocation, needs_nothing
+from team_console.console.clients.session_files import EACH, files_of, name_of, note_run
 
 _MOST_INPUT = 32 << 20
 _VALUES = {"-t": "team", "--team": "team", "--as": "actor", "--client": "client", "--timeout": "timeout"}
@@ -56,7 +56,7 @@ def _run(words: Sequence[str]) -> int:
     if call.actor == EACH:
         name = name_of(call.session)
         if name is None:
-            from team_console.console.agents.join import name_session
+            from team_console.console.clients.join import name_session
 
             name = name_session(call)
         call.actor, call.has_own_name = name, True
@@ -66,7 +66,7 @@ def _run(words: Sequence[str]) -> int:
     files = files_of(call.session, call.actor, call.location)
     if not call.wake and not call.holds and needs_nothing(call, files):
         return 0
-    from team_console.console.agents.hook import answer_event
+    from team_console.console.clients.hook import answer_event
 
     return answer_event(call, files)
 

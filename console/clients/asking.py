@@ -1,0 +1,395 @@
+"""Asking the human what a client asks: a request opened, its verdict awaited and said in the client's own words."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+from team_console.console.clients.client import Client
+from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
+from team_console.console.clients.hook_process import OUT, is_read, listening, undisturbed
+from team_console.console.clients.quick import ASKS_BY_TOOL
+from team_console.console.clients.session import LOCK_WAIT, ClientSession
+from team_console.console.clients.session_files import ASKED
+from team_console.console.clients.transcript import why_of
+from team_console.store.contract.team import Presence, Team, new_name
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.client_requests import Permission, origin_of
+from team_console.store.protocol.parsing import mappings, text_in
+from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
+from team_console.store.service.caller import Receipt
+from team_console.store.service.grants import is_granted
+from team_console.store.service.requests import submit_plan
+from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests
+from team_console.store.service.waiting import is_human_awaited
+from team_console.store.views.proposals import excerpt_of
+from team_console.store.views.rows import RequestRow
+from team_console.store.views.verdicts import await_verdict, mark_verdict_read
+
+# Dialog of a client beside a hook that waits: whether it was answered there, of which no hook is told.
+
+# guard: moment-between-dialogs
+_GONE_LOOKS = 2
+"""Looks in a row, half a second apart, that find no dialog: between two of them a session is busy for a moment."""
+
+
+class Dialog:
+    """The dialog of one session; a client that does not say, or not so that it can be read, has never one.
+
+    Args:
+        session: The client's own id of the session.
+
+    Attributes:
+        closed: Whether it was open and is not any more.
+    """
+
+    closed = False
+
+    def __init__(self, client: Client, session: str) -> None:
+        self._client = client
+        self._session = session
+        self._was_open = False
+        self._absent = 0
+
+    def is_closed(self) -> bool:
+        """Look once more."""
+        status = self._client.status_of(self._session)
+        self._was_open = self._was_open or status == "waiting"
+        self._absent = self._absent + 1 if self._was_open and status not in ("waiting", "") else 0
+        # guard: dialog-answered-in-terminal
+        self.closed = self._absent >= _GONE_LOOKS
+        return self.closed
+
+
+# Waiting for a human's verdict in a hook, and letting go of it for every reason there is, each with its own name.
+
+ANSWERED_THERE = "answered in the session"
+SESSION_ENDED = "session ended"
+TIMED_OUT = "timed out"
+NOBODY_THERE = "nobody was there"
+
+_ABSENT_LOOKS = 3
+"""Looks in a row, half a second apart, that find no console before a wait is given up: one may be reopened."""
+_UNKNOWN_LOOKS = 120
+"""The same for looks that find nothing out: a server that is started again takes its time, the human stays."""
+
+
+def wait_for_verdict(
+    session: ClientSession, receipt: Receipt, *, seconds: float, needs_human: bool, dialog: Dialog | None = None
+) -> RequestRow | str:
+    """Wait until the request is decided and return it, or the reason why no decision is needed any more.
+
+    To be called in an `undisturbed` block: only the wait itself can be ended by a signal.
+
+    Args:
+        receipt: The question as it was written; the client goes on with that, whatever stands in the store.
+        seconds: For which the client waits.
+        needs_human: Whether to give up when the last console is closed.
+        dialog: The client's own that stands beside it, where it says when it is answered.
+    """
+    human = HumanWatch(session.team)
+    looks = [*([human.is_gone] if needs_human else []), *([dialog.is_closed] if dialog else [])]
+    try:
+        with listening():
+            outcome = await_verdict(
+                session.team,
+                receipt.request_id or "",
+                timeout=seconds,
+                stop=(lambda: any(look() for look in looks)) if looks else None,
+                me=session.name,
+                asked=receipt.messages[0],
+            )
+    except KeyboardInterrupt:
+        # guard: session-ended
+        return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
+    except TeamError as error:
+        if error.code is Code.USAGE:
+            raise
+        return NOBODY_THERE
+    if not outcome.is_open:
+        return outcome
+    if dialog is not None and dialog.closed:
+        return ANSWERED_THERE
+    return NOBODY_THERE if human.gone else TIMED_OUT
+
+
+class HumanWatch:
+    """The human at a console; `gone` when nobody was there often enough, or nobody could say for long."""
+
+    gone = False
+
+    def __init__(self, team: Team) -> None:
+        self._team = team
+        self._absent = self._unknown = 0
+
+    def is_gone(self) -> bool:
+        """Look once more."""
+        found = self._team.attendance(Presence.CONSOLE)
+        # guard: server-away-is-no-absence
+        if found.names or (found.certain and not found.doubtful):
+            self._absent = 0 if found.names else self._absent + 1
+            self._unknown = 0
+        else:
+            self._unknown += 1
+        # guard: ends-with-last-console
+        self.gone = self._absent >= _ABSENT_LOOKS or self._unknown >= _UNKNOWN_LOOKS
+        return self.gone
+
+
+DEFAULT_TIMEOUT = 600.0
+"""Seconds a client waits for its hook when nobody says otherwise."""
+_MARGIN = 5.0
+"""Seconds before the client's own limit at which the wait ends, so that the request ends as what it is."""
+_CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+"""Tools that change the file they name."""
+
+
+def ask_before(session: ClientSession) -> None:
+    """Ask for a call that the team wants to be asked for and the client would not ask for, while somebody is there.
+
+    In a session with a human at its terminal the client's dialog is raised, beside which the request stands. In a run
+    without one that would be a no by itself: there, and in Codex, which has no such answer, the hook waits.
+    """
+    event = session.event
+    rule = session.call.rule_for(session.config.asked_for(session.me))
+    # guard: nothing-asked-of-nobody
+    if not (rule or event.tool == ASKS_BY_TOOL) or not is_human_awaited(session.team):
+        return
+    # guard: no-by-a-dialog-nobody-sees
+    if session.client.can_raise_dialog and session.call.attended == "1":
+        reason = f"{session.config.lead} wants to be asked for: {rule}"
+        session.say(specific_reply(event, permissionDecision="ask", permissionDecisionReason=reason))
+    else:
+        ask_human(session)
+
+
+def hold_call(session: ClientSession) -> None:
+    """Hold a call until a human decides; without a verdict it is refused."""
+    ask_human(session)
+    if not session.has_said:
+        words = f"{session.config.lead} has not decided on this, and it is held until then."
+        session.say(specific_reply(session.event, permissionDecision="deny", permissionDecisionReason=words))
+
+
+def ask_human(session: ClientSession) -> None:
+    """Put what the client asks to the human and print the verdict; nothing where none comes.
+
+    Raises:
+        TeamError: The store's own; then nothing was printed, and the client's own dialog decides.
+    """
+    event, holds = session.event, session.call.holds
+    granted = event.wish is Wish.PERMISSION and is_granted(session.team, session.name)
+    if event.wish is None or not (granted or holds or is_human_awaited(session.team)):
+        return
+    session.meet_teammate()
+    try:
+        limit = float(session.call.timeout)
+    except ValueError:
+        limit = DEFAULT_TIMEOUT
+    seconds = max(1.0, min(limit, event.patience or limit, 10 * 366 * 86_400.0) - _MARGIN)
+    asker = new_name()
+    with undisturbed(), session.team.announce(Presence.ASKER, asker) as announced:
+        receipt = _open(session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds))
+        if receipt is None or receipt.request_id is None:
+            return
+        session.files.write(ASKED + asker, {"request_id": receipt.request_id, "thread": event.thread})
+        needs_human = session.config.wait_for_human == "present" and not holds
+        # A teammate's dialog stands in the terminal of another session.
+        has_dialog = session.client.shows_dialog_beside and not event.thread
+        dialog = Dialog(session.client, event.session) if has_dialog else None
+        try:
+            decided = wait_for_verdict(session, receipt, seconds=seconds, needs_human=needs_human, dialog=dialog)
+            _finish(session, receipt.request_id, decided)
+        finally:
+            session.files.remove(ASKED + asker)
+
+
+def _finish(session: ClientSession, request_id: str, decided: RequestRow | str) -> None:
+    """Say what was decided; without a verdict the request ends as what it was."""
+    if isinstance(decided, str):
+        end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
+    elif decided.verdict is not None:
+        reply = _reply(session, decided.verdict.payload)
+        session.say(reply)
+        # Clients drop what is said with a plain yes: then it comes as mail.
+        words = json.dumps(decided.verdict.content)[1:-1]
+        # guard: words-with-a-yes-come-as-mail
+        if words in json.dumps(reply):
+            mark_as_read(session, decided.verdict)
+    elif decided.reason == TIMED_OUT:
+        end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)
+
+
+def _reply(session: ClientSession, verdict: Mapping[str, Any]) -> Reply | None:
+    """Return the answer to the client for a verdict.
+
+    Where a rule in its settings names an edited call, too, Claude Code would ask again in its terminal alone, without
+    an event (seen with 2.1.331): so the agent is told to call that itself.
+    """
+    call, edited, rules = session.call, verdict.get("updated_input"), session.config.asked_for(session.me)
+    if verdict.get("approve") is True and isinstance(edited, Mapping) and session.client.takes_edits:
+        is_named = not call.has_own_name and call.rule_for(rules, edited, is_native=False)
+        if is_named and not call.rule_for(rules, edited, is_native=True):
+            return session.client.ask_instead(session.event, edited)
+    return session.client.permission_reply(session.event, verdict)
+
+
+def mark_as_read(session: ClientSession, verdict: Message) -> None:
+    """The client has it, so it must not come again as mail."""
+    with suppress(TeamError):
+        mark_verdict_read(session.caller(), verdict)
+
+
+def origin_facts(session: ClientSession) -> dict[str, Any]:
+    """Return what a request says of where it comes from."""
+    event = session.event
+    facts = {"session": event.session, "client": event.client, "directory": event.directory}
+    return {**facts, "why": why_of(event, session.client.take_row)}
+
+
+def _open(session: ClientSession, asker: str | None, expires: datetime) -> Receipt | None:
+    """Open the request in the client's own shape."""
+    event, caller = session.event, session.caller()
+    origin = {**origin_facts(session), "expires": expires, "asker": asker}
+    if event.wish is Wish.PLAN:
+        return submit_plan(caller, content=text_in(event.input, "plan"), modes=session.client.plan_modes, **origin)
+    if event.wish is Wish.QUESTION:
+        return ask_question(caller, questions=mappings(event.input, "questions"), **origin)
+    places = session.team.places()
+    try:  # which of group and others can read the files of the store; both, where it has none here
+        readers = os.stat(places.get("queue") or places["database"]).st_mode & 0o044
+    except (KeyError, OSError):
+        readers = 0o044
+    known = file_before(event, readers=readers)
+    before = excerpt_of(known) if isinstance(known.before, str) else known.before
+    return ask_permission(
+        caller,
+        tool=event.tool,
+        input=event.input,
+        suggestions=event.suggestions,
+        before=before,
+        is_private=known.is_private,
+        **origin,
+    )
+
+
+def file_before(event: Event, *, readers: int = 0) -> Permission:
+    """Return the permission with the text of the file that the tool would change, where that may be shown.
+
+    Args:
+        readers: Permission bits of those who can read the store: what they may not read stays out of it.
+    """
+    asked = Permission(event.tool, event.input)
+    path = text_in(event.input, "file_path") or text_in(event.input, "notebook_path")
+    if event.tool not in _CHANGING or not path:
+        return asked
+    whole = os.path.join(event.directory, path)
+    try:
+        descriptor = os.open(whole, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return replace(asked, before=None)
+    except (OSError, ValueError):
+        return asked
+    with open(descriptor, "rb") as file:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            return asked
+        if readers & ~mode:
+            return replace(asked, is_private=True)
+        data = file.read(LARGEST_BEFORE + 1)
+    try:
+        return replace(asked, before=data.decode()) if len(data) <= LARGEST_BEFORE else asked
+    except UnicodeDecodeError:
+        return asked
+
+
+# Ending requests that need no answer from here any more, as an event of a session shows.
+
+HURRY = 0.7
+"""Seconds a write at the end of a session waits for the lock: the client gives all its hooks 1.5 s then."""
+_ONE_TOOL = (EventName.AFTER_TOOL, EventName.AFTER_FAILED_TOOL)
+_TURN_OVER = (EventName.STOP, EventName.SUBAGENT_STOP, EventName.TEAMMATE_IDLE, EventName.PROMPT)
+
+
+def end_requests(session: ClientSession) -> None:
+    """Withdraw what the session decided itself, and what processes that are gone had asked, of any session.
+
+    The store says what is open; files only tell of which thread in the session it is, so a lost one costs nothing.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    known = dict(session.files.all(ASKED))  # before the store is read
+    snapshot = session.team.snapshot()
+    if not snapshot.is_known:
+        return
+    questions = open_requests(snapshot)
+    orphans = orphaned_requests(session.team, questions)
+    for name, asked in known.items():
+        if asked["request_id"] not in questions or asked["request_id"] in orphans:
+            session.files.remove(name)
+    ends = session.event.name == EventName.SESSION_END
+    wait = HURRY if ends else LOCK_WAIT
+    for request_id, question in orphans.items():
+        own = origin_of(question.payload).session == session.event.session
+        reason = ANSWERED_THERE if own and not ends else SESSION_ENDED
+        end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
+    session.sweep_askers()
+    reason = SESSION_ENDED if ends else ANSWERED_THERE
+    threads = {asked["request_id"]: asked["thread"] for asked in known.values()}
+    for request_id, question in _decided(session, questions, threads):
+        end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
+
+
+def _decided(
+    session: ClientSession, questions: Mapping[str, Message], threads: Mapping[str, object]
+) -> Iterator[tuple[str, Message]]:
+    """Yield the requests that this event shows as decided; of equal ones that one tool call decides, the first."""
+    for request_id, question in questions.items():
+        if origin_of(question.payload).session != session.event.session:
+            continue
+        # guard: request-without-a-file
+        thread = _thread_of(session, question) if request_id not in threads else threads[request_id]
+        # guard: answered-in-session
+        if _shows_decided(session, question.payload, thread):
+            yield request_id, question
+            if session.event.name in _ONE_TOOL:
+                return
+
+
+def _shows_decided(session: ClientSession, asked: Mapping[str, Any], thread: object) -> bool:
+    """Return whether this event shows that what was asked needs no answer from here any more.
+
+    Nobody waits for what the client denied by itself, so no turn ends it.
+
+    The end of a session decides all of it; the end of a turn what its own thread asked; a tool that was used, with what
+    was asked for, that. A plan comes back without its text, a question with its answers.
+    """
+    event = session.event
+    if event.name == EventName.SESSION_END:
+        return True
+    if asked.get("denied") and event.name not in _ONE_TOOL:
+        return False
+    # guard: event-of-other-thread
+    if thread != event.thread:
+        return False
+    if event.name not in _ONE_TOOL:
+        return event.name in _TURN_OVER
+    if "questions" in asked:
+        return list(asked["questions"]) == event.input.get("questions")
+    is_same_tool = event.tool == asked.get("tool", session.client.plan_tool)
+    return is_same_tool and bool(event.input == asked.get("input", event.input))
+
+
+def _thread_of(session: ClientSession, question: Message) -> str:
+    """Return the thread of a request that no file tells of, as far as its asker tells it."""
+    if question.sender == session.me:
+        return ""
+    return session.event.thread if question.sender == session.name else question.sender

@@ -1,0 +1,152 @@
+"""What a client is to the flows: how its events are read, how it is answered, and how its session is woken."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
+from team_console.console.clients.quick import teammate_of
+from team_console.console.clients.transcript import Row, Said
+from team_console.store.protocol.parsing import mapping, mappings, text_in
+
+LONGEST_CONTEXT = 9_500
+"""Characters of text that a hook may add; clients cut at 10,000."""
+MOST_BLOCKS = 8
+"""How often in a row a hook may keep a turn from ending: a model's patience, where the client has no limit."""
+
+
+class Client(ABC):
+    """One client; a subclass says what differs.
+
+    Attributes:
+        name: As requests and the roster have it.
+        plan_tool: The tool by which a plan is handed in; empty for none.
+        question_tools: Those by which the user is asked.
+        plan_modes: In which a session can go on after its plan.
+        can_raise_dialog: Whether it takes `ask` of a hook before a tool, and shows its own dialog then.
+        shows_dialog_beside: Whether its own dialog stands beside a hook that waits, and its record says when that is
+            answered.
+        takes_edits: Whether it takes another input with a yes to a request.
+        shows_title: Whether it shows the name that is given to a session.
+        is_woken_by_hook: Whether a hook that waits wakes its session; else a process of ours waits and calls `wake`.
+    """
+
+    name: str
+    plan_tool = ""
+    question_tools: tuple[str, ...] = ()
+    plan_modes: tuple[str, ...] = ()
+    can_raise_dialog = False
+    shows_dialog_beside = False
+    takes_edits = False
+    shows_title = False
+    is_woken_by_hook = False
+
+    def has_sent(self, data: Mapping[str, Any]) -> bool:
+        """Return whether an event that names no client looks like one of this."""
+        return True
+
+    def event_of(self, data: Mapping[str, Any]) -> Event:
+        """Read one event."""
+        name, tool, given = text_in(data, "hook_event_name"), text_in(data, "tool_name"), mapping(data, "tool_input")
+        asks_questions = tool in self.question_tools and mappings(given, "questions")
+        is_plan = tool == self.plan_tool and text_in(given, "plan").strip()
+        wish = Wish.PLAN if is_plan else Wish.QUESTION if asks_questions else Wish.PERMISSION
+        asks = bool(tool) and name in (EventName.PERMISSION, EventName.BEFORE_TOOL)
+        tasks = mappings(data, "background_tasks")
+        works = any(task.get("type") == "teammate" and task.get("status") == "running" for task in tasks)
+        return Event(
+            client=self.name,
+            name=name,
+            session=text_in(data, "session_id"),
+            directory=text_in(data, "cwd"),
+            tool=tool,
+            input=given,
+            thread=text_in(data, "agent_id"),
+            teammate=self.teammate_of(data),
+            suggestions=mappings(data, "permission_suggestions"),
+            wish=wish if asks else None,
+            last_words=text_in(data, "last_assistant_message"),
+            keeps_going=data.get("stop_hook_active") is True,
+            reason=text_in(data, "reason"),
+            mode=text_in(data, "permission_mode"),
+            patience=self.patience_of(data) if wish is Wish.PERMISSION else None,
+            teammates_work=works if isinstance(data.get("background_tasks"), list) else None,
+            transcript=self.transcript_of(data),
+        )
+
+    def teammate_of(self, data: Mapping[str, Any]) -> str | None:
+        """Return the teammate whose event it is; None for the session itself."""
+        return teammate_of(dict(data))
+
+    def patience_of(self, data: Mapping[str, Any]) -> float | None:
+        """Return the seconds after which it says no by itself to what it asks permission for; None when it does not."""
+        return None
+
+    def transcript_of(self, data: Mapping[str, Any]) -> str:
+        """Return the file that holds what was said and done by who acts; empty for none."""
+        return text_in(data, "transcript_path")
+
+    def is_headless(self, event: Event) -> bool:
+        """Return whether the session is a run without a terminal, as its transcript says."""
+        return False
+
+    def status_of(self, session: str) -> str:
+        """Return its own word for what a session does: `waiting` while a dialog is open; empty where it has none."""
+        return ""
+
+    @abstractmethod
+    def take_row(self, said: Said, row: Row) -> None:
+        """Take one row of a transcript, while rows are read from the newest to the oldest."""
+
+    def permission_reply(self, event: Event, verdict: Mapping[str, Any]) -> Reply | None:
+        """Return the answer to what is asked for; None where the verdict decides nothing here.
+
+        Args:
+            verdict: The payload of the message that answers the request.
+        """
+        approve = verdict.get("approve")
+        if approve is False:
+            return self.refusal(event, text_in(verdict, "content") or "The human refused.")
+        # guard: clients-need-a-yes-or-no
+        if approve is not True:
+            return None
+        return self.approval(event, verdict)
+
+    @abstractmethod
+    def approval(self, event: Event, verdict: Mapping[str, Any]) -> Reply | None:
+        """Return the yes to what is asked for; None for one that it has no words for."""
+
+    @abstractmethod
+    def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
+        """Let a tool be used without asking, with another input where the human changed it; None where that cannot be
+        said.
+        """
+
+    def refusal(self, event: Event, words: str) -> Reply:
+        """Return a no with words for the model."""
+        if event.name != EventName.PERMISSION:
+            return specific_reply(event, permissionDecision="deny", permissionDecisionReason=words)
+        return specific_reply(event, decision={"behavior": "deny", "message": words})
+
+    def ask_instead(self, event: Event, approved: Mapping[str, Any]) -> Reply:
+        """Return a no to what must not run in place of what was approved, with the words that the model asks for
+        that.
+        """
+        form = json.dumps(approved, ensure_ascii=False)
+        return self.refusal(event, f"Approved in another form; ask for this instead: {form}")
+
+    def wake(self, session: str, words: str) -> None:
+        """Hand a session that rests a prompt; for a client whose session no hook wakes."""
+        raise NotImplementedError(self.name)
+
+
+def yes(event: Event, updated: Mapping[str, Any] | None = None, rules: list[Any] | None = None) -> Reply:
+    """Return a yes: with another input, and with rules for the client, where they are given."""
+    changed = {} if updated is None else {"updatedInput": updated}
+    if event.name != EventName.PERMISSION:
+        return specific_reply(event, permissionDecision="allow", **changed)
+    more = {"updatedPermissions": rules} if rules else {}
+    return specific_reply(event, decision={"behavior": "allow", **changed, **more})

@@ -1,0 +1,206 @@
+"""Hook: what follows from one event of a client's session. A verdict, mail or nothing is printed; never an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from team_console.console.clients.asking import HURRY, ask_before, ask_human, end_requests, hold_call
+from team_console.console.clients.client import MOST_BLOCKS
+from team_console.console.clients.denied import allow_once, offer_denied
+from team_console.console.clients.event import EventName, Reply, specific_reply
+from team_console.console.clients.hook_process import undisturbed
+from team_console.console.clients.instructions import command_of, instructions_for
+from team_console.console.clients.mail import acknowledge_handed, hand_mail
+from team_console.console.clients.quick import Invocation
+from team_console.console.clients.session import ClientSession
+from team_console.console.clients.session_files import RUNNING, TURN, SessionFiles, digest, names, sweep
+from team_console.console.clients.wake import is_nudge, wait_beside, wait_for_mail
+from team_console.store.model.safe import counted
+from team_console.store.protocol.membership import Doing
+from team_console.store.protocol.parsing import text_in
+from team_console.store.service.sending import send
+from team_console.store.service.sessions import handed_elsewhere, mail_waiting
+
+
+def answer_event(call: Invocation, files: SessionFiles) -> int:
+    """Do what follows from the event; returns the exit status.
+
+    Raises:
+        TeamError: The store's own; what was printed before stands.
+    """
+    with undisturbed():
+        session = ClientSession(call, files)
+        try:
+            if not session.is_of_agent:
+                return 0
+            if call.wake:
+                return wait_for_mail(session)
+            act = _ACTS.get(session.event.name)
+            if act is not None:
+                act(session)
+        finally:
+            session.team.close()
+    return 0
+
+
+def _started(session: ClientSession) -> None:
+    """The agent is known, and told what it must know; a compaction is no new session."""
+    sweep()
+    _settle(session)
+    if session.call.data.get("source") != "compact":
+        session.note(Doing.STARTED)
+    lines = [instructions_for(session.team, session.me, by_itself=True)]
+    if waiting := mail_waiting(session.caller(session.me)):
+        words = "for you: you get them when you end your turn, urgent ones before."
+        lines.append(f"{counted(len(waiting), 'message')} {words}")
+    if earlier := handed_elsewhere(session.caller(session.me), session=session.event.session):
+        take = command_of(session.team.location, session.me, "receive", "--agent", session.me, "--delivered")
+        lines.append(
+            f"{counted(len(earlier), 'message')} went to an earlier session of yours that ended before it showed that "
+            f"it had read them; take them with: {take}"
+        )
+    session.say(_titled(session, specific_reply(session.event, additionalContext="\n\n".join(lines))))
+    session.remember()
+
+
+_NO_TURN: dict[str, int] = {"turn": 0, "blocks": 0}
+
+
+def _prompted(session: ClientSession) -> None:
+    known = session.files.read(TURN)
+    session.files.write(TURN, {"turn": (known or _NO_TURN)["turn"] + 1, "blocks": 0})
+    _settle(session)
+    session.note(Doing.WORKING)
+    if not (is_nudge(text_in(session.call.data, "prompt"), session.name) and _add_mail(session)) and known is None:
+        session.say(_titled(session, {}))
+    session.remember()
+
+
+def _add_mail(session: ClientSession, *, urgent: bool = False) -> bool:
+    """Let the model read its mail with what comes next."""
+    event = session.event
+    return hand_mail(session, lambda words: session.say(specific_reply(event, additionalContext=words)), urgent=urgent)
+
+
+def _titled(session: ClientSession, reply: Reply) -> Reply | None:
+    """Return the reply with the name that was made for the session, which Claude Code shows as its title."""
+    if session.call.has_own_name and session.client.shows_title:
+        more = reply.get("hookSpecificOutput", {})
+        return specific_reply(session.event, **{**more, "sessionTitle": session.me})
+    return reply or None
+
+
+def _before_tool(session: ClientSession) -> None:
+    """A call that was allowed once passes; one that the team wants to be asked for is."""
+    if allow_once(session):
+        return
+    session.remember()
+    (hold_call if session.call.holds else ask_before)(session)
+
+
+def _used_tool(session: ClientSession) -> None:
+    """Urgent mail comes in the middle of the work."""
+    _settle(session)
+    session.meet_teammate()
+    _add_mail(session, urgent=True)
+    session.remember()
+
+
+def _stopped(session: ClientSession) -> None:
+    """Keep the turn going while mail waits, as often as the client allows; else record that the agent rests."""
+    _settle(session)
+    known = session.files.read(TURN) or _NO_TURN
+    blocks = known["blocks"] if session.event.keeps_going else 0
+    if blocks < MOST_BLOCKS and _go_on_with_mail(session):
+        session.files.write(TURN, {**known, "blocks": blocks + 1})
+    else:
+        session.note(Doing.IDLE, last_words=session.event.last_words)
+        if not session.client.is_woken_by_hook:
+            wait_beside(session)
+    session.remember()
+
+
+def _go_on_with_mail(session: ClientSession) -> bool:
+    return hand_mail(session, lambda words: session.say(_go_on(words)))
+
+
+def _go_on(words: str) -> Reply:
+    """Keep the turn from ending: the model goes on with these words."""
+    return {"decision": "block", "reason": words}
+
+
+def _ended(session: ClientSession) -> None:
+    """The agent is gone, and with it what it asked and who came with it; mail it did not show to have read stays."""
+    end_requests(session)
+    session.note(Doing.ENDED, wait=HURRY)
+    session.files.forget()
+    if session.call.has_own_name:
+        for name in (session.event.session, RUNNING + session.event.session):  # another may have the name
+            names().remove(name)
+
+
+def _config_changed(session: ClientSession) -> None:
+    """Keep hooks and rules in force where a file of a join loses them, and tell the human."""
+    from team_console.console.clients.join import missing_part, receipt_of  # 20 ms, and hardly ever
+
+    path = text_in(session.call.data, "file_path")
+    known = receipt_of(path)
+    what = missing_part(known) if known is not None else ""
+    # guard: unhooking-seen
+    if not what:
+        return
+    words = f"{path} was changed: {what} is gone, by which {session.me} asks {session.config.lead}"
+    session.say(_go_on(f"{words}. Only 'team-console leave' takes it out."))
+    lead, once = session.config.lead, f"unhooked-{digest([path, what, session.event.session]):08x}"
+    content = f"{words}. This session goes on with what was there; others may not. Join again, or leave."
+    send(session.caller(), to=lead, summary=words, content=content, priority="critical", message_id=once)
+
+
+def _teammate_started(session: ClientSession) -> None:
+    if session.teammate is not None:
+        session.note(Doing.WORKING)
+
+
+def _teammate_stopped(session: ClientSession) -> None:
+    """A teammate at the end of its turn gets its mail, or rests; gone when the client knows of no teammate any more."""
+    _settle(session)
+    if session.teammate is None:
+        return
+    gone = session.event.teammates_work is False
+    if gone or session.event.keeps_going or not _go_on_with_mail(session):
+        session.note(Doing.ENDED if gone else Doing.IDLE, last_words=session.event.last_words)
+    session.remember()
+
+
+def _teammate_idle(session: ClientSession) -> None:
+    _settle(session)
+    if session.teammate is not None:
+        session.note(Doing.IDLE)
+
+
+def _asked(session: ClientSession) -> None:
+    end_requests(session)
+    ask_human(session)
+
+
+_ACTS: Mapping[str, Callable[[ClientSession], None]] = {
+    EventName.SESSION_START: _started,
+    EventName.SESSION_END: _ended,
+    EventName.PROMPT: _prompted,
+    EventName.BEFORE_TOOL: _before_tool,
+    EventName.AFTER_TOOL: _used_tool,
+    EventName.AFTER_FAILED_TOOL: _used_tool,
+    EventName.PERMISSION: _asked,
+    EventName.DENIED: offer_denied,
+    EventName.STOP: _stopped,
+    EventName.CONFIG_CHANGE: _config_changed,
+    EventName.SUBAGENT_START: _teammate_started,
+    EventName.SUBAGENT_STOP: _teammate_stopped,
+    EventName.TEAMMATE_IDLE: _teammate_idle,
+}
+
+
+def _settle(session: ClientSession) -> None:
+    """Record the consequences of this event: mail read, requests decided in the session, askers gone."""
+    acknowledge_handed(session)
+    end_requests(session)

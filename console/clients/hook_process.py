@@ -1,0 +1,96 @@
+"""Process of a hook: its outputs, the client that started it, and the signals that end it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+OUT, ERR = 1, 2
+"""Descriptors of the two outputs."""
+
+
+def write_line(descriptor: int, text: str) -> bool:
+    """Write an output at once and as a whole; False when its reader is gone."""
+    data = f"{text}\n".encode("utf-8", "backslashreplace")
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except OSError:
+        return False
+    return True
+
+
+def wait_until_unread(descriptor: int) -> None:
+    """Return when whoever started this process is gone: the other end of an output was closed.
+
+    Waits for ever where that output is no pipe or terminal that could tell.
+    """
+    while is_read(descriptor, None):
+        pass
+
+
+def is_read(descriptor: int, milliseconds: int | None = 0) -> bool:
+    """Return whether somebody still holds the other end of an output, as far as that can be told within this time."""
+    poll = select.poll()
+    poll.register(descriptor, 0)  # nothing is asked for: that the reader is gone is told all the same
+    try:
+        # guard: no-mail-for-closed-output
+        return not poll.poll(milliseconds)
+    except OSError:
+        return False
+
+
+def client_pid() -> int:
+    """Return the process of the client that started this hook, perhaps through a shell."""
+    pid = os.getppid()
+    with suppress(OSError, ValueError):
+        while Path(f"/proc/{pid}/comm").read_text().strip().endswith("sh"):
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return pid
+
+
+_ENDING = {signal.SIGTERM, signal.SIGHUP}
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let no signal end the block in the middle; one that comes counts in the next wait."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*_ENDING, signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def listening(descriptor: int = OUT) -> Iterator[None]:
+    """Let what ends the process end the wait in the block in order: as an interrupt, which the wait knows.
+
+    The client sends SIGTERM when its own dialog was answered or dismissed, and when it ends. Killed, it can tell
+    nobody; then the other end of our output is closed.
+
+    Args:
+        descriptor: The output that the client reads.
+    """
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
+    for number in _ENDING:
+        signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+
+    def end_with_client() -> None:  # killed, it cannot tell us
+        wait_until_unread(descriptor)
+        # guard: asker-ends-with-client
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    # Before the signals are let in: the thread must not take them.
+    threading.Thread(target=end_with_client, name="client", daemon=True).start()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)

@@ -1,0 +1,145 @@
+"""Rules of `ask_for`: which calls a team wants to be asked for, as a client's own rules and matched here."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
+
+from team_console.console.clients.session_files import Data
+from team_console.console.clients.shell import Command, commands_in
+
+_OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
+_COMMANDS = {
+    "push": ("git push", "hg push", "jj git push"),
+    "publish": (
+        *("npm publish", "pnpm publish", "yarn publish", "yarn npm publish", "bun publish", "cargo publish"),
+        *("uv publish", "poetry publish", "twine upload", "gem push", "docker push", "podman push", "helm push"),
+        *("dotnet nuget push", "gh release create"),
+    ),
+    "delete": ("rm", "rmdir", "unlink", "shred", "git clean", "git reset --hard", "git branch -D", "find -delete"),
+    "network": ("curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "telnet", "ftp"),
+}
+"""Commands that do what a word means, the program and its subcommands first; options may stand anywhere behind them."""
+EVERY_WORD = (*_COMMANDS, "outside the project", "settings and hooks", "mcp", "plans of teammates")
+_TOOLS = {"network": ("WebFetch", "WebSearch")}
+_GUARDED = (".claude/", ".codex/", ".git/hooks/", ".git/config", ".mcp.json", "messenger-config.yaml")
+"""Files of a project that say what an agent may do, or run by themselves; folders end in a slash."""
+_GUARDED_AT_HOME = (
+    *(".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/", ".claude/skills/", ".claude/plugins/"),
+    *(".claude.json", ".codex/", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".gitconfig", ".ssh/"),
+)
+_CLIENTS_OWN = (".claude/plans", ".claude/projects", ".codex/memories")
+"""Folders at home in which clients let their agents write."""
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
+_ALL_WRITTEN = frozenset(
+    (
+        "tee",
+        "touch",
+        "mkdir",
+        "mkfifo",
+        "truncate",
+        "rm",
+        "rmdir",
+        "unlink",
+        "shred",
+        "mv",
+        "chmod",
+        "chown",
+        "sed",
+        "dd",
+    )
+)
+_LAST_WRITTEN = frozenset(("cp", "ln", "install", "rsync", "scp"))
+
+
+def native_rules(rules: Collection[str]) -> list[str]:
+    """Return those of `rules` that Claude Code takes as `permissions.ask`: it then asks by itself, at no cost.
+
+    A rule for all MCP servers would ask for our own, too; one for everything outside a folder asks inside as well.
+    """
+    found: list[str] = []
+    for rule in rules:
+        found += _TOOLS.get(rule, ())
+        found += (f"Bash({command}:*)" for command in _COMMANDS.get(rule, ()) if command != "find -delete")
+        if rule == "delete":
+            found.append("Bash(find * -delete*)")
+        if rule == "settings and hooks":
+            places = (*_GUARDED, *(f"~/{place}" for place in _GUARDED_AT_HOME))
+            found += (f"Edit({place}**)" if place.endswith("/") else f"Edit({place})" for place in places)
+        if rule.startswith("mcp__") or rule[:1].isupper():
+            found.append(rule)
+    return found
+
+
+def rule_for(data: Data, rules: Collection[str], *, project: str, is_native: bool) -> str:
+    """Find the first of `rules` by which a call is to be asked for; empty for none.
+
+    Args:
+        data: A `PreToolUse` event.
+        project: The folder the session works in.
+        is_native: Whether the client has the `native_rules` itself: then only what they miss counts.
+    """
+    tool, given = str(data.get("tool_name")), data.get("tool_input")
+    given, folder = given if isinstance(given, dict) else {}, str(data.get("cwd") or project)
+    text = next((given[key] for key in ("command", "input") if isinstance(given.get(key), str)), "")
+    edited = [given[key] for key in ("file_path", "notebook_path") if isinstance(given.get(key), str)]
+    edited += _PATCHED.findall(text) if tool == "apply_patch" else []
+    is_edit = tool.endswith("Edit") or tool in ("Write", "apply_patch")
+    paths = [os.path.realpath(os.path.join(folder, path)) for path in edited if is_edit and "\0" not in path]
+    commands = list(commands_in(text, folder)) if tool == "Bash" else []
+
+    def falls_under(rule: str) -> bool:
+        if rule == "plans of teammates":
+            return tool == "ExitPlanMode" and bool(data.get("agent_id"))
+        if rule == "mcp":
+            return tool.startswith("mcp__") and not tool.startswith(_OURS)
+        if rule == "outside the project":
+            return any(_is_outside(path, project) for path in (*paths, *_written(commands)))
+        if rule == "settings and hooks":
+            return any(_is_guarded(path, project) for path in (*(() if is_native else paths), *_written(commands)))
+        if rule in _COMMANDS:
+            wanted = [command.split(" ") for command in _COMMANDS[rule]]
+            by_tool = not is_native and tool in _TOOLS.get(rule, ())
+            return by_tool or any(found.is_of(words, is_native) for found in commands for words in wanted)
+        return not is_native and _is_own(rule, tool, commands, paths, project)
+
+    return next(filter(falls_under, rules), "")
+
+
+def _is_own(rule: str, tool: str, commands: list[Command], edited: list[str], project: str) -> bool:
+    """Return whether a rule in the words of Claude Code matches, as far as it is understood here."""
+    name, _, what = rule.removesuffix(")").partition("(")
+    if name == "Edit":
+        pattern = os.path.join(project, os.path.expanduser(what[1:] if what.startswith("//") else what))
+        return any(fnmatchcase(path, pattern) for path in edited)
+    lines = [f"{' '.join(found.words)} " for found in commands] if what else [""]
+    pattern = f"{what.removesuffix(':*')} *" if what.endswith(":*") else f"{what} " if what else ""
+    return fnmatchcase(tool, name) and any(fnmatchcase(line, pattern) for line in lines)
+
+
+def _is_outside(path: str, project: str) -> bool:
+    scratch = (os.environ.get("TMPDIR") or "/tmp", "/var/tmp", "/dev")
+    inside = (project, *scratch, *(f"~/{folder}" for folder in _CLIENTS_OWN))
+    return not any(f"{path}/".startswith(f"{os.path.realpath(os.path.expanduser(place))}/") for place in inside)
+
+
+def _is_guarded(path: str, project: str) -> bool:
+    places = [os.path.join(os.path.realpath(project), place) for place in _GUARDED]
+    places += [os.path.join(os.path.realpath(os.path.expanduser("~")), place) for place in _GUARDED_AT_HOME]
+    return any(f"{path}/".startswith(place) if place.endswith("/") else path == place for place in places)
+
+
+def _written(commands: list[Command]) -> Iterator[str]:
+    """Yield the files that commands write, without links on the way; what is still a variable is left out."""
+    for found in commands:
+        name, *words = found.words or [""]
+        rest = [word.removeprefix("of=") for word in words if word[:1] != "-"]
+        if name in _LAST_WRITTEN:
+            rest = rest[-1:]
+        elif name not in _ALL_WRITTEN or (name == "sed" and not any(word.startswith("-i") for word in words)):
+            rest = []
+        for path in (*found.targets, *rest):
+            if "$" not in path and "\0" not in path:
+                yield os.path.realpath(os.path.join(found.folder, os.path.expanduser(path)))

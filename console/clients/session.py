@@ -1,0 +1,130 @@
+"""Session of a client that one event belongs to: whose it is, on which team, and what earlier events left of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from team_console.console.clients.event import Reply
+from team_console.console.clients.hook_process import OUT, write_line
+from team_console.console.clients.quick import Invocation, Look, marks_of
+from team_console.console.clients.session_files import LOOK, TEAMMATE, SessionFiles
+from team_console.console.clients.table import client_of
+from team_console.store.backends.open import open_team
+from team_console.store.backends.presence_folder import PresenceFolder
+from team_console.store.contract.team import new_name
+from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
+from team_console.store.protocol.membership import Doing, known
+from team_console.store.service.caller import Caller
+from team_console.store.service.grants import is_granted
+from team_console.store.service.sessions import is_urgent, mail_waiting, note_session
+
+LOCK_WAIT = 10.0
+"""Seconds a hook waits for the lock."""
+
+
+class ClientSession:
+    """What the answer to one event needs.
+
+    Attributes:
+        me: The member whose session it is.
+        name: Who acts: the member, or a teammate in its session.
+        token: Tells this process from others that act in the session at the same time.
+    """
+
+    def __init__(self, call: Invocation, files: SessionFiles) -> None:
+        self.call = call
+        self.client = client_of(call.data, call.client)
+        self.event = self.client.event_of(call.data)
+        self.files = files
+        self.token = new_name()
+        self.has_said = False
+        self.team = open_team(call.location or None)
+        self.config = self.team.config()
+        self.me = check_name(call.actor, field="TEAM_CONSOLE_AS")
+        self.name = self._teammate_name() or self.me
+
+    @property
+    def is_of_agent(self) -> bool:
+        """Whether the session is a member's that is an agent; the human's own seat is at the console."""
+        if self.me in (self.config.lead, USER, ALL):
+            return False
+        if not self.config.declared or self.me in self.config.agents:
+            return True
+        return self.me in known(self.config, self.team.snapshot().messages)
+
+    @property
+    def teammate(self) -> str | None:
+        """The member's name of the teammate whose event it is."""
+        return self.name if self.name != self.me else None
+
+    def caller(self, name: str | None = None, *, wait: float = LOCK_WAIT) -> Caller:
+        """Return the caller for the service."""
+        return Caller(self.team, name or self.name, wait)
+
+    def note(self, doing: Doing, *, last_words: str = "", wait: float = LOCK_WAIT) -> None:
+        """Note what this event's agent is doing now."""
+        note_session(
+            self.caller(self.me, wait=wait),
+            session=self.event.session,
+            doing=doing,
+            client=self.event.client,
+            teammate=self.teammate,
+            last_words=last_words,
+            mode=self.event.mode,
+        )
+        if self.event.teammate is not None:
+            self.files.write(TEAMMATE + self.event.teammate, {"doing": str(doing), "name": self.name})
+
+    def meet_teammate(self) -> None:
+        """Make sure that a teammate is known before it acts: its start may not have been told."""
+        if self.event.teammate is not None and self.files.read(TEAMMATE + self.event.teammate) is None:
+            self.note(Doing.WORKING)
+
+    def remember(self) -> None:
+        """Leave for the next event how the store looks, so that it can see at little cost whether anything changed.
+
+        The files are looked at before their content is: a change in between makes the next event look again.
+        """
+        places = dict(self.team.places())
+        if "log" in places:  # the last to close a database writes its log into it: now, not after this look
+            self.team.close()
+        look: Look = {"places": places, "marks": marks_of(places), "at": time.time()}
+        waiting = [mail_waiting(self.caller(name)) for name in self._names()]
+        if None in waiting:
+            self.files.remove(LOOK)
+            return
+        urgent = any(is_urgent(message, self.config) for messages in waiting for message in messages or ())
+        look |= {"urgent": urgent, "granted": any(is_granted(self.team, name) for name in self._names())}
+        rules = list(self.config.asked_for(self.me))
+        self.files.write(LOOK, {**look, "wait": self.config.wait_for_human, "ask_for": rules})
+
+    def sweep_askers(self) -> None:
+        """Take away the files of processes that were killed while they waited, or every later event would look at them.
+
+        Only once their requests are ended: without the file nothing tells the next event to do that.
+        """
+        folder = self.team.places().get("presence")
+        if folder is not None:
+            PresenceFolder(Path(folder)).sweep()
+
+    def say(self, reply: Reply | None) -> bool:
+        """Print an answer; False when nobody takes it any more."""
+        self.has_said = reply is not None and write_line(OUT, json.dumps(reply, ensure_ascii=False))
+        return self.has_said
+
+    def _names(self) -> list[str]:
+        """Return the member, and the teammates in its session."""
+        teammates = [facts["name"] for _, facts in self.files.all(TEAMMATE)]
+        return list(dict.fromkeys([self.me, *teammates, self.name]))
+
+    def _teammate_name(self) -> str | None:
+        """Return the teammate's own name, unless a member has it; then one that says whose it is."""
+        own = canonical(self.event.teammate or "")
+        if not own:
+            return None
+        # guard: teammate-is-no-member
+        taken = {*self.config.agents, self.config.lead, USER, ALL}
+        names = (own, f"{self.me}.{own}")
+        return next((name for name in names if is_name(name) and name not in taken), None)

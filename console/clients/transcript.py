@@ -1,0 +1,195 @@
+"""Transcript of a client's session, read from its end: what the user and the agent said last, and what was run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from team_console.console.clients.event import Event
+from team_console.console.clients.session_files import SUBJECTS
+from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.protocol.checks import mask_secrets
+from team_console.store.protocol.client_requests import MOST_BYTES
+from team_console.store.protocol.parsing import text_in
+
+MOST_READ = 4 << 20
+"""Bytes that are read from the end: an agent that goes on for hours adds about 70 KB a turn, mostly to be skipped."""
+_FIRST_BLOCK = 64 << 10
+_MOST_CALLS = 5
+_LONGEST_TEXT = 64 << 10
+"""Characters of one text that are looked at, before it is cut."""
+_LATE = 0.06
+"""Seconds after which a row is there that Claude Code had not written yet when its hook started (0 to 57 ms, seen)."""
+NOT_TYPED = re.compile(r"<|\[Request interrupted|# AGENTS\.md instructions")
+"""Begins what clients put into the user's mouth: environment, reminders, output of commands."""
+_COMMAND = re.compile(r"<command-name>(/?[\w:.-]+)</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
+_TASK = re.compile(r'<teammate-message teammate_id="([^"]{1,64})"[^>]*>\s*(.*?)\s*</teammate-message>', re.DOTALL)
+
+
+class Row(Struct):
+    """The fields of a row that matter; of all others, which may be long, no object is made."""
+
+    type: Any = None
+    message: Any = None
+    payload: Any = None
+    origin: Any = None
+    promptSource: Any = None
+    isMeta: Any = None
+    isSidechain: Any = None
+    isCompactSummary: Any = None
+    lastPrompt: Any = None
+
+
+class Said(Struct):
+    """What was found so far, while rows are read from the newest to the oldest."""
+
+    asked: Event
+    user: str = ""
+    prompt: str = ""
+    agent: list[str] = []
+    agent_id: object = None
+    is_agent_whole: bool = False
+    results: dict[str, str] = {}
+    calls: list[dict[str, str]] = []
+    has_asked: bool = False
+
+
+TakeRow = Callable[[Said, Row], None]
+
+
+def why_of(event: Event, take: TakeRow) -> dict[str, Any]:
+    """Return the extract for a request as its payload keeps it: at most 16 KB, safe, without secrets that the checks
+    know.
+
+    A transcript that is not there, or cannot be read, is said under `missing`.
+
+    Args:
+        take: Reads a row in the client's form.
+    """
+    if not event.transcript:
+        return {"missing": "the client named no transcript"}
+    try:
+        said = _read(event, take)
+        if not said.has_asked:
+            time.sleep(_LATE)
+            said = _read(event, take)
+    except (OSError, ValueError) as error:
+        return {"missing": f"its transcript cannot be read: {getattr(error, 'strerror', None) or 'it is no file'}"}
+    user = said.user or said.prompt
+    if not (user or said.agent or said.calls):
+        return {"missing": "nothing in its transcript could be read"}
+    why: dict[str, Any] = {}
+    for most in (5_000, 2_500, 1_200):
+        calls = [{key: _cut(safe_line(value), most // 10) for key, value in call.items()} for call in said.calls[::-1]]
+        agent = _cut("\n\n".join(said.agent[::-1]), most, is_end=True)
+        why = {"user": _cut(user, most), "agent": agent, "calls": calls}
+        if len(json.dumps(why, ensure_ascii=False).encode()) <= MOST_BYTES:
+            break
+    return why
+
+
+def _read(event: Event, take: TakeRow) -> Said:
+    said = Said(event)
+    for line in _lines(event.transcript):
+        try:
+            row = msgspec.json.decode(line, type=Row)
+        except (msgspec.MsgspecError, RecursionError, ValueError):
+            continue  # a line that was cut, or is being written
+        take(said, row)
+        if said.user and said.is_agent_whole and said.has_asked and len(said.calls) >= _MOST_CALLS:
+            break
+    return said
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """Yield the lines of a file from the last to the first; blocks grow, so that a long line is not joined ever
+    again.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("it is no file")
+        end, least, block, rest = found.st_size, max(0, found.st_size - MOST_READ), _FIRST_BLOCK, b""
+        while end > least:
+            start = max(least, end - block)
+            file.seek(start)
+            first, *lines = (file.read(end - start) + rest).split(b"\n")
+            yield from reversed(lines)
+            end, block, rest = start, block * 2, first
+        if not least:
+            yield rest
+
+
+def blocks(content: object, kind: str) -> list[Mapping[str, Any]]:
+    """Return the items of one kind in the content of a message."""
+    items = content if isinstance(content, list) else ()
+    return [item for item in items if isinstance(item, Mapping) and item.get("type") == kind]
+
+
+def texts(content: object, kind: str) -> list[str]:
+    """Return the texts of the items of one kind."""
+    return [text_in(item, "text") for item in blocks(content, kind)]
+
+
+def take_call(said: Said, tool: str, given: Mapping[str, Any], call: str, *, is_asked: bool) -> None:
+    """Take what the model called.
+
+    Args:
+        call: The client's own id of it.
+        is_asked: Whether it looks like the call that is asked for.
+    """
+    state = said.results.get(call, "no result yet")
+    if not said.has_asked and call not in said.results and is_asked:
+        said.has_asked = True
+    elif len(said.calls) < _MOST_CALLS:
+        subject = next((given[key] for key in SUBJECTS if isinstance(given.get(key), str) and given[key]), "")
+        said.calls.append({"tool": tool, "subject": clean(subject), "state": state})
+
+
+def say(said: Said, said_texts: Sequence[str], message_id: object) -> None:
+    """Take words of the agent, of which a message may have several rows."""
+    words = [found for text in said_texts if (found := clean(text))]
+    if words and not said.is_agent_whole:
+        said.agent += reversed(words)
+        said.agent_id = message_id
+
+
+def end_words(said: Said) -> None:
+    """What the agent said last is whole."""
+    said.is_agent_whole = bool(said.agent)
+
+
+def typed(text: str, is_typed: bool, is_handed_in: bool = False) -> str:
+    """Return the text that the user typed, a program handed in or a teammate was given; empty for text of the client's
+    own.
+    """
+    if is_typed:
+        return clean(text)
+    command, task = _COMMAND.search(text), _TASK.match(text)
+    if command is not None:
+        return clean(f"{command[1]} {command[2] or ''}")
+    if task is not None:
+        return clean(f"{task[1]}: {task[2]}")
+    return "" if NOT_TYPED.match(text) and not is_handed_in else clean(text)
+
+
+def clean(text: str) -> str:
+    """Return a text safe, without secrets that the checks know."""
+    return safe_text(mask_secrets(text[:_LONGEST_TEXT])).strip()
+
+
+def _cut(text: str, most: int, *, is_end: bool = False) -> str:
+    """Return at most so many bytes of it, its beginning or its end."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= most:
+        return text
+    kept = (data[-most:] if is_end else data[:most]).decode("utf-8", "ignore")
+    return f"… {kept}" if is_end else f"{kept} …"
