@@ -22,9 +22,9 @@ _TOKEN = re.compile(
 )
 """A move, a style with its text and its end, the end of a line, or plain text."""
 _ASIDE = re.compile(
-    r"(?:\x07|\x1b\](?:2|9|22|777|7501);[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[2[23];2t|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+"
+    r"(?:\x07|\x1b\](?:2|9|22|52|777|7501);[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[2[23];2t|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+"
 )
-"""Bell, title, notices, modes of keyboard and mouse: they change no cell."""
+"""Bell, title, notices, clipboard, modes of keyboard and mouse: they change no cell."""
 _GAP = 6
 """Unchanged cells that take fewer bytes than a move over them."""
 Cell = tuple[str, str]
@@ -75,6 +75,13 @@ class Canvas:
             out.append(f"\x1b[{cursor[0]};{cursor[1]}H")
         self._cursor = cursor
         return "".join(out)
+
+    def text_at(self, line: int, column: int, cells: int) -> str | None:
+        """Return what stands in so many cells from there on, counted from 0; None where a cell is not known."""
+        found = (self._rows.get(line + 1) or [])[column : column + cells]
+        found += [None] * (cells - len(found))
+        known = [cell[0] for cell in found if cell is not None]
+        return "".join(known) if len(known) == cells else None
 
     def _paint(self, data: str) -> tuple[dict[int, Row], tuple[int, int]] | None:
         """Return the rows that `data` touches as they will be, and the cursor behind it; None for anything but
@@ -176,10 +183,11 @@ class CanvasDriver(MendedDriver):
         super().__init__(app, **options)
         self.canvas = app.canvas
         self._is_synchronized = False
+        self.is_on = os.environ.get("TEAM_CONSOLE_CANVAS") != "off"
 
     def write(self, data: str) -> None:
         """Send what `data` changes, as one picture; nothing when it changes nothing."""
-        if os.environ.get("TEAM_CONSOLE_CANVAS") == "off":
+        if not self.is_on:
             super().write(data)
         elif data in (SYNC_BEGIN, SYNC_END):
             self._is_synchronized = True

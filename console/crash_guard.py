@@ -20,8 +20,9 @@ from typing import Any, TypeVar
 from rich.console import RenderableType
 from team_console.console.canvas import Canvas, CanvasDriver
 from team_console.console.faults import Faults
-from team_console.console.textual_fixes import mend_textual
+from team_console.console.textual_fixes import MendedDriver, mend_textual
 from team_console.widgets.document import NotShown
+from team_console.widgets.frames import FrameHeld, Frames
 from textual import on
 from textual.app import App
 from textual.driver import Driver
@@ -47,6 +48,7 @@ class ContainedApp(App[ReturnT]):
         mend_textual()
         super().__init__(ansi_color=ansi_color)
         self.faults, self.canvas = Faults(), Canvas()
+        self.frames = Frames(self._tell_when_held, self.canvas.text_at)
 
     def get_driver_class(self) -> type[Driver]:
         """Return a driver that writes only cells that changed, where there is a terminal."""
@@ -58,6 +60,17 @@ class ContainedApp(App[ReturnT]):
         # and what the canvas knew of them would be wrong for ever; with the new size all lines are painted.
         if screen.outer_size == self.size:
             super()._display(screen, renderable)
+            self.frames.drawn(self.screen_stack)
+
+    def _tell_when_held(self, number: int) -> None:
+        if isinstance(self._driver, MendedDriver):
+            self._driver.tell_when_held(number)
+        else:  # a browser, or nobody: it is held as soon as it was drawn
+            self.post_message(FrameHeld(number))
+
+    @on(FrameHeld)
+    def _frame_held(self, event: FrameHeld) -> None:
+        self.frames.take(event.number)
 
     def _handle_exception(self, error: Exception) -> None:
         """Log the exception and end: a widget whose handler failed hears nothing any more."""

@@ -13,11 +13,15 @@ import select
 import sys
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
+from time import monotonic, sleep
 from typing import Any
 
 from rich.cells import cell_len, get_character_cell_size, split_graphemes
 from rich.segment import Segment
+from team_console.console.held_frames import HeldFrames, MarkedFile
+from team_console.widgets.frames import FrameHeld
 from textual._ansi_sequences import SYNC_END as SYNC_END
 from textual._ansi_sequences import SYNC_START as SYNC_BEGIN
 from textual._compositor import Compositor
@@ -25,7 +29,7 @@ from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XT
 from textual.app import App
 from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Paste, Resize
+from textual.events import CursorPosition, Paste, Resize
 from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
@@ -67,8 +71,12 @@ class PasteParser(XTermParser):
                 yield message
 
 
+_LAST_ANSWER = 0.2
+"""Seconds for which the end waits for an answer that is on its way."""
+
+
 class MendedDriver(LinuxDriver):
-    """The driver of a terminal, with its faults mended."""
+    """The driver of a terminal, with its faults mended; it tells when the terminal holds a frame."""
 
     _has_terminal = False
 
@@ -77,17 +85,39 @@ class MendedDriver(LinuxDriver):
         # Textual draws on standard error, which may be a file (`team-console 2>log`), and lets Python write \\u25c6
         # where the encoding lacks a character, so that the rest of the line moves by five cells.
         file = sys.__stdout__ if not os.isatty(2) and os.isatty(1) else sys.__stderr__
+        self._frames = HeldFrames(self._hold)
         if file is not None:
-            self._file = open(file.fileno(), "w", encoding=file.encoding, errors=_CELLS, closefd=False)  # noqa: SIM115
+            file = open(file.fileno(), "w", encoding=file.encoding, errors=_CELLS, closefd=False)  # noqa: SIM115
+            self._file = MarkedFile(file, lambda number: self._frames.left(number, self.fileno))  # type: ignore[assignment]
+
+    def tell_when_held(self, number: int) -> None:
+        """Send `FrameHeld` with this number once the terminal holds what was written until now."""
+        if self._has_terminal:
+            super().write(self._frames.mark(number))
+
+    def _hold(self, number: int) -> None:
+        with suppress(RuntimeError):  # nobody waits for it any more: the loop has ended
+            self.send_message(FrameHeld(number))
+
+    def process_message(self, message: Message) -> None:
+        """Send the app what the terminal says; the place of the cursor is an answer that tells of a frame."""
+        if isinstance(message, CursorPosition):
+            self._frames.answered()
+        else:
+            super().process_message(message)
 
     def start_application_mode(self) -> None:
         """Take the terminal."""
+        self._frames.begin()
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self._has_terminal = True
 
     def stop_application_mode(self) -> None:
         """Give the terminal back."""
         self._has_terminal = False
+        until = monotonic() + _LAST_ANSWER
+        while self._frames.is_asked and monotonic() < until:
+            sleep(_LAST_ANSWER / 20)  # the shell would take an answer that comes later for something typed
         super().stop_application_mode()
 
     def run_input_thread(self) -> None:
@@ -98,14 +128,17 @@ class MendedDriver(LinuxDriver):
         parser, decoder = PasteParser(), getincrementaldecoder("utf-8")("replace")
         while not self.exit_event.is_set():
             if select.select([self.fileno], [], [], 0.1)[0]:
-                try:
-                    typed = os.read(self.fileno, 4096)
-                except OSError:
-                    return
-                if not typed:
-                    return
-                for event in parser.feed(decoder.decode(typed)):
-                    self.process_message(event)
+                with self._frames.reading:
+                    try:
+                        typed = os.read(self.fileno, 4096)
+                    except OSError:
+                        return
+                    if not typed:
+                        return
+                    for event in parser.feed(decoder.decode(typed)):
+                        self.process_message(event)
+                    if not select.select([self.fileno], [], [], 0)[0]:
+                        self._frames.read()
             for event in parser.tick():
                 self.process_message(event)
 

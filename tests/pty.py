@@ -28,7 +28,6 @@ WAIT = 60.0
 """Seconds after which something that was expected counts as missing."""
 _ANSWERS = {
     b"\x1b[?2026$p": b"\x1b[?2026;2$y",
-    b"\x1b[c": b"\x1b[?62c",
 }
 
 
@@ -70,6 +69,7 @@ class Terminal:
         self._is_styled = styled
         self.output = bytearray()
         self.screen = pyte.Screen(columns, lines)
+        self.screen.write_process_input = self._answer  # type: ignore[method-assign]
         self._stream = pyte.ByteStream(self.screen)
         self._held = b""
         self._lines: dict[int, str] = {}
@@ -91,6 +91,11 @@ class Terminal:
             self.pid, self.fd = _forked(command, cwd, environment)
             fcntl.ioctl(self.fd, termios.TIOCSWINSZ, size)
         os.set_blocking(self.fd, False)
+
+    def _answer(self, data: str) -> None:
+        """Answer what the terminal is asked, such as where its cursor is."""
+        with suppress(OSError):  # whoever asked is gone
+            os.write(self.fd, data.encode())
 
     def __enter__(self) -> Self:
         return self

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import ClassVar, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from team_console.store.protocol.verdicts import Seen
 from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, NotShown, Place, laid_out
+from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
 from team_console.widgets.scrolled import room_of
 from team_console.widgets.text import Line, cell_len, crop, fit, marked_hits, text_of
 from team_console.widgets.tones import Inked
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Resize
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -25,23 +28,28 @@ _PARTS = 6
 
 
 class Painted(Struct):
-    """What of a document was painted on the screen, at one width: lines by their number in their part, from 0.
+    """What of one request the terminal held, at one width: lines by their number in their part, from 0.
 
     Attributes:
-        text, beside: Lines of what is asked, and of the evidence beside it.
+        layout: What it was laid out with; at another width lines are others.
+        shown: The frame in which any line of it was held first; None before that.
+        text, beside: Lines of what is asked, and of the evidence beside it, each with the frame that first had it.
         text_lines, beside_lines: How many there are.
+        lines: Fingerprints of the lines of what is asked, to know them again where others come between.
     """
 
-    layout: tuple[object, ...]
-    text: set[int] = field(default_factory=set)
-    beside: set[int] = field(default_factory=set)
+    layout: tuple[object, ...] = ()
+    shown: int | None = None
+    text: dict[int, int] = field(default_factory=dict)
+    beside: dict[int, int] = field(default_factory=dict)
     text_lines: int = 0
     beside_lines: int = 0
+    lines: tuple[int, ...] = ()
 
     @property
     def is_whole(self) -> bool:
         """Whether all of what is asked was painted."""
-        return len(self.text) >= self.text_lines
+        return self.shown is not None and len(self.text) >= self.text_lines
 
     @property
     def has_evidence(self) -> bool:
@@ -56,6 +64,37 @@ class Painted(Struct):
         lines = "line" if self.text_lines == 1 else "lines"
         return f"{lines} {_ranges(self.text) or 'none'} of {self.text_lines:,}{beside}"
 
+    def until(self, frame: int) -> Painted:
+        """Return what was painted up to a frame."""
+        # guard: painted-before-the-key
+        return replace(
+            self,
+            shown=self.shown if self.shown is not None and self.shown <= frame else None,
+            text={line: at for line, at in self.text.items() if at <= frame},
+            beside={line: at for line, at in self.beside.items() if at <= frame},
+        )
+
+    def laid_out_as(self, lines: tuple[int, ...]) -> dict[int, int]:
+        """Return the painted lines of what is asked as they are numbered among `lines`: before and behind a change."""
+        if lines == self.lines:
+            return self.text
+        both = min(len(lines), len(self.lines))
+        before = next((at for at in range(both) if lines[at] != self.lines[at]), both)
+        rest = both - before
+        behind = next((at for at in range(rest) if lines[-1 - at] != self.lines[-1 - at]), rest)
+        moved = len(lines) - len(self.lines)
+        start = len(self.lines) - behind
+        kept = {line: at for line, at in self.text.items() if line < before}
+        return kept | {line + moved: at for line, at in self.text.items() if line >= start}
+
+
+class Spot(NamedTuple):
+    """Where a line of the screen belongs: to which request, to which part of it, and its number there, from 0."""
+
+    of: str
+    place: Place
+    number: int
+
 
 class Detail(Inked, ScrollView, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ.
@@ -64,8 +103,8 @@ class Detail(Inked, ScrollView, can_focus=True):
         is_room: Whether it has the whole screen, where `b` pages back.
         takes_remarks: Whether lines of what is asked can be pointed at.
         sought: What is looked for in it, case folded; empty for nothing.
-        drawn_before: Tokens of all documents of which a line was ever drawn, each with all that it showed last.
-        painted_before: Tokens of these documents, each with the lines that were painted.
+        drawn_before: Tokens of all requests of which a line was ever drawn, each with all that was shown of it last.
+        painted_before: Tokens of these requests, each with the lines that the terminal held.
     """
 
     DEFAULT_CSS = """
@@ -121,8 +160,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._drawn = ""
         self.drawn_before: dict[str, Seen | None] = {}
         self.painted_before: dict[str, Painted] = {}
-        self._painted = Painted(())
-        self._places: list[tuple[Place, int]] = []
+        self._spots: list[Spot] = []
         self._at: list[int] = []
         self._pointed = 0
         self._laid_width = 0
@@ -207,13 +245,56 @@ class Detail(Inked, ScrollView, can_focus=True):
             self.drawn_before[self._drawn] = self.document.seen
         line: Line = ()
         if number < len(self._lines):
-            line, (place, index) = self._lines[number], self._places[number]
-            if place is not Place.HEAD:
-                (self._painted.text if place is Place.TEXT else self._painted.beside).add(index)
+            line, of = self._lines[number], self._spots[number].of
+            if of and of != self._drawn:
+                self.drawn_before[of] = self._seen_of(of)
         if self._hits:
             line = marked_hits(line, self._hits)
         is_pointed = self._pointed and number < len(self._at) and self._at[number] == self._pointed
         return self.strip(fit(line, width), width, *((self.CURSOR,) if is_pointed else ()))
+
+    def _seen_of(self, token: str) -> Seen | None:
+        """Return all that is shown of one of the requests on this page."""
+        if self.document is None:
+            return None
+        part = next((part for part in self.document.parts if part.token == token), None)
+        return part.seen if part is not None else self.document.seen
+
+    def marks(self, frames: Frames) -> Iterator[Mark]:
+        """Yield a mark for each line of a request that stands on the terminal now and was never held before."""
+        top = self.scroll_offset.y
+        new = [
+            number
+            for number in range(top, min(len(self._lines), top + room_of(self).height))
+            if not self._is_held(self._spots[number])
+        ]
+        seen, room = visible_region(self) if new else Region(), self.content_region
+        for number in new:
+            at = room.y + number - top
+            text = text_of(self._lines[number])
+            # guard: painted-is-on-the-terminal
+            if at in seen.line_range and frames.shows(text, Region(room.x, at, room_of(self).width, 1)):
+                yield partial(self._hold, self._spots[number], self.painted_before[self._spots[number].of])
+
+    def _is_held(self, spot: Spot) -> bool:
+        painted = self.painted_before.get(spot.of)
+        if painted is None:
+            return True  # it belongs to no request
+        if spot.place is Place.HEAD:
+            return painted.shown is not None
+        return spot.number in (painted.text if spot.place is Place.TEXT else painted.beside)
+
+    def _hold(self, spot: Spot, painted: Painted, frame: int) -> None:
+        if self.painted_before.get(spot.of) is not painted:
+            return  # laid out anew meanwhile: the line may be another one
+        painted.shown = frame if painted.shown is None else painted.shown
+        if spot.place is not Place.HEAD:
+            (painted.text if spot.place is Place.TEXT else painted.beside).setdefault(spot.number, frame)
+
+    def on_mount(self) -> None:
+        """Count its lines from now on."""
+        if (frames := frames_of(self)) is not None:
+            frames.watch(self)
 
     @property
     def pointed(self) -> int:
@@ -290,55 +371,71 @@ class Detail(Inked, ScrollView, can_focus=True):
         if width <= 0:
             return
         before, top = self._lines, self.scroll_offset.y if keep else 0
-        anchor = self._places[top] if 0 < top < len(self._places) else None
+        anchor = self._spots[top] if 0 < top < len(self._spots) else None
         letters = sum(map(_letters, before[:top])) if width != self._laid_width else 0
-        self._lines, self._places, self._at, self._laid_width = [], [], [], width
-        counts = self._make_lines(width)
-        self._begin_painted(width, counts)
+        self._lines, self._spots, self._at, self._laid_width = [], [], [], width
+        self._count_painted(width, self._make_lines(width))
         old_top = top
         if letters:  # another width: go on at the same words, on whichever line they stand now
             top = self._line_at(letters)
-        elif anchor in self._places:  # something came in above: go on at the same line
-            top = self._places.index(anchor)
+        elif anchor in self._spots:  # something came in above: go on at the same line
+            top = self._spots.index(anchor)
         self._set_size(Size(width, len(self._lines)))
         if not keep or top != old_top:
             self.scroll_to(y=top, animate=False, force=True)
         self.tell_position()
         self.refresh()
 
-    def _make_lines(self, width: int) -> Counter[Place]:
-        """Lay all of the document out; how many lines each of its parts has."""
-        counts: Counter[Place] = Counter()
-        shown = self.document
+    def _make_lines(self, width: int) -> frozenset[str]:
+        """Lay all of the document out; the tokens of what cannot be shown whole."""
+        shown, counts, cut = self.document, Counter[tuple[str, Place]](), set[str]()
+        if shown is None:
+            return frozenset()
         try:
-            for place, line, at in (
-                laid_out(shown, width, raw=self.raw, full=self.full, parts=self.is_room) if shown is not None else ()
-            ):
-                self._lines.append(line)
-                self._at.append(at)
-                self._places.append((place, counts[place]))
-                counts[place] += 1
+            for laid in laid_out(shown, width, raw=self.raw, full=self.full, headings_first=self.is_room):
+                self._lines.append(laid.line)
+                self._at.append(laid.at)
+                self._spots.append(Spot(laid.of, laid.place, counts[laid.of, laid.place]))
+                counts[laid.of, laid.place] += 1
+                cut |= {laid.of} if laid.is_cut else set()
         except Exception as error:
             # The rest is lost; without a word a text that was cut would look like one that is whole.
             self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
             self._at.append(0)
-            self._places.append((Place.HEAD, 0))
-            counts[Place.TEXT] += 1  # a line that is never painted: the text is not shown as a whole
+            self._spots.append(Spot("", Place.HEAD, 0))
+            cut |= {shown.token, *(part.token for part in shown.parts)}
             self.post_message(NotShown(error))
-        return counts
+        return frozenset(cut)
 
-    def _begin_painted(self, width: int, counts: Counter[Place]) -> None:
-        """Go on with what was painted of this document before; at another width, or with other evidence, anew."""
+    def _count_painted(self, width: int, cut: frozenset[str]) -> None:
+        """Go on with what was painted of each request before; at another width, or with other evidence, anew.
+
+        What is `cut` has a line more than can ever be painted: it is never shown whole.
+        """
         document = self.document
-        layout = (width, self.raw, document.seen if document is not None else None)
-        token = document.token if document is not None else ""
-        known = self.painted_before.get(token) if token else None
-        self._painted = known if known is not None and known.layout == layout else Painted(layout)
-        if known is not None and known.layout[:2] == layout[:2]:
-            self._painted.text = known.text
-        self._painted.text_lines, self._painted.beside_lines = counts[Place.TEXT], counts[Place.BESIDE]
-        if token:
-            self.painted_before[token] = self._painted
+        if document is None:
+            return
+        lines: dict[tuple[str, Place], list[int]] = {}
+        for spot, line in zip(self._spots, self._lines, strict=True):
+            lines.setdefault((spot.of, spot.place), []).append(hash(line))
+        seen = {document.token: document.seen} if document.token else {}
+        for token, shown in (seen | {part.token: part.seen for part in document.parts}).items():
+            layout = (width, self.raw, shown)
+            known = self.painted_before.get(token, Painted())
+            text = tuple(lines.get((token, Place.TEXT), ()))
+            is_as_before = known.layout[:2] == layout[:2]
+            beside = lines.get((token, Place.BESIDE), ())
+            # A new object where lines may be others: marks that are still on their way are for the former one.
+            if not is_as_before or known.layout != layout or known.lines != text:
+                self.painted_before[token] = Painted(
+                    layout,
+                    known.shown,
+                    known.laid_out_as(text) if is_as_before else {},
+                    known.beside if known.layout == layout else {},
+                    lines=text,
+                )
+            painted = self.painted_before[token]
+            painted.text_lines, painted.beside_lines = len(text) + (token in cut), len(beside)
 
     def _line_at(self, letters: int) -> int:
         """Return the line on which so many letters of the document stand before it."""
@@ -355,11 +452,13 @@ class Detail(Inked, ScrollView, can_focus=True):
         height, top = room_of(self).height, self.scroll_offset.y
         if not 0 < height < len(self._lines):
             return ""
-        text = [number for place, number in self._places[top : top + height] if place is Place.TEXT]
-        total = self._painted.text_lines
+        if self.document is None or not self.document.token:
+            return f"lines {top + 1:,}-{min(top + height, len(self._lines)):,} of {len(self._lines):,}"
+        text = [spot.number for spot in self._spots[top : top + height] if spot.place is Place.TEXT]
+        painted = self.painted_before[self.document.token]
+        total = painted.text_lines
         lines = f"lines {text[0] + 1:,}-{text[-1] + 1:,} of {total:,}" if text else "evidence"
-        seen = self._painted.text.union(text)
-        return f"{lines} · {100 * len(seen) // total} % read" if total else lines
+        return f"{lines} · {100 * len(painted.text.keys() | text) // total} % read" if total else lines
 
     def tell_position(self) -> None:
         """Write what is read and where one is in it above the text; once the title is out of sight, that as well."""

@@ -326,6 +326,20 @@ class Remarked(Struct, frozen=True):
     is_ticked: bool = False
 
 
+class RequestPart(Struct, frozen=True):
+    """What a page of several shows of one request.
+
+    Attributes:
+        token: The digest of its question, under which its painted lines are counted.
+        seen: All that is shown of it, for the record of whoever decides on it.
+        blocks: From top to bottom; those that are not `beside` are what is asked.
+    """
+
+    token: str
+    seen: Seen
+    blocks: tuple[Block, ...]
+
+
 class Place(Enum):
     """Which part of a document a line belongs to."""
 
@@ -349,6 +363,7 @@ class Document(Struct, frozen=True):
         source: What `y` copies and the plain view shows; stored text, not made safe.
         seen: All that is shown of a request, for the record of whoever decides on it.
         remarks: Those on lines of what is asked; each is drawn below its line.
+        parts: On a page of several, each request below the blocks; the page itself has no token then.
     """
 
     key: str
@@ -362,6 +377,7 @@ class Document(Struct, frozen=True):
     source: str = ""
     seen: Seen | None = None
     remarks: tuple[Remarked, ...] = ()
+    parts: tuple[RequestPart, ...] = ()
 
 
 class LaidLine(NamedTuple):
@@ -369,25 +385,40 @@ class LaidLine(NamedTuple):
 
     Attributes:
         at: Its line in the text that is asked, from 1; minus the number of the sent remark that it shows; else 0.
+        of: The token of the request that it shows.
+        is_cut: Whether it says that more is there than can be shown.
     """
 
     place: Place
     line: Line
     at: int = 0
+    of: str = ""
+    is_cut: bool = False
 
 
 def laid_out(
-    document: Document, width: int, *, raw: bool = False, full: bool = False, parts: bool = False
+    document: Document, width: int, *, raw: bool = False, full: bool = False, headings_first: bool = False
 ) -> Iterator[LaidLine]:
-    """Yield the lines of a document; with `parts`, its headings stand first."""
+    """Yield the lines of a document, those of its own before those of its parts."""
+    for laid in _own_lines(document, width, raw=raw, full=full, headings_first=headings_first):
+        yield laid._replace(of=document.token)
+    for number, part in enumerate(document.parts):
+        if number or document.blocks:
+            yield LaidLine(Place.HEAD, ())
+        shown = Document(key=document.key, title="", blocks=part.blocks, token=part.token)
+        for laid in _own_lines(shown, width, raw=raw, full=full, headings_first=False):
+            yield laid._replace(of=part.token)
+
+
+def _own_lines(document: Document, width: int, *, raw: bool, full: bool, headings_first: bool) -> Iterator[LaidLine]:
     head, labels = _head(document, width), _label_width(document, full)
-    headings = [block.text for block in document.blocks if isinstance(block, Heading)] if parts else []
+    headings = [block.text for block in document.blocks if isinstance(block, Heading)] if headings_first else []
     if len(headings) > 1:
         head += wrap((("] ", "key"), (" · ".join(headings), "muted")), width, rest=(("  ", ""),))
     previous: Block | None = None
     if full and document.more:
         head.extend(line for fact in document.more for group in _groups(fact, width, labels, raw) for line in group)
-    if head and document.blocks:
+    if head and (document.blocks or document.parts):
         head.append(())
     yield from (LaidLine(Place.HEAD, line) for line in head)
     for block in document.blocks:
@@ -399,7 +430,7 @@ def laid_out(
         if is_asked and (gone := list(_remarks(document, 0, width))):
             yield from (*gone, LaidLine(Place.HEAD, ()))
         for number, group in enumerate(_groups(block, width, labels, raw), start=1):
-            yield from (LaidLine(place, line, number * is_asked) for line in group)
+            yield from (LaidLine(place, line, number * is_asked, is_cut=line[:1] == _CUT) for line in group)
             if is_asked and document.remarks:
                 yield from _remarks(document, number, width)
         previous = block
@@ -446,13 +477,17 @@ def _groups(block: Block, width: int, labels: int, raw: bool) -> Iterable[Group]
             return _lines_of(text, Form.SOURCE if raw and form not in _EXACT else form, width)
 
 
+_CUT: Line = (("✂ ", "warn"),)
+"""What the line begins with that stands for what is not shown; no text is written in these parts."""
+
+
 @lru_cache(maxsize=8)
 def _lines_of(text: str, form: Form, width: int) -> Sequence[Group]:
     """Return the lines of a text, remembered: a fact beside it that changes each minute must not lay it out anew."""
     most = _SHOWN_OF_DIFF if form is Form.DIFF else SHOWN_CHARACTERS
     lines = list(_READERS[form](text[:most].rstrip("\n"), width))
     if len(text) > most:
-        lines.append(((), (("✂ ", "warn"), (f"{len(text) - most:,} more characters are not shown here", "warn"))))
+        lines.append(((), (*_CUT, (f"{len(text) - most:,} more characters are not shown here", "warn"))))
     return lines
 
 

@@ -1,0 +1,108 @@
+"""Learn when the terminal holds a frame, in the order of what is typed.
+
+Behind a frame the terminal is asked where its cursor is. It answers once it has taken all that was written before, and
+what is typed later comes behind the answer: over a slow line as well. Of a terminal that never answers it counts that
+the frame has left and that nothing typed before that is still unread.
+"""
+
+from __future__ import annotations
+
+import select
+from collections import deque
+from collections.abc import Callable
+from threading import Lock
+from time import monotonic
+from typing import IO, Any
+
+ASK = "\x1b[6n"
+"""Asks the terminal for the place of its cursor."""
+_PATIENCE = 3.0
+"""Seconds after which an answer counts as lost."""
+_MOST_UNANSWERED = 20
+"""Questions of which none was answered, after which a terminal is asked no more."""
+
+
+class FrameMark(str):
+    """What is written behind a frame; its number is told once it has left."""
+
+    number = 0
+
+
+class HeldFrames:
+    """The frames that are on their way to one terminal."""
+
+    def __init__(self, hold: Callable[[int], None]) -> None:
+        """`hold` is told the number of each frame that is held, in the order of what is typed; from any thread."""
+        self._hold = hold
+        self.reading = Lock()
+        self._asked: deque[tuple[int, float]] = deque()
+        self._answers = False
+        self._unanswered = self._gone = 0
+
+    def begin(self) -> None:
+        """Begin anew: the terminal was given away, and what it was asked before is not answered any more."""
+        self._asked.clear()
+        self._answers, self._unanswered = False, 0
+
+    def mark(self, number: int) -> FrameMark:
+        """Return what to write behind the frame with this number."""
+        asks = self._unanswered < _MOST_UNANSWERED
+        if asks:
+            self._asked.append((number, monotonic()))
+            self._unanswered += 1
+        mark = FrameMark(ASK if asks else "")
+        mark.number = number
+        return mark
+
+    def left(self, number: int, file: int) -> None:
+        """Note, in the thread that writes, that a frame and its mark were taken by the terminal's line."""
+        with self.reading:
+            if self._is_answered():
+                return
+            if select.select([file], [], [], 0)[0]:
+                self._gone = number  # something was typed before: it is read first
+            else:
+                self._hold(number)
+
+    def read(self) -> None:
+        """Note, in the thread that reads and has the lock, that all was read that had been typed by now."""
+        number, self._gone = self._gone, 0
+        if number:
+            self._hold(number)
+
+    def answered(self) -> None:
+        """Take the answer to the oldest question."""
+        self._answers, self._unanswered = True, 0
+        if self._asked:
+            self._hold(self._asked.popleft()[0])
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether an answer is on its way, as far as is known."""
+        return self._answers and bool(self._asked)
+
+    def _is_answered(self) -> bool:
+        """Return whether answers tell of frames; not until the first came, and not while one seems to be lost."""
+        while self._asked and monotonic() - self._asked[0][1] > _PATIENCE:
+            self._asked.popleft()
+            self._answers = False
+        return self._answers
+
+
+class MarkedFile:
+    """The terminal as a file, which tells when a `FrameMark` has left."""
+
+    def __init__(self, file: IO[str], left: Callable[[int], None]) -> None:
+        self._file = file
+        self._left = left
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, text: str) -> None:
+        """Write a text; behind a mark all of it is sent on at once."""
+        if text:
+            self._file.write(text)
+        if isinstance(text, FrameMark):
+            self._file.flush()
+            self._left(text.number)
