@@ -516,7 +516,7 @@ def do_grants(call: Call) -> int:
         return call.finish(recall_grant(call.decider, options.id), [f"recalled: {options.id}"])
     snapshot = call.snapshot()
     listed, lines = [], []
-    for one in grants_among(snapshot.messages, call.team.clock()):
+    for one in grants_among(snapshot.messages, call.team.clock(), snapshot.recorded):
         grant, scope = one.grant, scope_in(one.grant)
         ends, uses = grant.payload.get("ends"), grant.payload.get("uses")
         row = {"id": grant.message_id, "by": grant.sender, "scope": scope.as_recorded, "ends": ends, "uses": uses}

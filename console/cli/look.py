@@ -381,9 +381,9 @@ def _cells(row: RequestRow, now: datetime) -> tuple[str, ...]:
 )
 def do_decisions(call: Call) -> int:
     """List every decision, newest first: made from the archives and the audit trail, so the queue may be gone.
-    AT is local time. PROOF is signed (by the key of who decided), recorded (the audit trail has it, and its
-    chain holds), unverified (we did not write it) or not known. --json, --csv and --md say all: words, digests,
-    evidence, gaps."""
+    AT is local time. PROOF is signed (by the key of who decided), by grant (a use of one, on record), recorded (the
+    audit trail has it, and its chain holds), unverified (we did not write it) or not known. --json, --csv and --md
+    say all: words, digests, evidence, gaps."""
     options = call.options
     if options.csv or options.md:
         call.refuse_json("--csv" if options.csv else "--md")

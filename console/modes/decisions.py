@@ -27,6 +27,7 @@ _ARCHIVED, _AUDITED = 20_000, 20_000
 """Messages and audit lines that the console looks back on; the verb reads all of them."""
 PROOFS: Mapping[Proof, Sign] = {
     Proof.SIGNED: Sign("✓", "signed", "good"),
+    Proof.BY_GRANT: Sign("·", "by a grant", "muted"),
     Proof.RECORDED: Sign("·", "recorded", "muted"),
     Proof.UNVERIFIED: Sign("‼", "unverified", "alert"),
     Proof.NOT_KNOWN: Sign("?", "proof not known", "warn"),

@@ -5,9 +5,9 @@ The audit trail decides, not a date in a record: a record can be forged, edited 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +22,8 @@ TRAIL_LOST = "audit_lost"
 """The fact of a line that is the first after others were lost: where they ended, and how many there were."""
 CARRIED = "audit_findings"
 """The fact of a line of a copy that keeps what was found, for good, on the trail of the team it was copied from."""
+RECALL_GRANT = "recall_grant"
+"""The action that ends a grant; its fact `grant` is the id of it."""
 MIGRATE = "migrate"
 """The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
 REWORDED = "reworded"
@@ -41,6 +43,8 @@ class RecordedFact(Struct, frozen=True):
         created: When the message says that it was written.
         by_desk: Whether it was written through team-console; False for what somebody else put into the store.
         in_time: Whether the line was written when the message was; else the message's own date counts, up to then.
+        grant: Id of the grant that it says it was given by; empty for none.
+        use: Which use of that grant it says it is; 0 for none.
         request_id: The request it answers, None for a question and for an answer that quotes no id.
         record: The record of an answer as JSON, empty for a question.
     """
@@ -53,6 +57,8 @@ class RecordedFact(Struct, frozen=True):
     request_id: str | None = None
     record: bytes = b""
     in_time: bool = True
+    grant: str = ""
+    use: int = 0
 
 
 class Acceptance(Struct, frozen=True):
@@ -110,6 +116,7 @@ class RecordedFacts:
         losses: Numbers of the lines that are the first after others were lost.
         reworded: Id of each message that was changed after it was recorded -> what of it is another.
         carried: Line, code and text of what was found on the trail of the team that this one was copied from.
+        recalls: Id of each grant that was recalled -> the line that says so.
     """
 
     def __init__(self) -> None:
@@ -118,6 +125,9 @@ class RecordedFacts:
         self.losses: list[int] = []
         self.reworded: dict[str, str] = {}
         self.carried: list[tuple[int, str, str]] = []
+        self.recalls: dict[str, int] = {}
+        self._uses: dict[str, dict[int, str]] = {}
+        self._latest: list[datetime | None] = []
         self._places: dict[str, int] = {}
         self._order: list[RecordedFact] = []
         self._moments: list[datetime | None] = []
@@ -192,6 +202,27 @@ class RecordedFacts:
         written = (self.message(fact.message_id) for fact in self._signed)
         return next((message for message in written if message is not None and message.sender == sender), None)
 
+    def user_of(self, grant_id: str, use: int) -> str | None:
+        """Return the id of the first answer of ours that was this use of the grant; None while the use is free."""
+        return self._uses.get(grant_id, {}).get(use)
+
+    def last_use(self, grant_id: str) -> int:
+        """Return the highest use of this grant that an answer of ours was; 0 without one."""
+        return max(self._uses.get(grant_id, {}), default=0)
+
+    def latest(self, message_id: str = "") -> datetime | None:
+        """Return the latest moment of any line up to the one that has this message, of all lines without an id.
+
+        A clock that was set back later takes nothing away from it.
+        """
+        place = self._places.get(message_id, -1)
+        return self._latest[place] if self._latest else None
+
+    def is_later(self, message_id: str, other_id: str) -> bool:
+        """Return whether the trail has the message, and has the other before it."""
+        place, other = self._places.get(message_id), self._places.get(other_id)
+        return place is not None and other is not None and other < place
+
     @property
     def signed_from(self) -> int | None:
         """The line of the first verdict with a signature that team-console wrote here; None without one."""
@@ -204,6 +235,9 @@ class RecordedFacts:
         known = facts if isinstance(facts, dict) else {}
         if isinstance(changed := known.get(REWORDED), dict):
             self.reworded.update({str(key): str(what) for key, what in changed.items()})
+        for done, about in ((action, known), *_copied(action, known)):
+            if done == RECALL_GRANT and isinstance(grant_id := about.get("grant"), str):
+                self.recalls.setdefault(grant_id, line)
         if action == ACCEPT_KEYS and (acceptance := _taken(line, facts, Acceptance)):
             self.acceptances.append(acceptance)
         if action == ACCEPT_SETTINGS and facts is not None:
@@ -222,6 +256,10 @@ class RecordedFacts:
         self._places[fact.message_id] = place = len(self._order)
         self._order.append(fact)
         self._moments.append(fact.at)
+        latest = self._latest[-1] if self._latest else None
+        self._latest.append(fact.at if latest is None or (fact.at is not None and fact.at > latest) else latest)
+        if fact.by_desk and fact.grant:
+            self._uses.setdefault(fact.grant, {}).setdefault(fact.use, fact.message_id)
         if fact.request_id is not None and fact.record:
             self._answers.setdefault(fact.request_id, []).append(fact.message_id)
         if fact.by_desk and _SIGNED in fact.record:
@@ -242,6 +280,7 @@ class RecordedFacts:
                 rest.add(fact)
         rest.acceptances = [acceptance for acceptance in self.acceptances if acceptance.line != line]
         rest.reworded = dict(self.reworded)
+        rest.recalls = {grant_id: recalled for grant_id, recalled in self.recalls.items() if recalled != line}
         rest.carried = [found for found in self.carried if found[0] != line]
         rest.losses = [lost for lost in self.losses if lost != line]
         rest.confirmations = [confirmation for confirmation in self.confirmations if confirmation.line != line]
@@ -278,6 +317,14 @@ def vouched_for(action: str, facts: object) -> tuple[str, ...]:
     """Return the ids of copied messages that team-console wrote in the team they came from."""
     named = facts.get("by_desk") if action == MIGRATE and isinstance(facts, dict) else None
     return tuple(item for item in named if isinstance(item, str)) if isinstance(named, list) else ()
+
+
+def _copied(action: str, facts: Mapping[str, Any]) -> Iterator[tuple[object, Mapping[str, Any]]]:
+    """Yield action and facts of the lines of another team's trail that a line copied."""
+    lines = facts.get("audit") if action == MIGRATE else None
+    for line in lines if isinstance(lines, list) else ():
+        if isinstance(line, dict) and isinstance(line.get("facts"), dict):
+            yield line.get("action"), line["facts"]
 
 
 def reworded(message: Message, recorded: Message) -> Message:

@@ -1,7 +1,7 @@
 """Grants: a human's decision that answers the very same permission again, until an end; nothing wider than was decided.
 
-A grant is a message of the human, signed like a verdict where the team signs. Each answer it gives carries its record,
-so that whoever judges the answer can see by it alone that the grant covers the request.
+A grant is a message of the human, signed like a verdict where the team signs. Each answer it gives carries its record.
+An answer counts only as the audit trail has it: what a record says of itself anybody may have written.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.store.model.clock import from_text
-from team_console.store.model.message import Fields, Message, from_record
-from team_console.store.protocol.client_requests import denial_of, origin_of, permission_of
+from team_console.store.model.message import FieldDict, Fields, Message, from_record
+from team_console.store.model.recorded import RecordedFacts, is_same
+from team_console.store.protocol.client_requests import ONCE, denial_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import mappings, parse_message, text_in
 
@@ -23,6 +24,10 @@ GRANT, RECALLED = "grant", "grant_recalled"
 GRANTED, USE = "grant", "grant_use"
 """Fields of an answer: the record of the grant that gave it, and which use of it this is, from 1."""
 MOST_USES = 100
+ANSWER = "permission_response"
+_UNLIMITED = 1_000_000_000
+_LONGEST_SUMMARY = 120
+_BY_GRANT = "Allowed by the grant {}: "
 _CHANGES = frozenset({"content", "new_string", "edits", "new_source"})
 """Keys of inputs that change a file: what they do depends on the file, so each is decided."""
 
@@ -49,7 +54,7 @@ class GrantScope(Struct, frozen=True):
     @property
     def words(self) -> str:
         """The scope in words."""
-        shown = "; ".join(str(given.get("command") or _canonical(given)) for given in self.inputs)
+        shown = "; ".join(map(_in_words, self.inputs))
         return f"{self.agent} may use {self.tool} in {self.directory or 'no folder that is named'}: {shown}"
 
     def covers(self, question: Message) -> bool:
@@ -83,37 +88,121 @@ def scope_in(grant: Message) -> GrantScope:
     return GrantScope(agent, tool, directory, client, mappings(payload, "inputs"))
 
 
+def _in_words(given: Fields) -> str:
+    """Return a command with all that is given beside it; of any other input the whole of it."""
+    command = given.get("command")
+    if not isinstance(command, str) or not command:
+        return _canonical(given)
+    further = {key: value for key, value in given.items() if key not in ("command", "description")}
+    return f"{command} (further input: {_canonical(further)})" if further else command
+
+
 def _canonical(given: Fields) -> str:
     """Tells one input from every other; what a model says about its command is no part of the command."""
     acting = {key: value for key, value in given.items() if key != "description" or "command" not in given}
     return json.dumps(acting, sort_keys=True, ensure_ascii=False)
 
 
-def grant_of(answer: Message) -> Message | None:
-    """Return the grant that an answer says it was given by; None where it says none, or one that cannot be read."""
-    record = answer.payload.get(GRANTED)
+def names_grant(message: Message) -> bool:
+    """Return whether a message says that a grant gave it: an answer, not a grant or a recall of one."""
+    return GRANTED in message.payload and message.type not in (GRANT, RECALLED)
+
+
+def use_in(answer: Message) -> tuple[str, int]:
+    """Return the id of the grant that an answer says it was given by and which use of it; empty and 0 for none."""
+    record, use = answer.payload.get(GRANTED), answer.payload.get(USE)
+    grant_id = record.get("message_id") if isinstance(record, Mapping) else None
+    is_use = names_grant(answer) and isinstance(grant_id, str) and type(use) is int
+    return (str(grant_id), int(use or 0)) if is_use else ("", 0)
+
+
+def answer_by(grant: Message, question: Message, use: int, shown: Fields) -> FieldDict:
+    """Return the payload of the answer that a grant gives to this question, as its use with this number.
+
+    Args:
+        shown: Its fields on what was answered and what was shown of that.
+    """
+    asked, grant_id = scope_of(question), grant.message_id
+    summary = f"{_BY_GRANT.format(grant_id)}{asked.words if asked is not None else ''}"
+    return {
+        "request_id": parse_message(question).request_id,
+        "approve": True,
+        "scope": ONCE,
+        **shown,
+        GRANTED: dict(grant.record),
+        USE: use,
+        "summary": summary[:_LONGEST_SUMMARY],
+    }
+
+
+def grant_trouble(answer: Message, question: Message | None, recorded: RecordedFacts | None, shown: Fields) -> str:
+    """Return why an answer that names a grant was not given by it; empty where it was.
+
+    The trail tells, which a record cannot: that we wrote both, that the use was free, what came before what.
+
+    Args:
+        question: What it answers; None where that is not known any more.
+        shown: As for `answer_by`.
+    """
+    grant_id, use = use_in(answer)
+    grant = recorded.message(grant_id) if recorded is not None else None
+    # guard: grant-on-record
+    if recorded is None or grant is None or grant.type != GRANT or not recorded.is_by_desk(grant_id):
+        return "the grant that it names is not on record"
+    # guard: grant-answer-exact
+    if not _is_exact(answer, grant, question, shown):
+        return "it says something else than an answer by the grant that it names"
+    # guard: grant-use-free
+    if recorded.user_of(grant_id, use) != answer.message_id or not 1 <= use <= _limit(grant):
+        return "it is no use of the grant that it names: team-console did not write it, or the use was made before"
+    recalled, fact = recorded.recalls.get(grant_id), recorded.get(answer.message_id)
+    # guard: grant-before-recall
+    if recalled is not None and (fact is None or fact.line > recalled):
+        return "it was given after its grant had been recalled"
+    # guard: grant-before-end
+    if _is_after_end(answer, grant, recorded):
+        return "it was given after its grant had ended"
+    # guard: grant-after-question
+    if fact is not None and fact.in_time and question is not None:
+        return "" if recorded.is_later(answer.message_id, question.message_id) else "it was given before it was asked"
+    return ""
+
+
+def _is_exact(answer: Message, grant: Message, question: Message | None, shown: Fields) -> bool:
+    """Return whether an answer says what its grant answers to this question, and nothing else."""
+    payload = dict(answer.payload)
+    named = payload.get(GRANTED)
     try:
-        return from_record(record) if isinstance(record, Mapping) else None
+        is_same_grant = isinstance(named, Mapping) and is_same(from_record(named), grant)
     except ValueError:
-        return None
+        return False
+    if not is_same_grant or (answer.type, answer.sender) != (ANSWER, grant.sender):
+        return False
+    if not text_in(payload, "summary").startswith(_BY_GRANT.format(grant.message_id)):
+        return False
+    if question is None:
+        return True
+    wanted = answer_by(grant, question, use_in(answer)[1], shown)
+    apart = (GRANTED, "summary")
+    said = {key: value for key, value in payload.items() if key not in apart}
+    meant = {key: value for key, value in wanted.items() if key not in apart}
+    is_to_asker = answer.recipients == (question.sender,)
+    return is_to_asker and payload.keys() == wanted.keys() and said == meant and scope_in(grant).covers(question)
 
 
-def grant_trouble(answer: Message, question: Message | None) -> str:
-    """Return why an answer that names a grant was not given by it; empty where it was, or names none."""
-    if GRANTED not in answer.payload or answer.type == GRANT:
-        return ""
-    grant = grant_of(answer)
-    if (
-        grant is None
-        or grant.type != GRANT
-        or grant.sender != answer.sender
-        or parse_message(answer).approve is not True
-    ):
-        return "the grant that it names is none"
-    if question is None or not scope_in(grant).covers(question):
-        return "the grant that it names does not cover this request"
-    end, at = ends_at(grant), answer.created_at
-    return "it was given after its grant had ended" if end is not None and (at is None or at >= end) else ""
+def _limit(grant: Message) -> int:
+    """Return how often it may be used; where only its time is limited, as often as is asked."""
+    uses = grant.payload.get("uses")
+    return uses if type(uses) is int else _UNLIMITED
+
+
+def _is_after_end(answer: Message, grant: Message, recorded: RecordedFacts) -> bool:
+    """Return whether a grant had ended when the answer was written, by its date or by any line of the trail before."""
+    end, fact = ends_at(grant), recorded.get(answer.message_id)
+    if end is None:
+        return type(grant.payload.get("uses")) is not int
+    moments = [answer.created_at, recorded.latest(answer.message_id) if fact is not None and fact.in_time else None]
+    return answer.created_at is None or any(moment is not None and moment >= end for moment in moments)
 
 
 def ends_at(grant: Message) -> datetime | None:
@@ -135,25 +224,22 @@ class RunningGrant(Struct, frozen=True):
     over: str
 
 
-def grants_among(messages: Iterable[Message], now: datetime) -> Iterator[RunningGrant]:
-    """Yield every grant of these messages, oldest first, as it stands `now`; whether each is genuine is not looked
-    at.
+def grants_among(messages: Iterable[Message], now: datetime, recorded: RecordedFacts | None) -> Iterator[RunningGrant]:
+    """Yield every grant of these messages, oldest first, as it stands `now` by the audit trail; whether each is genuine
+    is not looked at.
     """
-    listed = list(messages)
-    recalls = {text_in(each.payload, GRANTED): each.sender for each in listed if each.type == RECALLED}
-    used: dict[str, int] = {}
-    for each in listed:
-        if (number := each.payload.get(USE)) and type(number) is int and (grant := grant_of(each)) is not None:
-            used[grant.message_id] = max(number, used.get(grant.message_id, 0))
-    for grant in (each for each in listed if each.type == GRANT):
-        count, limit, end = used.get(grant.message_id, 0), grant.payload.get("uses"), ends_at(grant)
+    for grant in (each for each in messages if each.type == GRANT):
+        if recorded is None:
+            yield RunningGrant(grant, 0, "there is no audit trail to count by")
+            continue
+        used, end, latest = recorded.last_use(grant.message_id), ends_at(grant), recorded.latest()
         over = ""
-        if grant.message_id in recalls:
-            over = f"recalled by {recalls[grant.message_id]}"
-        elif type(limit) is int and count >= limit:
-            over = f"used {count} times"
-        elif end is not None and now >= end:
+        if grant.message_id in recorded.recalls:
+            over = f"recalled by {grant.sender}"
+        elif used >= _limit(grant):
+            over = f"used {used} times"
+        elif end is not None and max(now, latest or now) >= end:
             over = "its time is over"
-        elif end is None and type(limit) is not int:
+        elif end is None and type(grant.payload.get("uses")) is not int:
             over = "it names no end"
-        yield RunningGrant(grant, count, over)
+        yield RunningGrant(grant, used, over)

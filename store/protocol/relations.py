@@ -11,6 +11,7 @@ from team_console.store.model.message import Fields, Message, Status, from_recor
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFact, RecordedFacts
 from team_console.store.protocol.carried import carried_name
+from team_console.store.protocol.grants import use_in
 from team_console.store.protocol.judgement import Judged, judge_entries, succession_of
 from team_console.store.protocol.kinds import UNKNOWN, RequestKind, kind_of
 from team_console.store.protocol.membership import (
@@ -61,6 +62,7 @@ def fact_of(
     if read.request_id is None and read.answers is None:
         return None
     is_question = read.opens is not None
+    grant, use = use_in(message)
     return RecordedFact(
         message.message_id,
         line,
@@ -70,6 +72,8 @@ def fact_of(
         None if is_question else read.request_id,
         b"" if is_question else raw,
         in_time,
+        grant,
+        use,
     )
 
 

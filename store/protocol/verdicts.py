@@ -14,7 +14,7 @@ from msgspec import Struct
 from team_console.store.model.message import FieldDict, Fields, Message, from_record, per_message
 from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.grants import GRANT, grant_of, grant_trouble
+from team_console.store.protocol.grants import grant_trouble, names_grant, use_in
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, UNKNOWN, RequestKind
 from team_console.store.protocol.parsing import parse_message, text_in, texts_in
 from team_console.store.protocol.permissions import breach
@@ -372,7 +372,7 @@ def objection(
     """
     trouble = (
         _team_key_trouble(config, message)
-        or grant_trouble(message, question)
+        or _grant_trouble(config, message, question, recorded)
         or _own_key_trouble(config, message, question)
         or _other_request_trouble(message, question)
     )
@@ -418,7 +418,29 @@ def _other_request_trouble(message: Message, question: Message | None) -> str:
     return "" if digest in ("", digest_of(question)) else "it was given on another request, or the request was changed"
 
 
+def _grant_trouble(
+    config: TeamConfig, message: Message, question: Message | None, recorded: RecordedFacts | None
+) -> str:
+    """Return why an answer that names a grant is none by it; the grant's own signature is looked at, too."""
+    if not names_grant(message):
+        return ""
+    grant_id, _ = use_in(message)
+    shown = shown_by_grant(grant_id, question) if question is not None else {}
+    if trouble := grant_trouble(message, question, recorded, shown):
+        return trouble
+    grant = recorded.message(grant_id) if recorded is not None else None
+    # guard: grant-signed
+    return _own_key_trouble(config, grant, None) if grant is not None else ""
+
+
+def shown_by_grant(grant_id: str, question: Message) -> FieldDict:
+    """Return the fields of an answer by this grant on what it answers, of which nothing was shown."""
+    return {REQUEST_DIGEST: digest_of(question), SHOWN_BY: f"nothing: the grant {grant_id} answered it"}
+
+
 def _own_key_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
+    if names_grant(message):
+        return ""
     # guard: verdict-signed
     if not config.must_be_signed(message.sender) or parse_message(message).kind.withdraws:
         return ""
@@ -431,10 +453,9 @@ def _signature_trouble(config: TeamConfig, message: Message, question: Message |
         return f"{message.sender} has no key in the settings"
     if not config.team_id:
         return "the settings give the team no team_id"
-    grant = grant_of(message) if message.type != GRANT else None
-    signed = order_of(message) or grant or message
+    signed = order_of(message) or message
     is_own = question is not None and question.message_id == message.message_id
-    asked = None if grant is not None or is_own else question
+    asked = None if is_own else question
     trouble = signature_trouble(statement(config.team_id, signed), signed.payload.get(SIGNATURE), keys)
     # guard: signature-for-one-request
     if not trouble and asked is not None and signed.payload.get(REQUEST_DIGEST) != digest_of(asked):

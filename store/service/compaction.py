@@ -8,7 +8,7 @@ from datetime import timedelta
 from team_console.store.contract.team import TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import ids_of
-from team_console.store.protocol.grants import USE, grant_of, grants_among
+from team_console.store.protocol.grants import GRANT, GRANTED, grants_among
 from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.relations import DONE, REQUEST, newest_words, threads_of
 
@@ -66,8 +66,11 @@ def bound(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
     """
     messages, config = state.everything(), state.config
     threads = threads_of(messages)
-    # The audit trail may be long: only what was decided before `signed_since` needs it.
-    rows = judge(messages, config, state.recorded if config.signed_since is not None else None, state.now).values()
+    # The audit trail may be long: only what was decided before `signed_since`, and grants, need it.
+    asks_trail = config.signed_since is not None or any(GRANTED in message.payload for message in messages)
+    asks_trail = asks_trail or any(message.type == GRANT for message in messages)
+    recorded = state.recorded if asks_trail else None
+    rows = judge(messages, config, recorded, state.now).values()
     newer: dict[str, list[str]] = {}
     for row in rows:
         follows = row.superseded_by, row.ending.request_id if row.ending is not None else None
@@ -84,8 +87,5 @@ def bound(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
                 kept.add(key)
                 waiting.append(key)
     members = (message.message_id for key in kept for message in threads.get(key, ()))
-    running = {one.grant.message_id for one in grants_among(messages, state.now) if not one.over}
-    # A grant that gives answers stays with them: by them its uses are counted.
-    used = ((message, grant_of(message)) for message in messages if running and USE in message.payload)
-    answers = (message.message_id for message, grant in used if grant is not None and grant.message_id in running)
-    return frozenset((*members, *newest_words(messages), *running, *answers))
+    running = (one.grant.message_id for one in grants_among(messages, state.now, recorded) if not one.over)
+    return frozenset((*members, *newest_words(messages), *running))

@@ -13,14 +13,16 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
+from team_console.store.model.recorded import RECALL_GRANT
 from team_console.store.protocol.grants import (
+    ANSWER,
     GRANT,
     GRANTED,
     MOST_USES,
     RECALLED,
-    USE,
     GrantScope,
     RunningGrant,
+    answer_by,
     grants_among,
     scope_in,
     scope_of,
@@ -28,7 +30,7 @@ from team_console.store.protocol.grants import (
 from team_console.store.protocol.judgement import RequestRow, RequestState, judge
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN_BY, digest_of, objection
+from team_console.store.protocol.verdicts import digest_of, objection, shown_by_grant
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.questions import close_question, find_question
@@ -178,24 +180,25 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
     Raises:
         TeamError: `INVALID_FIELD` for an id that no grant of the actor has, or of one that is over.
     """
-    with caller.transaction("recall_grant") as tx:
-        found = next((one for one in grants_among(tx.everything(), tx.now) if one.grant.message_id == grant_id), None)
+    with caller.transaction(RECALL_GRANT) as tx:
+        listed = grants_among(tx.everything(), tx.now, tx.recorded)
+        found = next((one for one in listed if one.grant.message_id == grant_id), None)
         if found is None or found.grant.sender != caller.actor or found.over:
             why = f"is over: {found.over}" if found is not None and found.over else "is none of yours"
             raise TeamError(Code.INVALID_FIELD, f"{grant_id} {why}", "List them with: team-console grants")
         payload = {GRANTED: grant_id, "summary": f"Grant recalled: {grant_id}"}
         message = _written(tx, RECALLED, caller.actor, payload)
         tx.archive(caller.actor, message)
-        tx.record("recall_grant", ids=[message.message_id], grant=grant_id)
+        tx.record(RECALL_GRANT, ids=[message.message_id], grant=grant_id)
         tidy(tx)
-    return receipt(tx, "recall_grant", [message], (), grant_id)
+    return receipt(tx, RECALL_GRANT, [message], (), grant_id)
 
 
 def in_force(state: TeamState) -> list[RunningGrant]:
     """Return the grants that give answers: the lead's own words, not over, on record as ours."""
     return [
         one
-        for one in grants_among(state.everything(), state.now)
+        for one in grants_among(state.everything(), state.now, state.recorded)
         if not one.over and one.grant.sender == state.config.lead and _is_genuine(one.grant, state)
     ]
 
@@ -204,7 +207,7 @@ def _is_genuine(grant: Message, state: TeamState) -> bool:
     """Return whether team-console wrote it, just as it stands, and its human signed it where that is asked for."""
     recorded = state.recorded
     # guard: grant-written-by-us
-    is_ours = recorded is None or (recorded.is_by_desk(grant.message_id) and not recorded.differs(grant))
+    is_ours = recorded is not None and recorded.is_by_desk(grant.message_id) and not recorded.differs(grant)
     return is_ours and not objection(state.config, grant, None, recorded=recorded)
 
 
@@ -235,12 +238,9 @@ def answer_by_grant(team: Team, question: Message, *, wait: float) -> bool:
         if one is None or digest_of(asked) != digest_of(question):
             return False
         grant_id = one.grant.message_id
-        shown = {REQUEST_DIGEST: digest_of(asked), SHOWN_BY: f"nothing: the grant {grant_id} answered it"}
-        given = {GRANTED: dict(one.grant.record), USE: one.used + 1}
-        payload = {"request_id": request_id, "approve": True, "scope": "once", **shown, **given}
-        summary = f"Allowed by the grant {grant_id}: {scope.words}"[:120]
-        draft = Draft("permission_response", lead, (asked.sender,), {**payload, "summary": summary})
-        (message,) = write(tx, draft)
+        shown = shown_by_grant(grant_id, asked)
+        payload = answer_by(one.grant, asked, one.used + 1, shown)
+        (message,) = write(tx, Draft(ANSWER, lead, (asked.sender,), payload))
         close_question(tx, asked, actor=lead)
         facts = {"request_id": request_id, "kind": str(case.kind), "asker": asked.sender, "question": asked.message_id}
         tx.record("approve", **facts, ids=[message.message_id], grant=grant_id, **shown)

@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from team_console.store.backends.locations import absolute, redact
 from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, open_team
 from team_console.store.backends.sql.open import create_database
-from team_console.store.contract.team import AuditLine, Team, attachment_of
+from team_console.store.contract.team import AuditLine, Snapshot, Team, attachment_of
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -21,6 +21,7 @@ from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import CARRIED, RecordedFacts
 from team_console.store.model.safe import counted
+from team_console.store.protocol.judgement import judge
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import readable
 from team_console.store.settings.editing import settings_text
@@ -110,6 +111,7 @@ class _Migration:
         self._caller = Caller(target, actor, wait)
         self._done = Migrated()
         self._recorded: RecordedFacts | None = None
+        self._forged: frozenset[str] = frozenset()
         self._trail = list(reversed(target.audit(limit=_EVERYTHING)))
         if self._trail and self._trail == list(reversed(source.audit(limit=_EVERYTHING))):
             text = f"{source.location} and {target.location} have one audit trail: they are the same team, or copies"
@@ -131,6 +133,7 @@ class _Migration:
             text = f"delivered and not acknowledged: {pushed}; inboxes are not copied, so that agents find these in"
             self._done.warnings.append(f"{text} the inbox of {self._source.location}")
         self._recorded = snapshot.recorded
+        self._forged = self._forged_here(snapshot)
         live = (*snapshot.messages, *snapshot.dropped)
         self._copy_live(live)
         names = self._names(snapshot.config, live)
@@ -203,9 +206,17 @@ class _Migration:
         ids = [
             message.message_id
             for message in messages
-            if recorded is not None and recorded.is_by_desk(message.message_id)
+            if recorded is not None
+            and recorded.is_by_desk(message.message_id)
+            and message.message_id not in self._forged
         ]
         return {"by_desk": ids} if ids else {}
+
+    def _forged_here(self, snapshot: Snapshot) -> frozenset[str]:
+        """Return the ids of answers that decide nothing at the source: there its trail tells, in the copy it cannot."""
+        past = list(_history(self._source, None))
+        rows = judge([*past, *snapshot.messages], snapshot.config, snapshot.recorded, snapshot.now).values()
+        return frozenset(message_id for row in rows for message_id in row.forged)
 
     def _copy_attachment(self, tx: Transaction, message: Message) -> None:
         reference = attachment_of(message)

@@ -27,6 +27,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Fields, Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.protocol.grants import names_grant
 from team_console.store.protocol.kinds import RESULTS
 from team_console.store.protocol.parsing import EARLIEST, parse_message, text_in, texts_in, when_created
 from team_console.store.protocol.ssh import armoured
@@ -132,6 +133,8 @@ class Proof(StrEnum):
 
     SIGNED = "signed"
     """The key of the human who decided."""
+    BY_GRANT = "by grant"
+    """A grant of the human, of which it is a use: by the audit trail, and by the human's key where the team signs."""
     RECORDED = "recorded"
     """The audit trail, whose chain holds up to and including its line: team-console wrote it."""
     UNVERIFIED = "unverified"
@@ -222,7 +225,8 @@ def decision_ledger(snapshot: Snapshot, past: HistoryPage, audit: Sequence[Audit
     rows = [row for row in requests if row.verdict is not None and row.kind not in RESULTS]
     trail = _Trail(snapshot, audit, {problem.code for problem in problems}, complete=past.complete)
     decisions = [_decided(row, snapshot.config, trail) for row in rows]
-    decisions += trail.without_messages({answer.message_id for row in rows for answer in row.answers})
+    questions = {row.request_id: row.question for row in requests}
+    decisions += trail.without_messages({answer.message_id for row in rows for answer in row.answers}, questions)
     decisions.sort(key=lambda decision: (decision.at or EARLIEST, decision.audit_line or 0), reverse=True)
     return DecisionLedger(tuple(decisions), (*problems, *trail_findings(audit)))
 
@@ -260,20 +264,23 @@ class _Trail:
             return Proof.NOT_KNOWN, fact.line, f"the chain of the audit trail does not hold {where}"
         return Proof.RECORDED, fact.line, ""
 
-    def without_messages(self, known: set[str]) -> Iterator[Decision]:
-        """Decisions that the trail has, and no message tells of."""
+    def without_messages(self, known: set[str], questions: Mapping[str, Message]) -> Iterator[Decision]:
+        """Decisions that the trail has, and no message tells of.
+
+        Args:
+            questions: Those that are known, by request id.
+        """
         for line in {line.seq: line for line in self.by_message.values()}.values():
             ids = list(texts_in(line.facts, "ids"))
             if known.isdisjoint(ids):
-                yield self._from_line(line, ids)
+                yield self._from_line(line, ids, questions.get(text_in(line.facts, "request_id")))
 
-    def _from_line(self, line: AuditLine, ids: Sequence[str]) -> Decision:
+    def _from_line(self, line: AuditLine, ids: Sequence[str], question: Message | None) -> Decision:
         recorded, facts, config = self._recorded, line.facts, self._config
         verdict = next((message for item in ids if recorded and (message := recorded.message(item))), None)
         proof, _, gap = self.proof(ids[0])
         shown = shown_in(facts)
         request_id, at = text_in(facts, "request_id"), from_text(line.at)
-        question = recorded.message(text_in(facts, "question")) if recorded else None
         if verdict is not None:
             trouble = objection(config, verdict, question, recorded=recorded)
         else:
@@ -282,9 +289,11 @@ class _Trail:
         # Anybody who can write the trail can chain a line to it: what a human must sign, no line can say.
         if trouble:  # guard: line-without-signature
             proof, gap = Proof.UNVERIFIED, f"it decides nothing: {trouble}"
+        elif proof is Proof.RECORDED and verdict is not None and names_grant(verdict):
+            proof = Proof.BY_GRANT
         gone = "it was removed" if self._complete else "not all of them were read"
         gone = "archived messages were lost" if ARCHIVE_LOST in self._codes else gone
-        gaps = [gap, f"the question is in no archive: {gone}"]
+        gaps = [gap, *([f"the question is in no archive: {gone}"] if question is None else [])]
         gaps += ["its words are not known"] if verdict is None else []
         gaps.append(_not_shown(shown))
         return Decision(
@@ -293,7 +302,7 @@ class _Trail:
             kind=text_in(facts, "kind"),
             verdict=_VERDICTS[line.action],
             by=line.actor,
-            proof=Proof.NOT_KNOWN if proof is Proof.RECORDED and not line.intact else proof,
+            proof=proof if line.intact or proof is Proof.UNVERIFIED else Proof.NOT_KNOWN,
             asked_by=text_in(facts, "asker"),
             at=at,
             words=reason_of(verdict) if verdict is not None else "",
@@ -311,6 +320,8 @@ def _decided(row: RequestRow, config: TeamConfig, trail: _Trail) -> Decision:
     proof, number, gap = trail.proof(verdict.message_id)
     if is_signed(config, verdict, row.question):
         proof = Proof.SIGNED
+    elif names_grant(verdict) and proof is Proof.RECORDED:
+        proof = Proof.BY_GRANT
     line = trail.by_message.get(verdict.message_id)
     facts = line.facts if line is not None else {}
     digest = text_in(facts, REQUEST_DIGEST) or given_on(verdict)

@@ -17,6 +17,8 @@ from tests.proofs.mutants.guards import (
     without_element,
 )
 
+_GRANTS = "trust/test_forgeries.py::test_nothing_but_a_free_use_of_a_running_grant_answers_by_it"
+
 GUARDS: Mapping[str, Guard] = {
     "words-of-others-decide-nothing": guard(
         always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
@@ -33,6 +35,15 @@ GUARDS: Mapping[str, Guard] = {
     "grant-only-in-its-scope": guard(
         giving(True), "service/test_grants.py::test_nothing_outside_the_scope_is_answered"
     ),
+    "grant-on-record": guard(never, f"{_GRANTS}[yaml-a grant that nobody made]"),
+    "grant-answer-exact": guard(
+        never, *(f"{_GRANTS}[yaml-{name}]" for name in ("another command", "another input in its place", "for good"))
+    ),
+    "grant-use-free": guard(never, *(f"{_GRANTS}[yaml-{name}]" for name in ("INSERT", "a use that was made before"))),
+    "grant-before-recall": guard(never, f"{_GRANTS}[yaml-recalled]"),
+    "grant-before-end": guard(never, "trust/test_forgeries.py::test_a_clock_that_goes_back_brings_no_grant_back[yaml]"),
+    "grant-after-question": guard(never, f"{_GRANTS}[yaml-before it was asked]"),
+    "grant-signed": guard(giving(""), f"{_GRANTS}[yaml-a grant that nobody signed]"),
     "grant-contradicts-no-rejection": guard(
         never, "service/test_grants.py::test_it_never_starts_against_a_rejection_or_without_an_end"
     ),
