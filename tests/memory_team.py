@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,7 +27,9 @@ from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, is_copy
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
+from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.editing import settings_text
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
@@ -49,7 +52,7 @@ def _is_older(message: Message, moment: datetime) -> bool:
 
 class _Transaction(Transaction):
     def __init__(self, team: MemoryTeam) -> None:
-        super().__init__(now=team.clock(), config=team.config())
+        super().__init__(now=team.clock(), config=team.config(), recorded=lambda: team.recorded)
         self._state = team._state
 
     def stored(self) -> Sequence[Message]:
@@ -92,11 +95,14 @@ class MemoryTeam(Team):
         clock: Clock = utc_now,
         read_only: bool = False,
         name: str = "trial",
+        keeps_trail: bool = False,
     ) -> None:
+        """Open it; a team that `keeps_trail` knows of each request and answer that it wrote it."""
         self.location = f"memory:{name}"
         self.clock = clock
         self.read_only = read_only
         self._config = config or TeamConfig()
+        self.recorded = RecordedFacts() if keeps_trail else None
         self._state = _State(messages=tuple(messages))
         self._lock = threading.Lock()
         self._holder: LockHolder | None = None
@@ -115,6 +121,7 @@ class MemoryTeam(Team):
             messages=tuple(state.messages),
             condition=Condition.OK if state.messages else Condition.EMPTY,
             holder=self._holder,
+            recorded=self.recorded,
         )
 
     @contextmanager
@@ -191,6 +198,13 @@ class MemoryTeam(Team):
         state.attachments.update(changes.attachments)
         for action, facts in changes.records:
             state.audit.append(AuditLine(len(state.audit) + 1, to_text(self.clock()), actor, action, facts))
+            if self.recorded is not None:
+                self.recorded.take_on_record(len(state.audit), action, facts)
+        for message in changes.added.values() if self.recorded is not None else ():
+            raw, seq, at = json.dumps(dict(message.record)).encode(), len(state.audit), self.clock()
+            fact = fact_of(raw, message.record, line=seq, at=at, by_desk=True, in_time=True)
+            if fact is not None:
+                self.recorded.add(fact)
         if changes.settings is not None:
             self._config = parse(changes.settings.encode(), Path("settings"))
         state.messages = changes.apply(state.messages)

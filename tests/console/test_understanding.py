@@ -110,6 +110,7 @@ def answers(team: MemoryTeam) -> int:
 
 
 async def test_a_grant_is_shown_and_tried_before_it_is_on_and_can_be_recalled(team: MemoryTeam) -> None:
+    team = MemoryTeam(config=team.config(), clock=team.clock, keeps_trail=True)
     requests.approve(Caller(team, LEAD), request_id=ask(team))
     ask(team, "rm -r build")
     async with opened(team, me=LEAD) as desk:

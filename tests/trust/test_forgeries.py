@@ -383,7 +383,7 @@ def _by_insert(case: GrantCase) -> None:
 def _recalled(case: GrantCase) -> None:
     recall_grant(case.ceo, case.grant.message_id)
     case.again()
-    _put(case, case.answer(created=case.grant.created))
+    _put(case, {**case.answer(), "created": case.grant.created})
 
 
 def _of_another_grant(case: GrantCase) -> None:
