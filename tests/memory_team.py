@@ -200,11 +200,12 @@ class MemoryTeam(Team):
             state.audit.append(AuditLine(len(state.audit) + 1, to_text(self.clock()), actor, action, facts))
             if self.recorded is not None:
                 self.recorded.take_on_record(len(state.audit), action, facts)
-        for message in changes.added.values() if self.recorded is not None else ():
+        recorded = self.recorded
+        for message in changes.added.values() if recorded is not None else ():
             raw, seq, at = json.dumps(dict(message.record)).encode(), len(state.audit), self.clock()
             fact = fact_of(raw, message.record, line=seq, at=at, by_desk=True, in_time=True)
-            if fact is not None:
-                self.recorded.add(fact)
+            if fact is not None and recorded is not None:
+                recorded.add(fact)
         if changes.settings is not None:
             self._config = parse(changes.settings.encode(), Path("settings"))
         state.messages = changes.apply(state.messages)
