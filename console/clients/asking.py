@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -12,11 +13,11 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.clients.client import Client
-from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
+from team_console.console.clients.event import Event, EventName, Wish, specific_reply
 from team_console.console.clients.hook_process import OUT, is_read, listening, undisturbed
 from team_console.console.clients.quick import ASKS_BY_TOOL
 from team_console.console.clients.session import LOCK_WAIT, ClientSession
-from team_console.console.clients.session_files import ASKED
+from team_console.console.clients.session_files import ASKED, HELD, digest
 from team_console.console.clients.transcript import why_of
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
@@ -147,6 +148,8 @@ DEFAULT_TIMEOUT = 600.0
 """Seconds a client waits for its hook when nobody says otherwise."""
 _MARGIN = 5.0
 """Seconds before the client's own limit at which the wait ends, so that the request ends as what it is."""
+_BOTH_STARTED, _LOOK_AGAIN = 2.0, 0.05
+"""Seconds within which two hooks for one event have both begun, and between two looks for the other."""
 _CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 """Tools that change the file they name."""
 
@@ -162,6 +165,9 @@ def ask_before(session: ClientSession) -> None:
     # guard: nothing-asked-of-nobody
     if not (rule or event.tool == ASKS_BY_TOOL) or not is_human_awaited(session.team):
         return
+    # guard: held-asked-once
+    if rule in session.call.held and _is_held(session):
+        return
     # guard: no-by-a-dialog-nobody-sees
     if session.client.can_raise_dialog and session.call.attended == "1":
         reason = f"{session.config.lead} wants to be asked for: {rule}"
@@ -172,10 +178,31 @@ def ask_before(session: ClientSession) -> None:
 
 def hold_call(session: ClientSession) -> None:
     """Hold a call until a human decides; without a verdict it is refused."""
-    ask_human(session)
+    session.files.write(_held_file(session), {})
+    try:
+        ask_human(session)
+    finally:
+        session.files.remove(_held_file(session))
     if not session.has_said:
         words = f"{session.config.lead} has not decided on this, and it is held until then."
         session.say(specific_reply(session.event, permissionDecision="deny", permissionDecisionReason=words))
+
+
+def _held_file(session: ClientSession) -> str:
+    return f"{HELD}{digest(session.call.data.get('tool_use_id')):08x}"
+
+
+def _is_held(session: ClientSession) -> bool:
+    """Return whether another hook waits for a human to decide on this call: the client started both at once.
+
+    What the client's own rule does not see in another spelling, no such hook is started for.
+    """
+    end = time.monotonic() + _BOTH_STARTED
+    while time.monotonic() < end:
+        if session.files.names(_held_file(session)):
+            return True
+        time.sleep(_LOOK_AGAIN)
+    return False
 
 
 def ask_human(session: ClientSession) -> None:
@@ -216,7 +243,7 @@ def _finish(session: ClientSession, request_id: str, decided: RequestRow | str) 
     if isinstance(decided, str):
         end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
     elif decided.verdict is not None:
-        reply = _reply(session, decided.verdict.payload)
+        reply = session.client.permission_reply(session.event, decided.verdict.payload)
         session.say(reply)
         # Clients drop what is said with a plain yes: then it comes as mail.
         words = json.dumps(decided.verdict.content)[1:-1]
@@ -225,20 +252,6 @@ def _finish(session: ClientSession, request_id: str, decided: RequestRow | str) 
             mark_as_read(session, decided.verdict)
     elif decided.reason == TIMED_OUT:
         end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)
-
-
-def _reply(session: ClientSession, verdict: Mapping[str, Any]) -> Reply | None:
-    """Return the answer to the client for a verdict.
-
-    Where a rule in its settings names an edited call, too, Claude Code would ask again in its terminal alone, without
-    an event (seen with 2.1.331): so the agent is told to call that itself.
-    """
-    call, edited, rules = session.call, verdict.get("updated_input"), session.config.asked_for(session.me)
-    if verdict.get("approve") is True and isinstance(edited, Mapping) and session.client.takes_edits:
-        is_named = not call.has_own_name and call.rule_for(rules, edited, is_native=False)
-        if is_named and not call.rule_for(rules, edited, is_native=True):
-            return session.client.ask_instead(session.event, edited)
-    return session.client.permission_reply(session.event, verdict)
 
 
 def mark_as_read(session: ClientSession, verdict: Message) -> None:

@@ -27,7 +27,6 @@ class Claude(Client):
     plan_modes = ("auto", "acceptEdits", "default")
     can_raise_dialog = True
     shows_dialog_beside = True
-    takes_edits = True
     shows_title = True
     is_woken_by_hook = True
 

@@ -29,7 +29,6 @@ class Client(ABC):
         can_raise_dialog: Whether it takes `ask` of a hook before a tool, and shows its own dialog then.
         shows_dialog_beside: Whether its own dialog stands beside a hook that waits, and its record says when that is
             answered.
-        takes_edits: Whether it takes another input with a yes to a request.
         shows_title: Whether it shows the name that is given to a session.
         is_woken_by_hook: Whether a hook that waits wakes its session; else a process of ours waits and calls `wake`.
     """
@@ -40,7 +39,6 @@ class Client(ABC):
     plan_modes: tuple[str, ...] = ()
     can_raise_dialog = False
     shows_dialog_beside = False
-    takes_edits = False
     shows_title = False
     is_woken_by_hook = False
 

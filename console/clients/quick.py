@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from team_console.console.clients.session_files import (
     ALLOWED,
@@ -157,7 +157,7 @@ class Invocation:
         location: The team as it was given, empty for the one of the current folder.
         timeout: Seconds after which the client waits no longer, as text.
         wake: Whether to wait for mail and wake the session.
-        has_rules: Whether the client's settings hold what a rule of its own can say.
+        held: Rules of calls for which another hook of this session waits for a human in any case.
         holds: Whether the call waits for a human even where none is there, and is refused where none decides.
         has_own_name: Whether the session joined with all others, under a name made for it.
         data: The event.
@@ -169,9 +169,9 @@ class Invocation:
         self.client = options.get("client", "")
         self.timeout = options.get("timeout", "")
         self.wake = "wake" in options
-        self.has_rules = "has_rules" in options
         self.has_own_name = False
         self.holds = "hold" in options
+        self.held = options.get("held", "").split(",")
         self.data = data
 
     @property
@@ -186,16 +186,13 @@ class Invocation:
         have; empty where it does not say."""
         return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED", "")
 
-    def rule_for(
-        self, rules: Collection[str] | None, given: Mapping[str, object] | None = None, *, is_native: bool | None = None
-    ) -> str:
-        """Return the rule by which this use of a tool, or one with another input, is to be asked for; empty for
-        none. Without `rules` all that have a word count.
+    def rule_for(self, rules: Collection[str] | None) -> str:
+        """Return the rule by which this use of a tool is to be asked for; empty for none.
+
+        Without `rules` all that have a word count.
         """
         # Imported only while somebody is at a console: reading a command costs 10 ms.
         from team_console.console.clients.rules import EVERY_WORD, rule_for
 
         project = os.environ.get("CLAUDE_PROJECT_DIR") or str(self.data.get("cwd") or os.curdir)
-        data = self.data if given is None else {**self.data, "tool_input": dict(given)}
-        is_native = self.has_rules if is_native is None else is_native
-        return rule_for(data, EVERY_WORD if rules is None else rules, project=project, is_native=is_native)
+        return rule_for(self.data, EVERY_WORD if rules is None else rules, project=project)

@@ -55,7 +55,7 @@ _LAST_WRITTEN = frozenset(("cp", "ln", "install", "rsync", "scp"))
 
 
 def native_rules(rules: Collection[str]) -> list[str]:
-    """Return those of `rules` that Claude Code takes as `permissions.ask`: it then asks by itself, at no cost.
+    """Return those of `rules` that Claude Code can match itself, in its own words.
 
     A rule for all MCP servers would ask for our own, too; one for everything outside a folder asks inside as well.
     """
@@ -73,13 +73,12 @@ def native_rules(rules: Collection[str]) -> list[str]:
     return found
 
 
-def rule_for(data: Data, rules: Collection[str], *, project: str, is_native: bool) -> str:
+def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
     """Find the first of `rules` by which a call is to be asked for; empty for none.
 
     Args:
         data: A `PreToolUse` event.
         project: The folder the session works in.
-        is_native: Whether the client has the `native_rules` itself: then only what they miss counts.
     """
     tool, given = str(data.get("tool_name")), data.get("tool_input")
     given, folder = given if isinstance(given, dict) else {}, str(data.get("cwd") or project)
@@ -98,12 +97,12 @@ def rule_for(data: Data, rules: Collection[str], *, project: str, is_native: boo
         if rule == "outside the project":
             return any(_is_outside(path, project) for path in (*paths, *_written(commands)))
         if rule == "settings and hooks":
-            return any(_is_guarded(path, project) for path in (*(() if is_native else paths), *_written(commands)))
+            return any(_is_guarded(path, project) for path in (*paths, *_written(commands)))
         if rule in _COMMANDS:
             wanted = [command.split(" ") for command in _COMMANDS[rule]]
-            by_tool = not is_native and tool in _TOOLS.get(rule, ())
-            return by_tool or any(found.is_of(words, is_native) for found in commands for words in wanted)
-        return not is_native and _is_own(rule, tool, commands, paths, project)
+            by_tool = tool in _TOOLS.get(rule, ())
+            return by_tool or any(found.is_of(words) for found in commands for words in wanted)
+        return _is_own(rule, tool, commands, paths, project)
 
     return next(filter(falls_under, rules), "")
 

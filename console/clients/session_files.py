@@ -31,6 +31,8 @@ ASKED = "asked-"
 """One for each request that waits."""
 ALLOWED = "allowed-"
 """One for each call that the human allows once although the client denied it."""
+HELD = "held-"
+"""One for each call for which a hook waits that never lets go of it, by the client's own id of the call."""
 TEAMMATE = "teammate-"
 """What each teammate was last noted to be doing."""
 

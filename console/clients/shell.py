@@ -7,9 +7,13 @@ import re
 import shlex
 from collections.abc import Iterator
 
-_PREFIXES = frozenset(("env", "timeout", "xargs", "time", "if", "then", "else", "do", "while", "until", "!", "{"))
-"""Words before a command behind which Claude Code looks for its rules, too (seen with 2.1.331)."""
-_UNSEEN_PREFIXES = frozenset(("sudo", "doas", "nohup", "nice", "command", "exec", "setsid", "stdbuf"))
+_PREFIXES = frozenset(
+    (
+        *("env", "timeout", "xargs", "time", "if", "then", "else", "do", "while", "until", "!", "{"),
+        *("sudo", "doas", "nohup", "nice", "command", "exec", "setsid", "stdbuf"),
+    )
+)
+"""Words before a command."""
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "eval"))
 _GIT_OPTIONS = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace"))
 """Those before the subcommand that take a word of their own."""
@@ -28,22 +32,18 @@ class Command:
         words: From the program on.
         targets: Where its output is redirected to.
         folder: In which it runs.
-        is_hidden: Whether the client's own rules do not see it.
     """
 
-    def __init__(self, words: list[str], targets: list[str], folder: str, is_hidden: bool) -> None:
-        self.words, self.targets, self.folder, self.is_hidden = words, targets, folder, is_hidden
+    def __init__(self, words: list[str], targets: list[str], folder: str) -> None:
+        self.words, self.targets, self.folder = words, targets, folder
 
-    def is_of(self, wanted: list[str], is_native: bool) -> bool:
-        """Return whether this is the `wanted` command, and none that the client's own rule for it sees."""
+    def is_of(self, wanted: list[str]) -> bool:
+        """Return whether this is the `wanted` command."""
         program = [word for word in wanted if not word.startswith("-")]
-        if self.words[: len(program)] != program or not all(word in self.words for word in wanted):
-            return False
-        is_seen = program[0] == "find" or self.words[: len(wanted)] == wanted
-        return not is_native or self.is_hidden or not is_seen
+        return self.words[: len(program)] == program and all(word in self.words for word in wanted)
 
 
-def commands_in(text: str, folder: str, *, is_hidden: bool = False, depth: int = 4) -> Iterator[Command]:
+def commands_in(text: str, folder: str, depth: int = 4) -> Iterator[Command]:
     """Yield the commands of a line for a shell, with those that it gives another shell."""
     known = {"HOME": os.path.expanduser("~"), "PWD": folder}
     words: list[str] = []
@@ -59,8 +59,8 @@ def commands_in(text: str, folder: str, *, is_hidden: bool = False, depth: int =
             if all("=" in word for word in words):
                 known |= dict(word.partition("=")[::2] for word in words)
             for inner in _INNER.findall(" ".join(words)):
-                yield from commands_in("".join(inner), folder, is_hidden=True, depth=depth - 1)
-            yield from _unwrapped(words, targets, folder, is_hidden, depth)
+                yield from commands_in("".join(inner), folder, depth - 1)
+            yield from _unwrapped(words, targets, folder, depth)
             if words[:1] == ["cd"] and len(words) > 1:
                 folder = os.path.join(folder, os.path.expanduser(words[1]))
             words, targets = [], []
@@ -79,20 +79,18 @@ def _tokens(text: str) -> list[str]:
         return _tokens(re.sub(r"['\"`\\]", " ", text))
 
 
-def _unwrapped(words: list[str], targets: list[str], folder: str, is_hidden: bool, depth: int) -> Iterator[Command]:
+def _unwrapped(words: list[str], targets: list[str], folder: str, depth: int) -> Iterator[Command]:
     """Yield a command without what stands before it, and those that it starts itself."""
     rest = list(words)
-    while rest and (rest[0] in _PREFIXES or rest[0] in _UNSEEN_PREFIXES or _NO_COMMAND.match(rest[0])):
-        is_hidden = is_hidden or rest[0] in _UNSEEN_PREFIXES
+    while rest and (rest[0] in _PREFIXES or _NO_COMMAND.match(rest[0])):
         del rest[0]
     if not rest:
         rest = [""]
     name = rest[0] = os.path.basename(rest[0])
     while name == "git" and rest[1:2] and rest[1].startswith("-"):
         del rest[1 : 3 if rest[1] in _GIT_OPTIONS else 2]
-        is_hidden = True
     if name in _SHELLS:
         inner = rest[1:] if name == "eval" else rest[-1:] if any(re.match(r"-\w*c$", word) for word in rest) else []
-        yield from commands_in(" ".join(inner), folder, is_hidden=True, depth=depth - 1)
-    yield from (Command(rest[at + 1 :], [], folder, True) for at, word in enumerate(rest) if word[:5] == "-exec")
-    yield Command(rest, targets, folder, is_hidden)
+        yield from commands_in(" ".join(inner), folder, depth - 1)
+    yield from (Command(rest[at + 1 :], [], folder) for at, word in enumerate(rest) if word[:5] == "-exec")
+    yield Command(rest, targets, folder)

@@ -15,8 +15,15 @@ from team_console.console.clients.quick import Invocation, needs_nothing
 from team_console.console.clients.session_files import EACH, files_of, name_of, note_run
 
 _MOST_INPUT = 32 << 20
-_VALUES = {"-t": "team", "--team": "team", "--as": "actor", "--client": "client", "--timeout": "timeout"}
-_FLAGS = {"--wake": "wake", "--has-rules": "has_rules", "--hold": "hold"}
+_VALUES = {
+    "-t": "team",
+    "--team": "team",
+    "--as": "actor",
+    "--client": "client",
+    "--timeout": "timeout",
+    "--held": "held",
+}
+_FLAGS = {"--wake": "wake", "--hold": "hold"}
 
 
 def is_hook(words: Sequence[str]) -> bool:

@@ -108,6 +108,7 @@ GUARDS: Mapping[str, Guard] = {
     "no-by-a-dialog-nobody-sees": guard(
         always, "hook/test_ask_for.py::test_a_run_without_a_terminal_waits_and_is_never_told_to_ask"
     ),
+    "held-asked-once": guard(never, "hook/test_ask_for.py::test_a_call_that_is_held_is_asked_for_once"),
     "event-of-other-thread": guard(removed, "hook/test_waiting.py::test_what_shows_nothing_ends_nothing"),
     "hook-exits-zero": guard(giving(2), "hook/test_waiting.py::test_a_harmed_team_says_nothing"),
     "drafts-kept-at-crash": guard(removed, "trust/test_leaving.py::test_words_are_kept_at_once_when_something_fails"),
