@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from team_console.console.clients.quick import Invocation, needs_nothing
 from team_console.console.clients.session_files import EACH, files_of, name_of, note_run
+from team_console.store.model.json_object import distinct
 
 _MOST_INPUT = 32 << 20
 _VALUES = {
@@ -54,7 +55,7 @@ def run_hook(words: Sequence[str]) -> int:
 
 def _run(words: Sequence[str]) -> int:
     options = options_of(words)
-    data = json.loads(sys.stdin.buffer.read(_MOST_INPUT))
+    data = json.loads(sys.stdin.buffer.read(_MOST_INPUT), object_pairs_hook=distinct)
     if not isinstance(data, dict):
         return 0
     call = Invocation(options, data)

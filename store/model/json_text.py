@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_object import RepeatedKeyError, distinct
 
 _TEXT_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*')
 """A text first, also one without an end: what looks like a comment in it is part of it."""
@@ -36,9 +38,10 @@ def parse_json(text: str, *, what: str, hint: str) -> Any:
         hint: Says what is wanted.
 
     Raises:
-        TeamError: `INVALID_FIELD` with line and column, or saying that there is nothing at all.
+        TeamError: `INVALID_FIELD` with line and column, with the key that an object names twice, or saying that there
+            is nothing at all.
     """
-    return _parsed(json.loads, text, what=what, hint=hint)
+    return _parsed(partial(json.loads, object_pairs_hook=distinct), text, what=what, hint=hint)
 
 
 def parse_json_sequence(text: str, *, what: str, hint: str) -> list[Any]:
@@ -57,7 +60,7 @@ def without_comments(text: str) -> str:
 
 def _sequence(text: str) -> list[Any]:
     values: list[Any] = []
-    decoder, at = json.JSONDecoder(), 0
+    decoder, at = json.JSONDecoder(object_pairs_hook=distinct), 0
     while at < len(text):
         if text[at] in " \t\r\n":
             at += 1
@@ -76,6 +79,8 @@ def _parsed(parse: Callable[[str], Any], text: str, *, what: str, hint: str) -> 
         raise TeamError(Code.INVALID_FIELD, f"{what}, {json_trouble(error)}", hint) from None
     except RecursionError:
         raise TeamError(Code.INVALID_FIELD, f"{what} is nested too deeply", "Flatten it.") from None
+    except RepeatedKeyError as error:
+        raise TeamError(Code.INVALID_FIELD, f"{what}: {error}", "Say it once in each object.") from None
     except ValueError as error:
         raise TeamError(Code.INVALID_FIELD, f"{what} holds a number that is too long", hint) from error
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.model.json_text import json_trouble, named
+from team_console.store.model.json_object import distinct
+from team_console.store.model.json_text import json_trouble
 from team_console.store.model.message import Fields
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, KINDS, Family, kind_of
 
@@ -111,7 +111,7 @@ def _object_at(text: str, begin: int) -> tuple[dict[str, Any], int]:
         ValueError: There is none, or one that names a key twice; the text says where, counted from `begin`.
     """
     text = text[begin:] if begin else text
-    decoder = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_refuse)
+    decoder = json.JSONDecoder(object_pairs_hook=distinct, parse_constant=_refuse)
     try:
         body, end = decoder.raw_decode(text)
     except json.JSONDecodeError as error:
@@ -121,14 +121,6 @@ def _object_at(text: str, begin: int) -> tuple[dict[str, Any], int]:
     if not isinstance(body, dict):
         raise ValueError("not a JSON object")
     return body, begin + end
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"the key {named(twice)} stands there twice")
-    return found
 
 
 def _refuse(word: str) -> Any:

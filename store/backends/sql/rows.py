@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
+from team_console.store.model.json_object import distinct
 from team_console.store.model.message import FieldDict, Fields, Message, Priority, Status, from_record
 from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
@@ -312,13 +313,13 @@ def _moment(value: Any, *, is_utc: bool) -> str:
 
 
 def _parse(text: Any) -> tuple[Any, str | None]:
-    """Return the JSON value in `text`, which may be bytes, or the text itself and why it is none."""
+    """Return the JSON value in `text`, which may be bytes, or the text itself and why it is none that can be read."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     if not isinstance(text, str):
         return text, None
     try:
-        return json.loads(text, parse_constant=_refuse), None
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=distinct), None
     except RecursionError:
         return text, "nested too deeply"
     except ValueError as error:

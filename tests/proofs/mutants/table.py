@@ -44,6 +44,11 @@ GUARDS: Mapping[str, Guard] = {
     "grant-before-end": guard(never, "trust/test_forgeries.py::test_a_clock_that_goes_back_brings_no_grant_back[yaml]"),
     "grant-after-question": guard(never, f"{_GRANTS}[yaml-before it was asked]"),
     "grant-signed": guard(giving(""), f"{_GRANTS}[yaml-a grant that nobody signed]"),
+    "json-keys-once": guard(
+        never,
+        "trust/test_keys_named_once.py::test_a_key_that_stands_twice_is_refused_with_the_key[sendmessage]",
+        "trust/test_keys_named_once.py::test_a_row_whose_answer_says_no_and_yes_decides_nothing",
+    ),
     "grant-contradicts-no-rejection": guard(
         never, "service/test_grants.py::test_it_never_starts_against_a_rejection_or_without_an_end"
     ),
