@@ -139,25 +139,36 @@ def _wrapped_plainly(line: Line, width: int, rest: Line) -> list[Line] | None:
     text = text_of(line)
     if not (text.isascii() and text.isprintable()):
         return None
-    lines: list[Line] = []
+    stretches: list[tuple[int, int]] = []
     start, room = 0, width
     while len(text) - start > room:
         end = text.rfind(" ", start, start + room + 1)
         if end < 0 or text[start:end].isspace() or end == start:
             return None
-        lines.append(_trimmed((*(rest if lines else ()), *_between(line, start, end))))
+        stretches.append((start, end))
         room, start = width - width_of(rest), end
         while text[start : start + 1] == " ":
             start += 1
-    return [*lines, _trimmed((*(rest if lines else ()), *_between(line, start, len(text))))]
+    stretches.append((start, len(text)))
+    return [
+        _trimmed((*(rest if number else ()), *parts)) for number, parts in enumerate(_parts_within(line, stretches))
+    ]
 
 
-def _between(line: Line, start: int, end: int) -> Iterator[Part]:
-    """Yield the parts of a line between two of its characters."""
-    for text, tone in line:
-        if piece := text[max(0, start) : max(0, end)]:
-            yield piece, tone
-        start, end = start - len(text), end - len(text)
+def _parts_within(line: Line, stretches: Iterable[tuple[int, int]]) -> Iterator[list[Part]]:
+    """Yield the parts of a line within each stretch of its characters; the line is walked once for all of them."""
+    place = begin = 0
+    for start, end in stretches:
+        parts: list[Part] = []
+        while place < len(line):
+            text, tone = line[place]
+            if piece := text[max(0, start - begin) : end - begin]:
+                parts.append((piece, tone))
+            if begin + len(text) > end:
+                break
+            begin += len(text)
+            place += 1
+        yield parts
 
 
 def _tokens(line: Line, width: int) -> Iterator[Part]:

@@ -69,9 +69,9 @@ SHOWN = frozenset(
     }
 )
 """Settings in an address that may be read by everybody. What is not here, a slip like `passwrd` too, is covered."""
-_USER_PASSWORD = re.compile(r"(?P<before>/[^/?#\s:@]*:)(?P<password>\S*)(?P<after>@)")
-"""`//user:password@host`, and `/user:password@host`, which a slip of the finger leaves. A password may hold `/` and `@`
-though an address should spell them %2F and %40, so it ends at the last `@`."""
+_ADDRESS = re.compile(r"\S+")
+_USER = re.compile(r"/[^/?#:@]*:")
+"""`//user:`, and `/user:`, which a slip of the finger leaves."""
 _SETTING = re.compile(r"(?P<before>(?:^|[?&;\s])(?P<name>[A-Za-z_]+)\s*=)(?P<password>[^&;#\s]+)")
 """`?name=value`, `&name=value`, and the `name=value name=value` form of libpq."""
 _SHORTEST = 3
@@ -80,12 +80,30 @@ _SHORTEST = 3
 
 def redact(location: str) -> str:
     """Return the location with every password in it covered; the rest as it was given."""
-    return _SETTING.sub(_covered, _USER_PASSWORD.sub(rf"\g<before>{COVER}\g<after>", location))
+    return _SETTING.sub(_covered, _ADDRESS.sub(_covered_user, location))
+
+
+def _covered_user(match: re.Match[str]) -> str:
+    address = match[0]
+    found = _user_password(address)
+    return f"{address[: found[0]]}{COVER}{address[found[1] :]}" if found is not None else address
+
+
+def _user_password(address: str) -> tuple[int, int] | None:
+    """Return where the password of `//user:password@host` begins and ends.
+
+    It may hold `/` and `@`, though an address should spell them %2F and %40, so it ends at the last `@`. The end is
+    looked for first and once: a text of many slashes and colons takes no longer than another.
+    """
+    end = address.rfind("@")
+    user = _USER.search(address, 0, end) if end > 0 else None
+    return (user.end(), end) if user is not None else None
 
 
 def passwords_in(location: str) -> frozenset[str]:
     """Return every password in the location, as spelt there and as meant, for `cover`."""
-    spelt = [match["password"] for match in _USER_PASSWORD.finditer(location)]
+    addresses = _ADDRESS.findall(location)
+    spelt = [address[slice(*found)] for address in addresses if (found := _user_password(address)) is not None]
     spelt += [match["password"] for match in _SETTING.finditer(location) if match["name"].lower() not in SHOWN]
     return frozenset(word for text in spelt for word in (text, unquote(text), unquote_plus(text)))
 

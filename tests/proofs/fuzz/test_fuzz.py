@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+import sys
+
 import pytest
 from team_console.store.backends.yaml.queue import QueueText
 
+from tests.conftest import ROOT
 from tests.proofs.fuzz.runner import run
+from tests.proofs.fuzz.texts import EACH
 from tests.work import calls_of
 
 pytestmark = pytest.mark.slow
@@ -22,3 +29,19 @@ def test_no_file_kills_hangs_or_confuses_the_reader() -> None:
 def test_a_damaged_entry_is_not_searched_for_an_end_behind_the_place_where_it_is_broken(unit: bytes) -> None:
     data = b"messages:\n- message_id: A\n  type: t\n  from: a\n  to: b\n" + unit * 4000
     assert calls_of(lambda: QueueText.parse(data)) < 1_000_000, "each open entry looks at up to 64 KB behind it"
+
+
+def test_no_text_of_an_agent_holds_its_readers_up() -> None:
+    """A reader whose time grows by the square takes hours for such a text, and the system ends it."""
+    some = len(EACH) if os.environ.get("EXHAUSTIVE") else 300
+    words = [sys.executable, "-m", "tests.proofs.fuzz.texts", "--seed", "20260224", "--some", str(some)]
+    limit = 60 + some // 4
+    child = subprocess.run(
+        [*words, "--length", "400000"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5)),
+    )
+    assert child.returncode == 0, f"seed 20260224: {child.stdout.splitlines()[-1:]} {child.stderr[-500:]}"

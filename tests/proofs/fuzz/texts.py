@@ -1,0 +1,183 @@
+"""Texts of agents, long and nasty, through everything that reads them: time grows no faster than the text.
+
+`python -m tests.proofs.fuzz.texts --seed N` tries every reader on every unit, repeated to two lengths, and prints those
+that take more than in proportion. What is counted is processor time of this process, the least of three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+from team_console.store.backends.locations import passwords_in, redact
+from team_console.store.model.clock import from_text
+from team_console.store.model.json_text import without_comments
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.names import as_name
+from team_console.store.model.safe import fenced, safe_line, safe_text
+from team_console.store.protocol.checks import mask_secrets, problems_of, secret_warnings, summary_warnings
+from team_console.store.protocol.membership import report_of
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.titles import message_title
+from team_console.store.views.evidence import claimed_checks, named_files, named_stories, other_stories
+from team_console.store.views.proposals import difference, suggestion_words
+from team_console.store.views.search import message_found, parse_query
+from team_console.widgets.details import message_document
+from team_console.widgets.document import code, diff, laid_out, plain, prose
+from team_console.widgets.text import crop, marked_differences, marked_hits, wrap
+
+from tests.proofs.fuzz.inputs import FRAGMENTS
+
+NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
+_KNOWN = ("3-1", "4-2")
+
+
+def message_of(content: str, **payload: Any) -> Message:
+    """Return a message with this content, whatever it holds."""
+    record = {"message_id": "M1", "type": "message", "from": "a", "to": "ceo", "created": "2026-02-24T10:00:00Z"}
+    return from_record({**record, "payload": {"content": content, **payload}})
+
+
+def permission_of(command: str) -> Message:
+    """Return a permission request for this command."""
+    payload = {"request_id": "R1", "tool": "Bash", "tool_input": {"command": command}, "summary": command}
+    return from_record({"message_id": "M1", "type": "permission_request", "from": "a", "to": "ceo", "payload": payload})
+
+
+def _consumed(items: Iterable[object]) -> None:
+    for _ in items:
+        pass
+
+
+def _searched(text: str) -> None:
+    parse_query('deploy -word "exact text" from:a', now=NOW).fits(message_found(message_of(text)))
+
+
+READERS: Mapping[str, Callable[[str], object]] = {
+    "safe text": safe_text,
+    "safe line": safe_line,
+    "safe line, cut": lambda text: safe_line(text, 80),
+    "fenced": fenced,
+    "passwords covered": redact,
+    "passwords found": passwords_in,
+    "secrets masked": mask_secrets,
+    "secrets found": secret_warnings,
+    "summary": lambda text: summary_warnings(text, language="en"),
+    "message": lambda text: _consumed(problems_of(parse_message(message_of(text)))),
+    "sprint message": lambda text: parse_message(message_of(f"AGENT_CREATE_REQUEST {text}")),
+    "title": lambda text: message_title(message_of(text)),
+    "title of a permission": lambda text: message_title(permission_of(text)),
+    "report": lambda text: report_of(message_of(text, summary=text)),
+    "name": as_name,
+    "time": from_text,
+    "comments": without_comments,
+    "JSON": lambda text: without_comments(json.dumps({"a": text})),
+    "search": _searched,
+    "query": lambda text: parse_query(text, now=NOW, is_typing=True),
+    "claimed checks": claimed_checks,
+    "named files": named_files,
+    "named stories": lambda text: named_stories(text, _KNOWN),
+    "other stories": lambda text: _consumed(other_stories(text, _KNOWN)),
+    "difference": lambda text: difference(text, text[: len(text) // 2] + "\nx\n" + text[len(text) // 2 :]),
+    "rule": lambda text: suggestion_words({"type": "addRules", "rules": [{"toolName": text, "ruleContent": text}]}),
+    "prose": lambda text: _consumed(prose(text, 80)),
+    "plain": lambda text: _consumed(plain(text, 80)),
+    "code": lambda text: _consumed(code(text, 80)),
+    "diff": lambda text: _consumed(diff(text, 80)),
+    "document": lambda text: _consumed(laid_out(message_document(message_of(text), now=NOW), 80)),
+    "document of a permission": lambda text: _consumed(laid_out(message_document(permission_of(text), now=NOW), 80)),
+    "wrapped": lambda text: wrap(((text.replace("\n", " "), ""),), 80),
+    "cropped": lambda text: crop(text, 40),
+    "hits": lambda text: marked_hits(((text, ""),), ("a", "be")),
+    "differences": lambda text: marked_differences((text, text + "x")),
+}
+"""Everything that reads a text of an agent without being asked how long it is."""
+
+UNITS: tuple[str, ...] = (
+    *FRAGMENTS,
+    *("://", "/a:", "user:", "a=", "password=", "sk-", "Bearer ", "eyJ", "-----BEGIN "),
+    *("a/", "../", "`a", "``", "*a ", "**", "# ", "> ", "| ", "|-|", "~~~\n", "```\n", "1. ", "- [ ] "),
+    *("\x1a[", "\x1b]", "\x9b", "\u202e", "\u0301", "\U0001f468\u200d", "\U0001f1e6", "\u0e33", "一"),
+    *("<!--", "<b>", "[a](", "](", "![", "&amp;", "//", "/*", '"a', "'a", "\\", "story ", "story-3-1 "),
+    *("ran ", "tests passed ", "AGENT_CREATE_REQUEST", "agent create request ", '{"a":', "<<A\n", "$(", "(", "{"),
+)
+
+
+def texts(length: int, seed: int, mixed: int) -> Iterator[tuple[str, str]]:
+    """Yield the name of each text, and the text: every unit by itself, then `mixed` runs of some of them."""
+    for unit in UNITS:
+        yield repr(unit), unit * (length // len(unit))
+    random = Random(seed)
+    for _ in range(mixed):
+        parts = random.choices(UNITS, k=random.randint(2, 3))
+        joined = "".join(parts)
+        head = random.choice(UNITS)
+        yield f"{head!r} + {joined!r}", head + joined * (length // len(joined))
+
+
+def seconds(read: Callable[[str], object], text: str, tries: int = 3) -> float:
+    """Return the least processor time of some tries."""
+    least = float("inf")
+    for _ in range(tries):
+        began = time.process_time()
+        try:
+            read(text)
+        except ValueError as error:  # refused with words: `TeamError` of a query, a regular expression
+            _ = error
+        least = min(least, time.process_time() - began)
+    return least
+
+
+def grow_too_fast(seed: int, mixed: int, length: int, only: str) -> int:
+    """Print the readers that take more than in proportion for a text of 8 times the length; return their number."""
+    found = 0
+    for reader, read in READERS.items():
+        pairs = zip(texts(length, seed, mixed), texts(length * 8, seed, mixed), strict=True) if only in reader else ()
+        for (name, short), (_, long) in pairs:
+            first = seconds(read, long, 1)
+            if first < 0.2:
+                continue
+            grown = min(first, seconds(read, long, 1)) / max(seconds(read, short), 0.001)
+            if grown > 16 or first > 10:
+                found += 1
+                print(f"{reader}: {name}: {grown:.0f} times the time for 8 times the text, {first:.2f} s", flush=True)
+    return found
+
+
+def read_some(seed: int, count: int, length: int) -> None:
+    """Give `count` readers a text each, drawn by `seed`, and say which before it is read: who hangs is the last."""
+    for place, (reader, unit) in enumerate([*ONCE_SLOW, *Random(seed).sample(EACH, count)]):
+        print(place, reader, repr(unit), flush=True)
+        seconds(READERS[reader], unit * (length // len(unit)), 1)
+
+
+ONCE_SLOW = (("passwords covered", "://"), ("passwords found", "/a:"), ("prose", "| /*"), ("sprint message", " \n"))
+"""Pairs that took time by the square of the length."""
+EACH = [(reader, unit) for reader in READERS for unit in UNITS]
+
+
+def main() -> int:
+    """Try every reader on every text, and print those that grow faster than the text."""
+    parser = argparse.ArgumentParser(prog="python -m tests.proofs.fuzz.texts", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1, help="which mixed texts")
+    parser.add_argument("--mixed", type=int, default=60, help="how many of them")
+    parser.add_argument("--length", type=int, default=20_000, help="characters of the short text; the long has 8 times")
+    parser.add_argument("--only", default="", help="readers whose name has this word")
+    parser.add_argument("--some", type=int, help="read only this many texts, each once and of this length")
+    options = parser.parse_args()
+    if options.some is not None:
+        read_some(options.seed, options.some, options.length)
+        return 0
+    found = grow_too_fast(options.seed, options.mixed, options.length, options.only)
+    print(f"{len(READERS)} readers, {len(UNITS) + options.mixed} texts, seed {options.seed}: {found} grow too fast")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
