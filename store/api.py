@@ -171,7 +171,7 @@ class AgentClient:
             to: A name, several names, or `"all"` for every member but the sender.
             summary: 5-10 words for the reader's list.
             type: A kind of message; `docs/reference/kinds.md` lists them with who may send them to whom.
-            priority: `critical`, `high`, `medium` or `low`; None takes that of the kind.
+            priority: `critical` (or `urgent`), `high`, `medium` or `low`; None takes that of the kind.
             payload: Further fields of this kind, as JSON values.
             message_id: Your own id. Sending the same again under it writes nothing (`Receipt.repeated`), so a send
                 whose result was never seen can be repeated safely.

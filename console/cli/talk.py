@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from team_console.store.service.caller import Received
 
 
-_PRIORITIES = ("critical", "high", "medium", "low")
+_PRIORITIES = ("critical", "high", "medium", "low", "urgent")
 
 
 @verb(
@@ -28,7 +28,7 @@ _PRIORITIES = ("critical", "high", "medium", "low")
     arg("--type", "kind of message (default: message)", default="message", source="kinds"),
     arg("--summary", "5-10 words for the reader's list; in Chinese at most 14 characters"),
     arg("--content", "the text; - reads standard input", metavar="C|-"),
-    arg("--priority", "default: the kind's own", choices=_PRIORITIES),
+    arg("--priority", "default: the kind's own; urgent is critical", choices=_PRIORITIES),
     arg("--payload", "further fields of this kind, as one JSON object", metavar="JSON"),
     arg("--id", "own id; repeating it writes nothing twice", dest="message_id", metavar="ID"),
     arg("--in-reply-to", "the message this answers; its sender is the default of --to", metavar="ID"),

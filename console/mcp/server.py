@@ -710,7 +710,7 @@ class Tools:
         summary: Annotated[str, Field(description="5-10 words for the reader's list")],
         content: str | None = None,
         type: Annotated[str, Field(description="a kind of message that may be sent")] = "message",
-        priority: Annotated[str | None, Field(description="critical, high, medium or low")] = None,
+        priority: Annotated[str | None, Field(description="critical (or urgent), high, medium or low")] = None,
         in_reply_to: Annotated[str | None, Field(description="the message_id this answers")] = None,
         message_id: Annotated[
             str | None, Field(description="your own id: sending the same again under it writes nothing")

@@ -44,7 +44,13 @@ PRIORITIES: Mapping[str, str] = {"": str(Priority.MEDIUM), **{str(word): str(wor
 """What a priority as written means: our own words, and none."""
 STATUSES: Mapping[str, str] = {"": str(Status.PENDING), **{str(word): str(word) for word in Status}}
 """What a status as written means, likewise."""
-_OTHER_PRIORITIES = {**PRIORITIES, **{str(number): str(word) for number, word in enumerate(Priority, start=1)}}
+URGENT = "urgent"
+"""Another word for critical, at every face."""
+_OTHER_PRIORITIES = {
+    URGENT: str(Priority.CRITICAL),
+    **PRIORITIES,
+    **{str(number): str(word) for number, word in enumerate(Priority, start=1)},
+}
 """Numbers count from 1, the most urgent, as `Message.rank_by` does."""
 _OTHER_STATUSES = {**STATUSES, "unread": str(Status.PENDING)}
 _RANKS: dict[str, int] = {str(priority): rank for rank, priority in enumerate(Priority, start=1)}
@@ -297,6 +303,11 @@ def from_record(record: Fields) -> Message:
         payload=_payload(record),
         odd=odd,
     )
+
+
+def priority_named(word: str) -> Priority | None:
+    """Return the priority that a word names; None for a word that is none."""
+    return Priority.CRITICAL if word == URGENT else next((each for each in Priority if each == word), None)
 
 
 def meant(priority: str, status: str) -> tuple[str, str, tuple[str, ...]]:

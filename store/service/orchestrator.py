@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
-from team_console.store.model.message import FieldDict, Message, Priority, Status
+from team_console.store.model.message import FieldDict, Message, Status, priority_named
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import counted
 from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_of
@@ -229,7 +229,7 @@ def _send(caller: Caller, asked: _RouteRequest) -> FieldDict:
         to=asked.name,
         type=kind or "message",
         payload=payload,
-        priority=urgency if urgency in tuple(Priority) else None,
+        priority=urgency if isinstance(urgency, str) and priority_named(urgency) else None,
         message_id=asked.message_id,
     )
     message = receipt.messages[0]

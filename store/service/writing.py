@@ -15,7 +15,16 @@ from team_console.store.contract.transaction import Transaction, duplicate_id
 from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Fields, Message, Priority, Status, from_record, new_message_id, new_record
+from team_console.store.model.message import (
+    Fields,
+    Message,
+    Priority,
+    Status,
+    from_record,
+    new_message_id,
+    new_record,
+    priority_named,
+)
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, guess
 from team_console.store.protocol.carried import CARRIERS, carried_name
 from team_console.store.protocol.checks import (
@@ -77,7 +86,7 @@ class Draft(Struct, frozen=True):
             _check_text(self.message_id, "id")
             if "\0" in self.message_id:  # it ends a text in most programs, and no database takes it
                 raise TeamError(Code.INVALID_FIELD, "id: it holds a NUL", "Name an id of letters and digits.")
-        if self.priority is not None and self.priority not in tuple(Priority):
+        if self.priority is not None and priority_named(self.priority) is None:
             text = f"priority: {named(self.priority)} is none of {', '.join(Priority)}"
             raise TeamError(Code.INVALID_FIELD, text, "Use one of them.")
         texts = list(_texts(self.payload))
@@ -256,7 +265,8 @@ def record_of(
             sender=draft.sender,
             to=recipient,
             created=to_text(tx.now),
-            priority=draft.priority or default_priority(carried_name(draft.type, payload) or draft.type, tx.config),
+            priority=priority_named(draft.priority or "")
+            or default_priority(carried_name(draft.type, payload) or draft.type, tx.config),
             payload=payload,
             **envelope,
         ),

@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import convert
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import priority_named
 from team_console.store.model.names import USER, canonical, did_you_mean
 from team_console.store.settings.parsing import HOISTED, MAX_BYTES, PRIORITIES, SettingsReader, Values
 from team_console.store.settings.team_config import (
@@ -283,8 +284,8 @@ class _Builder(SettingsReader):
             is_priority = word in PRIORITIES
             if is_priority and value.isascii() and value.isdigit() and len(value) < 5:
                 ranks[word] = int(value)
-            elif not is_priority and value in PRIORITIES:
-                priorities[word] = value
+            elif not is_priority and (named := priority_named(value)) is not None:
+                priorities[word] = str(named)
             else:
                 wanted = "a whole number" if is_priority else f"one of {', '.join(PRIORITIES)}"
                 ask = "" if is_priority else did_you_mean(word, PRIORITIES)
