@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
+from threading import Event
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
@@ -21,7 +23,7 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import mapping
 from team_console.store.service.caller import Caller
 from team_console.store.views.evidence import NOT_FOUND_OUT
-from team_console.store.views.rows import RequestRow, RequestState, View
+from team_console.store.views.rows import RequestState, View
 from textual.app import App
 
 ResultT = TypeVar("ResultT")
@@ -216,44 +218,34 @@ class Background:
         self._show_busy()
 
     async def _stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
+        # Only asking to stop needs these.
+        from team_console.store.views.stopping import StopRequest, agreed_by_now, ask_to_stop
+
+        screen, view, given_up = self._screen, self._screen.view, Event()
+        timeout = view.snapshot.config.overdue_seconds.get("shutdown", 15.0) if view else 15.0
+        ask = partial(ask_to_stop, screen.caller, reason=reason, timeout=timeout, given_up=given_up.is_set)
+        stops: list[StopRequest] = []
         agreed = 0
         try:
             for number, name in enumerate(names, start=1):
                 self._say_stopping(f"stopping {number} of {len(names)}: {safe_line(name, 40)}")
                 try:
-                    agreed += await self._stop(name, reason)
+                    stops.append(await asyncio.to_thread(ask, name))
                 except Exception as error:
                     self._failed(error)
                     if not isinstance(error, TeamError) or error.code is not Code.AGENT_NOT_FOUND:
                         return
+                    continue
+                outcome = stops[-1].outcome
+                if outcome is not None and outcome.state is RequestState.REJECTED:
+                    words = f"⊘ {safe_line(name, 64)} will not stop: {safe_line(outcome.reason, 200)}"
+                    screen.toast(words, severity="warning")
+            agreed = await asyncio.to_thread(agreed_by_now, screen.caller.team, stops, me=screen.caller.actor)
         except asyncio.CancelledError:
-            self._screen.toast("Nobody else is asked to stop.", severity="warning")
+            given_up.set()
+            screen.toast("Nobody else is asked to stop.", severity="warning")
             raise
         finally:
             self._say_stopping("")
-            self._screen.look()
-        self._screen.toast(f"{agreed} of {len(names)} agreed to stop")
-
-    async def _stop(self, name: str, reason: str | None) -> bool:
-        """Ask one agent to stop; whether it agreed in time."""
-        from team_console.store.service.requests import request_shutdown  # only asking to stop needs it
-
-        screen = self._screen
-        receipt = await asyncio.to_thread(request_shutdown, screen.caller, agent=name, reason=reason)
-        screen.look()
-        row = await self._answered(receipt.request_id)
-        if row is not None and row.state is RequestState.REJECTED:
-            screen.toast(f"⊘ {safe_line(name, 64)} will not stop: {safe_line(row.reason, 200)}", severity="warning")
-        return row is not None and row.state is RequestState.APPROVED
-
-    async def _answered(self, request_id: str | None) -> RequestRow | None:
-        """Return the request once it is answered; None when nobody answered in time."""
-        view = self._screen.view
-        deadline = monotonic() + (view.snapshot.config.overdue_seconds.get("shutdown", 15.0) if view else 15.0)
-        while monotonic() < deadline:
-            rows = view.requests if (view := self._screen.view) is not None else ()
-            row = next((row for row in rows if row.request_id == request_id), None)
-            if row is not None and not row.is_open:
-                return row
-            await asyncio.sleep(0.1)
-        return None
+            screen.look()
+        screen.toast(f"{agreed} of {len(names)} agreed to stop")

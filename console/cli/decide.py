@@ -33,11 +33,12 @@ from team_console.store.service.requests import (
     ask_back,
     foresee,
     reject,
-    request_shutdown,
     submit_plan,
 )
 from team_console.store.service.sending import left_out_words
 from team_console.store.views.proposals import lines_to_remark
+from team_console.store.views.rows import RequestState
+from team_console.store.views.stopping import StopRequest, agreed_by_now, ask_to_stop, stop_order
 
 EXIT_STATUSES = """
 The exit status is 0 for yes or an answer, 10 for no, 11 while there is no answer, and 12
@@ -579,8 +580,6 @@ def do_withdraw(call: Call) -> int:
 
 # `shutdown`: asks agents to stop; with `--all` one after the other, each answer awaited.
 
-_ORDER = ("temp", "slave", "member", "resident")
-
 
 @verb(
     arg("agents", "whom to ask", nargs="*", metavar="AGENT", source="agents"),
@@ -600,8 +599,9 @@ def do_shutdown(call: Call) -> int:
     timeout = options.timeout
     if options.everyone and timeout is None:
         timeout = call.team.config().overdue_seconds["shutdown"]
-    rows = [_ask(call, agent, timeout) for agent in agents]
-    agreed = sum(bool(row.get("approve")) for row in rows)
+    stops = [_ask(call, agent, timeout) for agent in agents]
+    agreed = agreed_by_now(call.team, stops, me=call.actor) if timeout is not None else 0
+    rows = [_stop_json(stop) for stop in stops]
     status = int(timeout is not None and agreed < len(rows))
     if call.as_json:
         warnings += [warning for row in rows for warning in row.pop("warnings")]
@@ -627,39 +627,45 @@ def everyone(call: Call) -> tuple[list[str], list[str]]:
     roles = members(snapshot.config, snapshot.messages)
     quiet = silent(snapshot.config, snapshot.messages)
     skip = {call.actor, USER, snapshot.config.lead, *quiet}
-    names = [name for name, role in roles.items() if name not in skip and role != "master"]
+    names = stop_order((name for name in roles if name not in skip), roles)
     if not names:
         raise TeamError(Code.MISSING_RECIPIENT, "nobody is left to ask", "team-console roster shows who is there.")
-    unnamed = left_out_words(left_out(snapshot.config, snapshot.messages))
-    return sorted(names, key=lambda name: _ORDER.index(roles[name]) if roles[name] in _ORDER else 2), unnamed
+    return list(names), left_out_words(left_out(snapshot.config, snapshot.messages))
 
 
-def _ask(call: Call, agent: str, timeout: float | None) -> dict[str, Any]:
-    """Ask one, and wait for its answer where there is a time for it; the receipt as JSON, with the answer."""
+def _ask(call: Call, agent: str, timeout: float | None) -> StopRequest:
+    """Ask one, wait for its answer where there is a time for it, and say how it goes."""
 
     def say(text: str) -> None:
         if not call.as_json:
             call.say(f"{agent}: {text}")
             call.flush()
 
-    receipt = request_shutdown(call.decider, agent=agent, reason=call.options.reason)
-    row = receipt.as_json()
-    for text in (f"asked, request {receipt.request_id}", *receipt.notes):
-        say(text)
-    if not call.as_json:
-        call.warn(receipt.warnings)
-    if timeout is None or receipt.request_id is None:
-        return row
-    from team_console.store.views.verdicts import await_verdict  # asyncio: 20 ms, which a wait alone needs
+    def asked(receipt: Receipt) -> None:
+        for text in (f"asked, request {receipt.request_id}", *receipt.notes):
+            say(text)
+        if not call.as_json:
+            call.warn(receipt.warnings)
 
-    # Judged like everything else: what decides on the screen decides here.
-    outcome = await_verdict(call.team, receipt.request_id, timeout=timeout, me=call.actor)
-    row |= {"approve": None, "reason": None}
+    stop = ask_to_stop(call.decider, agent, reason=call.options.reason, timeout=timeout, asked=asked)
+    outcome = stop.outcome
+    if outcome is None:
+        return stop
     if outcome.verdict is not None:
-        row |= {"approve": outcome.state == "approved", "reason": outcome.reason or ""}
-        say("agreed to stop" if row["approve"] else f"refused: {outcome.reason or 'no reason given'}")
+        is_yes = outcome.state is RequestState.APPROVED
+        say("agreed to stop" if is_yes else f"refused: {outcome.reason or 'no reason given'}")
     elif outcome.is_open:
         say(f"no answer after {timeout:g} s")
     else:
         say(f"nothing was answered, the request is {outcome.state}")
-    return row
+    return stop
+
+
+def _stop_json(stop: StopRequest) -> dict[str, Any]:
+    """Return the receipt as JSON, with the answer where one was waited for."""
+    row, outcome = stop.receipt.as_json(), stop.outcome
+    if outcome is None:
+        return row
+    if outcome.verdict is None:
+        return row | {"approve": None, "reason": None}
+    return row | {"approve": outcome.state is RequestState.APPROVED, "reason": outcome.reason or ""}

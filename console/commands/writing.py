@@ -27,7 +27,8 @@ from team_console.store.service import agents, deliveries, inbox, requests, send
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.deliveries import Forecast, Remedy
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.rows import AgentState, RosterRow, View
+from team_console.store.views.rows import AgentState, View
+from team_console.store.views.stopping import stop_order
 from team_console.widgets.fields import OptionLine
 from team_console.widgets.forms import Compose, Confirm, Handoff, Prompt, Way, Written
 
@@ -291,7 +292,8 @@ def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
 
 
 def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: sending.Preview) -> None:
-    names = _in_turn(context.view.roster if context.view else (), seen)
+    roles = {row.name: row.role for row in (context.view.roster if context.view else ())}
+    names = stop_order((name for name in seen.recipients if name not in seen.not_listening), roles)
     if not names:
         screen.toast("Nobody is left to ask.", severity="warning")
         return
@@ -309,14 +311,6 @@ def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: send
         return PendingDecision("shut down", (write,), purposes=("shutdown_all",), begins=begin)
 
     _ask_for_stop(screen, "Shut down the team", lines, names, stopping, "shutdown_all")
-
-
-def _in_turn(roster: Sequence[RosterRow], seen: sending.Preview) -> tuple[str, ...]:
-    """Temporary agents first, residents last, so that nobody loses its contact too early; the lead never."""
-    order = {"temp": 0, "slave": 1, "resident": 3}
-    roles = {row.name: row.role for row in roster}
-    asked = (name for name in seen.recipients if roles.get(name) != "master" and name not in seen.not_listening)
-    return tuple(sorted(asked, key=lambda name: order.get(roles.get(name, ""), 2)))
 
 
 # The sprint.

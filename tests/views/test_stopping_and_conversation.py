@@ -12,6 +12,7 @@ from team_console.store.views.conversation import conversation_of
 from team_console.store.views.projection import view_of
 from team_console.store.views.roster import Stage, stops_of
 from team_console.store.views.rows import View
+from team_console.store.views.stopping import agreed_by_now, ask_to_stop
 
 from tests.memory_team import MemoryTeam
 
@@ -66,3 +67,13 @@ def test_a_conversation_holds_the_versions_of_a_plan_and_their_verdicts_in_order
     assert any("add tests" in turn.message.content for turn in talk.turns)
     assert talk.is_whole
     assert conversation_of("nothing", snapshot.messages, place.archived, ()) is None
+
+
+def test_who_agrees_after_its_wait_is_counted_like_any_other() -> None:
+    place = team()
+    lead = Caller(place, "ceo")
+    stops = [ask_to_stop(lead, name, reason=None, timeout=0.0) for name in ("task-manager", "file-manager")]
+    assert agreed_by_now(place, stops, me="ceo") == 0
+    for stop in stops:
+        requests.approve(Caller(place, stop.agent), request_id=str(stop.receipt.request_id))
+    assert agreed_by_now(place, stops, me="ceo") == 2

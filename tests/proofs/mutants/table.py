@@ -20,6 +20,9 @@ from tests.proofs.mutants.guards import (
 _GRANTS = "trust/test_forgeries.py::test_nothing_but_a_free_use_of_a_running_grant_answers_by_it"
 
 GUARDS: Mapping[str, Guard] = {
+    "late-agreement-counts": guard(
+        never, "views/test_stopping_and_conversation.py::test_who_agrees_after_its_wait_is_counted_like_any_other"
+    ),
     "words-of-others-decide-nothing": guard(
         always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
     ),
