@@ -100,7 +100,7 @@ def test_a_row_of_0_5_0_is_read_and_leaves_its_payload_alone_once_it_changes(
     payload = json.loads(columns["payload"] or "null")
     body = payload if isinstance(payload, dict) else {}
     more = {} if isinstance(payload, dict) or "payload" not in first else {"payload": first["payload"]}
-    row = Row(**{**columns, "payload": json.dumps({**body, NOTE_KEY: {**json.loads(note), **more}})})
+    row = Row(**{**columns, "payload": json.dumps({**body, NOTE_KEY: {**json.loads(note), "#": 7, **more}})})
     old = read_row(row, place="row 1")
     wanted = from_record({**second, "message_id": first["message_id"]})
     back = _after(old, wanted)
@@ -123,7 +123,7 @@ def test_another_router_that_delivers_our_message_is_believed() -> None:
 
 
 def test_a_note_cannot_make_a_row_say_another_sender_than_its_columns() -> None:
-    payload = json.dumps({"content": "x", NOTE_KEY: {"from": "ceo", "to": "finance", "priority": "high"}})
+    payload = json.dumps({"content": "x", NOTE_KEY: {"#": 1, "from": "ceo", "to": "finance", "priority": "high"}})
     entry = read_row(Row("m", "mallory", "bob", "message", payload, "pending", *[None] * 5), place="row 1")
     assert entry.message is not None
     assert (entry.message.sender, entry.message.recipients) == ("mallory", ("bob",))
@@ -134,7 +134,7 @@ def test_a_note_cannot_make_a_row_say_another_sender_than_its_columns() -> None:
 @pytest.mark.parametrize("time", [1, None, ["2026-02-24"], {}], ids=["a number", "null", "a list", "an object"])
 def test_a_note_whose_times_are_none_is_a_problem_and_no_message(key: str, time: Any) -> None:
     for note in ({key: {"bob": time}}, {"+": {key: {"bob": time}}}):
-        payload = json.dumps({"content": "x", NOTE_KEY: note})
+        payload = json.dumps({"content": "x", NOTE_KEY: {"#": 1, **note}})
         entry = read_row(Row("m", "a", "bob", "message", payload, "pending", *[None] * 5), place="row 1")
         assert entry.message is None
         assert [(problem.code, key in problem.message) for problem in entry.problems] == [("DAMAGED_ENTRY", True)]

@@ -1,10 +1,10 @@
 """A row of `agent_message` as a message and back, with nothing lost on either way.
 
 A row says what its columns say. What a record holds beyond them is its note: the keys that the columns do not give
-back, under `-` the keys they give and the record has not, under `#` the order of arrival, under `=` what it said when
-it was written (kind, sender, recipients, a digest of the payload), under `+` keys of these four names. It is kept
-beside the row, in a table of ours: a payload is what its sender gave, and nothing else. Up to 0.5.0 our own rows
-carried the note in their payload as `_envelope`; such a row is read, and written anew when it changes.
+back, under `-` the keys they give and the record has not, under `#` the order of arrival and what it said when it was
+written (kind, sender, recipients, a digest of the payload), under `+` keys of these names. It is kept beside the row,
+in a table of ours: a payload is what its sender gave, and nothing else. Up to 0.5.0 our own rows carried the note in
+their payload as `_envelope`; such a row is read, and written anew when it changes.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 
 NOTE_KEY = "_envelope"
-_ABSENT, _ARRIVAL, _MORE, _WORDS = _MARKS = ("-", "#", "+", "=")
+_ABSENT, _ARRIVAL, _MORE, _ = _MARKS = ("-", "#", "+", "=")
+"""`=` is a mark of versions that were never released."""
 _PARTS = ("kind", "sender", "recipient", "text")
-"""What `=` lists."""
+"""The words of a message that `#` keeps, in this order."""
 _TIMES = ("read_by", "delivered_to", "handed_to")
 """Keys of a record that say of each agent when."""
 _IDENTITY = ("message_id", "sender", "recipient", "message_type", "status")
@@ -117,9 +118,7 @@ def read_row(row: Row, *, place: str) -> RowEntry:
     # guard: row-words-compared
     if changed := ", ".join(part for part, before, now in parts if before != now):
         problems.append(changed_problem(message.message_id, changed))
-    arrival = note.get(_ARRIVAL)
-    arrival = arrival if isinstance(arrival, int) else None
-    return RowEntry(row, message, arrival, tuple(problems), changed, note, is_old)
+    return RowEntry(row, message, _recorded_arrival(note), tuple(problems), changed, note, is_old)
 
 
 def columns_of(message: Message) -> FieldDict:
@@ -181,13 +180,15 @@ def payload_text(message: Message) -> str | None:
     0.5.0.
     """
     payload = message.record.get("payload")
-    return None if payload is None or _has_own_note(payload) else dump(payload)
+    return None if payload is None or _looks_noted(payload) else dump(payload)
 
 
 def _own_note(message: Message, columns: Fields, arrival: int | None, words: Sequence[str]) -> str:
     payload = None if columns["payload"] is None else message.record.get("payload")
     base = _from_columns(Row(**columns), payload, foreign=True)
-    return dump({_ARRIVAL: arrival, **({_WORDS: words} if words else {}), **_difference(message.record, base)})
+    # One mark for both: 0.5.0 takes every other key for one of the record, and it would be part of its digest.
+    arrived = [arrival, list(words)] if words else arrival
+    return dump({_ARRIVAL: arrived, **_difference(message.record, base)})
 
 
 def _words(message: Message) -> list[str]:
@@ -201,11 +202,29 @@ def _words(message: Message) -> list[str]:
 
 def _recorded_words(note: Fields) -> list[Any]:
     """Return the same as it was written; nothing for a row of another program or of 0.5.0."""
-    words = note.get(_WORDS)
-    return words if isinstance(words, list) and len(words) == len(_PARTS) else []
+    match note.get(_ARRIVAL):
+        case [_, list(words)] if len(words) == len(_PARTS):
+            return words
+    return []
+
+
+def _recorded_arrival(note: Fields) -> int | None:
+    """Return its place among the rows we added; None for a row of another program."""
+    match note.get(_ARRIVAL):
+        case [int(arrival), _] | int(arrival):
+            return arrival
+    return None
 
 
 def _has_own_note(payload: Any) -> bool:
+    """Return whether 0.5.0 wrote the payload: its note always has the order of arrival; without, it is a user's key."""
+    note = payload.get(NOTE_KEY) if isinstance(payload, dict) else None
+    # guard: envelope-of-a-user
+    return isinstance(note, dict) and _ARRIVAL in note and type(note[_ARRIVAL]) in (int, type(None))
+
+
+def _looks_noted(payload: Any) -> bool:
+    """Return whether 0.5.0 would take a key of this payload for its own note."""
     return isinstance(payload, dict) and isinstance(payload.get(NOTE_KEY), dict)
 
 

@@ -1,0 +1,140 @@
+"""0.5.0 and today's program read each other's requests and verdicts alike, in files and in both databases.
+
+A verdict names the digest of its question: whatever one of them adds to a row would be a forgery to the other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.backends.sql.rows import Row, changed_row, new_row, read_row
+from team_console.store.model.message import from_record
+from team_console.store.protocol.verdicts import digest_of
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
+from team_console.store.views.status import view_of_team
+
+from tests.conftest import CommandLine
+from tests.sql.server import fresh_database, shared_server
+from tests.store.older import older
+from tests.trust.places_of_teams import Database, Postgresql, SqliteFile
+
+WRITTEN = json.loads(Path(__file__).with_name("written_by_0_5_0.json").read_text())
+"""What is done by 0.5.0 -> table -> rows, as both programs left them: the other half was done by today's."""
+MARKS_OF_0_5_0 = {"-", "#", "+"}
+"""Keys of a note that 0.5.0 takes for no field of the record."""
+WORDS: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A team in a database without a row."""
+    place = str(tmp_path / "t.db")
+    if request.param == "postgresql":
+        pytest.importorskip("psycopg")
+        server = shared_server()
+        if server is None:
+            pytest.skip("no PostgreSQL server is installed")
+        place = fresh_database(server)
+    CommandLine(tmp_path).ok("init", place, "--name", "T", "--lead", "ceo", "--agent", "a1")
+    return place
+
+
+def _tables(location: str) -> Database:
+    return Postgresql(location) if "://" in location else SqliteFile(location)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_0_5_0_wrote_is_what_it_was(location: str, name: str) -> None:
+    tables = _tables(location)
+    for table, rows in WRITTEN[name].items():
+        tables._run(f"DELETE FROM {table}")
+        for row in rows:
+            marks = ", ".join("?" * len(row))
+            tables._run(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", *row.values())
+    team = open_team(location)
+    view = view_of_team(team, team.snapshot(), me="ceo")
+    (row,) = view.requests
+    assert (row.state, row.flags) == ("rejected", ())
+    assert [found.code for found in view.findings if found.severity == "error"] == []
+    team.close()
+
+
+def test_nothing_beside_a_row_of_ours_is_a_field_to_0_5_0() -> None:
+    record = {"message_id": "m", "type": "message", "from": "a1", "to": "ceo", "priority": "high", "status": "pending"}
+    message = from_record({**record, "created": "2026-02-24T10:30:00.000Z", "payload": {"content": "x"}})
+    columns, note = new_row(message, arrival=7)
+    entry = read_row(Row(**columns, note=note), place="row 1")
+    _, later = changed_row(entry, message.with_changes(status="read", read_at="2026-02-24T10:31:00.000Z"))
+    for text in (note, later or "{}"):
+        assert set(json.loads(text)) - MARKS_OF_0_5_0 <= {*record, "read_at", "created", "payload"}
+    assert entry.arrival == 7
+
+
+@pytest.mark.parametrize("value", [{"trace": 1}, {"#": "of mine"}, {}, "text", [1], None])
+def test_a_key_envelope_of_a_user_survives_and_is_part_of_the_digest(location: str, value: Any) -> None:
+    """Sent by us, and put into the table by another program."""
+    team = open_team(location)
+    payload = {"_envelope": value, "content": "c"}
+    sending.send(Caller(team, "a1"), to="ceo", summary="one two three four five", payload=payload)
+    values = ("m1", "a1", "ceo", "message", json.dumps(payload), "pending", "2026-02-24T10:30:00.000Z")
+    names = "message_id, sender, recipient, message_type, payload, status, created_at"
+    _tables(location)._run(f"INSERT INTO agent_message ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+    for message in team.snapshot().messages:
+        assert message.payload["_envelope"] == value
+        without = from_record({**message.record, "payload": {**message.payload, "_envelope": "another"}})
+        assert digest_of(message) != digest_of(without)
+    ask = {"_envelope": value, "issue": "i", "severity": "blocker", "recommendation": "r"}
+    asked = sending.send(Caller(team, "a1"), to="ceo", type="escalate", payload=ask)
+    request = asked.messages[0].message_id
+    requests.answer(Caller(team, "ceo"), request_id=request, content="go")
+    team.close()
+    team = open_team(location)
+    (row,) = view_of_team(team, team.snapshot(), me="ceo").requests
+    assert (row.outcome, row.flags) == ("answered", ())
+    team.close()
+
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def old_command(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Run]:
+    """What runs 0.5.0 in a folder."""
+    command = older(tmp_path_factory.mktemp("0_5_0"))
+    if command is None:
+        pytest.skip("the history with 0.5.0 is not here")
+    return lambda folder: lambda *words: json.loads(command(folder)((*words, "--json")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rejected_by", ["0.5.0", "today"])
+@pytest.mark.parametrize("asked_by", ["0.5.0", "today"])
+@pytest.mark.parametrize("store", ["folder", "sqlite", "postgresql"])
+def test_both_programs_read_the_same(
+    old_command: Callable[[Path], Run], tmp_path: Path, store: str, asked_by: str, rejected_by: str
+) -> None:
+    place = {"folder": "team", "sqlite": "t.db"}.get(store, "")
+    if store == "postgresql":
+        server = shared_server()
+        if server is None:
+            pytest.skip("no PostgreSQL server is installed")
+        place = fresh_database(server)
+    today = CommandLine(tmp_path)
+    programs: dict[str, Run] = {
+        "0.5.0": old_command(tmp_path),
+        "today": lambda *words: json.loads(today(*words, "--json").out),
+    }
+    CommandLine(tmp_path).ok("init", place, "--name", "T", "--lead", "ceo", "--agent", "a1")
+    plan = ("plan", "--summary", "one two three four five", "--content", "x")
+    request = programs[asked_by]("-t", place, "--as", "a1", *plan)["request_id"]
+    programs[rejected_by]("-t", place, "--as", "ceo", "reject", request, "--reason", "no good")
+    for run in programs.values():
+        (row,) = run("-t", place, "requests")["requests"]
+        assert (row["state"], row["flags"]) == ("rejected", [])
+        assert run("-t", place, "check")["findings"] == []
