@@ -19,7 +19,7 @@ from msgspec import Struct
 from team_console import __version__
 from team_console.console.cli.call import Call, OutputLost
 from team_console.console.faults import log, place_of
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.names import nearest
 
 # The verbs: which there are, by group, what each takes, and which module does it.
@@ -224,7 +224,11 @@ def run(argv: Sequence[str]) -> int:
         except (OutputLost, BrokenPipeError, KeyboardInterrupt):
             raise
         except Exception as error:
-            return _unexpected(error, out)
+            failed = system_failure(error)
+            if failed is None:
+                return _unexpected(error, out)
+            out.failure(failed)
+            return failed.exit_code
     except BrokenPipeError:
         out.abandon()
         return _BROKEN_PIPE

@@ -38,7 +38,7 @@ from team_console.console.faults import log, place_of
 from team_console.store.backends.locations import redact
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team, attached_content
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import UNSAFE, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
@@ -1078,6 +1078,9 @@ def _refusal(error: Exception, where: str) -> dict[str, Any]:
     if isinstance(cause, TeamError):
         return cause.as_json()
     assert isinstance(cause, Exception)
+    failed = system_failure(cause)
+    if failed is not None:
+        return failed.as_json()
     file = log(cause, where=where)
     logged = f"Where it happened is in {file}." if file is not None else "It could not be logged."
     what = f"unexpected {type(cause).__name__} at {place_of(cause)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from enum import StrEnum
 from typing import Any
 
@@ -78,6 +79,25 @@ class TeamError(Exception):
             "hint": self.hint,
             **self.facts,
         }
+
+
+_OF_THE_SYSTEM = frozenset(
+    {
+        *(errno.ESTALE, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ENOMEM, errno.EMFILE, errno.ENFILE),
+        *(errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ETIMEDOUT),
+    }
+)
+"""What a file system or the machine answers when it fails; anything else that nobody expected is a defect of ours."""
+
+
+def system_failure(error: BaseException) -> TeamError | None:
+    """Return the error for a file system that failed where nobody expected it; None for any other exception."""
+    # guard: file-system-is-no-defect
+    if not isinstance(error, OSError) or error.errno not in _OF_THE_SYSTEM:
+        return None
+    place = f"{error.filename}: " if error.filename else ""
+    hint = "Look whether it was done, and repeat it with the same id once the file system works again."
+    return TeamError(Code.STORE_FAILED, f"{place}{error.strerror or error}", hint, errno=error.errno)
 
 
 # Problems and findings: what is wrong, where, how badly, and the next step.

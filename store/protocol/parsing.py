@@ -326,13 +326,13 @@ def plans_of(reads: Iterable[ParsedMessage]) -> dict[str, Plan]:
 
 
 def planned(batches: Any) -> dict[str, list[str]]:
-    """Batch id -> stories, as a plan lists them."""
-    found: dict[str, list[str]] = {}
+    """Batch id -> stories, as a plan lists them; of batches that share an id the stories of all."""
+    found: dict[str, dict[str, None]] = {}
     for item in batches if isinstance(batches, list) else ():
         if isinstance(item, Mapping) and batch_key(item.get("batch_id")):
             stories = texts_of(item.get("stories") or item.get("story_keys"))
-            found.setdefault(batch_key(item.get("batch_id")), list(dict.fromkeys(stories)))
-    return found
+            found.setdefault(batch_key(item.get("batch_id")), {}).update(dict.fromkeys(stories))
+    return {key: list(stories) for key, stories in found.items()}
 
 
 def replanned(now: Mapping[str, list[str]], body: Fields, begun: Collection[str]) -> dict[str, list[str]]:

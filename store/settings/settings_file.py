@@ -157,7 +157,8 @@ def read_text(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise TeamError(Code.STORE_UNREADABLE, f"{path}: {error.strerror}", "Check its permissions.") from error
+        hint = "Check its permissions." if isinstance(error, PermissionError) else "Look into the cause and repeat it."
+        raise TeamError(Code.STORE_UNREADABLE, f"{path}: {error.strerror}", hint) from error
 
 
 def with_trust(config: TeamConfig, path: Path) -> TeamConfig:

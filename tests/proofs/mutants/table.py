@@ -20,6 +20,9 @@ from tests.proofs.mutants.guards import (
 _GRANTS = "trust/test_forgeries.py::test_nothing_but_a_free_use_of_a_running_grant_answers_by_it"
 
 GUARDS: Mapping[str, Guard] = {
+    "file-system-is-no-defect": guard(
+        always, "cli/test_failing_file_system.py::test_whichever_look_fails_it_is_said_and_the_next_call_works"
+    ),
     "late-agreement-counts": guard(
         never, "views/test_stopping_and_conversation.py::test_who_agrees_after_its_wait_is_counted_like_any_other"
     ),
