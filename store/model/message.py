@@ -47,7 +47,10 @@ STATUSES: Mapping[str, str] = {"": str(Status.PENDING), **{str(word): str(word) 
 URGENT = "urgent"
 """Another word for critical, at every face."""
 _OTHER_PRIORITIES = {
-    URGENT: str(Priority.CRITICAL),
+    **dict.fromkeys((URGENT, "紧急", "p0"), str(Priority.CRITICAL)),
+    **dict.fromkeys(("高", "p1"), str(Priority.HIGH)),
+    **dict.fromkeys(("normal", "中", "p2"), str(Priority.MEDIUM)),
+    **dict.fromkeys(("低", "p3"), str(Priority.LOW)),
     **PRIORITIES,
     **{str(number): str(word) for number, word in enumerate(Priority, start=1)},
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -26,17 +27,57 @@ from team_console.store.service.writing import check_known
 COMMAND = "route-inter-agent-messages"
 """The command of seed 003, also accepted as `orchestrator.route-inter-agent-messages`."""
 _CALL = re.compile(r"\s*invoke_command\s*\((.*)\)\s*(?:;\s*)?", re.DOTALL)
+_NAME_BEFORE = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)")
+_LONGEST_LITERAL = 100_000
+"""Characters of a literal of Python that is looked at."""
 _HINT = 'Give {"ACTION": "poll", "RECIPIENT": "AGENT"}, or deliver, deliver_all, send, clear or clear_old.'
 
 
 def read_document(text: str) -> Any:
     """Return the JSON in `text`, or the arguments of `invoke_command("route-inter-agent-messages", {...})`.
 
+    It may be written as seed 003 writes it, in Python: given a name, with comments, single quotes, True and None.
+
     Raises:
         TeamError: `INVALID_FIELD` with line and column.
     """
-    call = _CALL.fullmatch(text)
-    return parse_json(f"[{call[1]}]" if call else text, what="the document", hint=_HINT)
+    given = text[match.end() :] if (match := _NAME_BEFORE.match(text)) is not None else text
+    call = _CALL.fullmatch(given)
+    arguments = f"[{call[1]}]" if call else given
+    try:
+        return parse_json(arguments, what="the document", hint=_HINT)
+    except TeamError:
+        literal = _python_literal(arguments)
+        if literal is None:
+            raise
+        return parse_json(literal, what="the document", hint=_HINT)
+
+
+def _python_literal(text: str) -> str | None:
+    """Return the literal of Python in `text` as JSON; None where it is none, holds what JSON has not, or is long."""
+    import ast  # 5 ms, which only a document needs that is not JSON
+
+    try:
+        tree = ast.parse(text.strip(), mode="eval") if len(text) <= _LONGEST_LITERAL else None
+        return _literal_json(tree.body) if tree is not None else None
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return None
+
+
+def _literal_json(node: Any) -> str:
+    """Return one literal as JSON. Keys that stand twice stay, so that whoever parses it refuses them.
+
+    Raises:
+        TypeError: It is no literal, or one that JSON has not.
+    """
+    import ast  # as above
+
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return "{" + ", ".join(f"{_literal_json(key)}: {_literal_json(value)}" for key, value in pairs) + "}"
+    if isinstance(node, ast.List | ast.Tuple):
+        return "[" + ", ".join(map(_literal_json, node.elts)) + "]"
+    return json.dumps(ast.literal_eval(node), allow_nan=False)
 
 
 def route(caller: Caller, document: Any, *, check_sender: Callable[[str], None] = lambda sender: None) -> FieldDict:

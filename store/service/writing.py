@@ -41,7 +41,7 @@ from team_console.store.protocol.checks import (
 from team_console.store.protocol.judgement import already_answered, judge
 from team_console.store.protocol.kinds import KINDS, RESULTS, UNKNOWN, default_priority
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
-from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, asks, parse_message, plans_of
+from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, asks, parse_message, plans_of, text_of
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import silent
 from team_console.store.protocol.verdicts import sign
@@ -375,10 +375,14 @@ def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMess
     mine = sorted((case for case in cases if case.kind is kind and case.asker == asker), key=lambda case: case.order)
     waiting = next((case for case in mine if case.is_open), None)
     if waiting is not None:
+        waiting_read = parse_message(waiting.question)
         recipients = waiting.question.recipients
         if message.sender not in recipients:
             text = f"{message.sender} may not answer {shared}; it is for {', '.join(recipients)}"
             raise TeamError(Code.NOT_PERMITTED, text, "Only the addressee of a request answers it.", request_id=shared)
+        asked_about, told_about = (text_of(each.body.get("story_key")) for each in (waiting_read, read))
+        if asked_about and told_about and asked_about != told_about:
+            yield f"{read.name} is about the story {told_about:.80}, {shared} asked about {asked_about:.80}"
         return
     answered = next((case.verdict for case in reversed(mine) if case.verdict is not None), None)
     if answered is None:

@@ -10,7 +10,7 @@ from itertools import chain
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import PRIORITIES, STATUSES, Status
+from team_console.store.model.message import PRIORITIES, STATUSES, Priority, Status
 from team_console.store.model.names import RULE, guess
 from team_console.store.model.recorded import RecordedFacts, changed_problem
 from team_console.store.model.safe import counted, safe_line
@@ -89,6 +89,7 @@ def _odd_words(entry: PlacedMessage) -> Iterator[Problem]:
             text = f"it is addressed to several with commas between them, and goes to {', '.join(message.recipients)}"
         elif key == "priority" and message.priority not in PRIORITIES:
             code, text = "UNKNOWN_PRIORITY", f"priority {written!r} is none that is known, so it comes last"
+            hint = f"Known are {', '.join(Priority)}."
         elif key == "status" and message.status not in STATUSES:
             code, text = "UNKNOWN_STATUS", f"status {written!r} is none that is known, so nobody will receive it"
             hint = "Set it to pending to send it."

@@ -197,6 +197,41 @@ def test_what_is_not_understood_is_refused_by_name(
     assert team.audit() == []
 
 
+IN_PYTHON = (
+    """parameters = {
+    "ACTION": "poll",             # "poll", "deliver", "clear"
+    "RECIPIENT": "code_developer", # "code_developer", "architect"
+    "BATCH_SIZE": 10,
+}""",
+    "result = invoke_command('route-inter-agent-messages', {'ACTION': 'poll', 'RECIPIENT': 'code_developer'})",
+    "{'ACTION': 'poll', 'RECIPIENT': 'code_developer', 'PAYLOAD': {}, 'MESSAGE_ID': None,}",
+)
+
+
+@pytest.mark.parametrize("text", IN_PYTHON)
+def test_a_document_may_be_written_in_python_as_the_source_does(text: str, team: MemoryTeam, caller: Caller) -> None:
+    _seed_messages(team)
+    assert route(caller, read_document(text))["messages_pending"] == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'ACTION': 'clear', 'ACTION': 'poll', 'RECIPIENT': 'a'}",
+        "{'ACTION': __import__('os').getcwd()}",
+        "{'ACTION': {1, 2}}",
+        "{'ACTION': b'poll'}",
+        "{**{'ACTION': 'poll'}}",
+        "{'A': 1e999}",
+        "{'a': " * 50_000,
+    ],
+)
+def test_what_is_no_plain_literal_is_one_error(text: str) -> None:
+    with pytest.raises(TeamError) as caught:
+        read_document(text)
+    assert caught.value.code is Code.INVALID_FIELD
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[" * 100_000, "invoke_command(oops)", "invoke_command()" + " " * 200_000 + "x"]
 )
