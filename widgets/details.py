@@ -29,7 +29,7 @@ from team_console.store.protocol.kinds import UNKNOWN, Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import Placed, Remark, placed, remarks_in
 from team_console.store.protocol.titles import structure, title_of
-from team_console.store.protocol.verdicts import Seal, Seen
+from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
 from team_console.store.views.conversation import Conversation, Delivery, Turn
 from team_console.store.views.proposals import (
     Proposal,
@@ -43,7 +43,19 @@ from team_console.store.views.proposals import (
 )
 from team_console.store.views.roster import Stage, StopRow
 from team_console.store.views.rows import Flag, RequestRow
-from team_console.widgets.document import Block, Document, Fact, Form, Heading, Lines, Remarked, Text, fact, said
+from team_console.widgets.document import (
+    Block,
+    Document,
+    Fact,
+    Form,
+    Heading,
+    Lines,
+    Remarked,
+    RequestPart,
+    Text,
+    fact,
+    said,
+)
 from team_console.widgets.signs import KIND_NAMES, REQUESTS, STATUSES, Sign, priority_sign, severity_sign, status_sign
 from team_console.widgets.text import Line, Part, ago, clock_time, pad, short_ago, span
 
@@ -83,8 +95,7 @@ def _origin_facts(message: Message) -> Iterator[Fact]:
     if origin.client or origin.session:
         session = f" · session {safe_line(origin.session, 100)}" if origin.session else ""
         yield Fact("client", ((named(origin.client) or "not named", ""), (session, "muted")))
-    if denied := denial_of(message.payload):
-        yield fact("denied", safe_line(denied, _LONGEST), "warn")
+    yield from _denied(message)
     if modes := modes_of(message.payload):
         yield fact("modes", safe_line(" or ".join(modes), 300), "")
 
@@ -128,6 +139,29 @@ def asked_blocks(message: Message) -> tuple[Block, ...]:
     if proposal.words:
         blocks += [Heading("what the agent says of it"), Text(safe_text(proposal.words))]
     return tuple(blocks)
+
+
+def alike_part(message: Message, differs: tuple[int, int]) -> RequestPart:
+    """Return what a page of several alike permissions shows of one: whose it is, and the call, whole.
+
+    Args:
+        differs: From where to where its command is another than those of the others.
+    """
+    proposal, client = _proposal(message), named(origin_of(message.payload).client)
+    words = " · ".join(filter(None, (named(message.sender), client, str(proposal.sort))))
+    _, *rest = asked_blocks(message)
+    blocks = [replace(block, marked=differs) if isinstance(block, Text) and block.is_asked else block for block in rest]
+    return RequestPart(digest_of(message), seen_of(message), (Heading(words), *_denied(message), *blocks))
+
+
+def alike_facts(message: Message) -> Iterator[Fact]:
+    """Yield what alike permissions have in common beside their commands: tool, file and folder."""
+    yield from (each for each in _origin_facts(message) if each.label in ("tool", "file", "in"))
+
+
+def _denied(message: Message) -> Iterator[Fact]:
+    if denied := denial_of(message.payload):
+        yield fact("denied", safe_line(denied, _LONGEST), "warn")
 
 
 @lru_cache(maxsize=64)

@@ -178,6 +178,18 @@ def _code(line: str, width: int, language: str) -> Group:
     ]
 
 
+def _marked_code(line: str, start: int, end: int, width: int) -> Group:
+    """Return a line of code without tabs, in which what stands from `start` to before `end` is set apart."""
+    drawn: list[Line] = []
+    at = 0
+    for piece in pieces(line, width - len(_EDGE)):
+        first, last = (min(max(0, place - at), len(piece)) for place in (start, end))
+        parts = ((piece[:first], "code"), (piece[first:last], "hit"), (piece[last:], "code"))
+        drawn.append(((_GOES_ON if at else _EDGE, "faint"), *(part for part in parts if part[0])))
+        at += len(piece)
+    return drawn
+
+
 def _coloured(text: str, language: str) -> Line:
     if language == "diff":
         return ((text, _SIGNS.get(text[:1], "code")),)
@@ -265,12 +277,15 @@ class Text(Struct, frozen=True):
 
     Attributes:
         is_asked: Whether its lines are those that remarks are on, numbered from 1.
+        marked: First character and the one behind the last of what is set apart in code of one line; the same twice
+            for nothing.
     """
 
     text: str
     form: Form = Form.PROSE
     beside: bool = False
     is_asked: bool = False
+    marked: tuple[int, int] = (0, 0)
 
 
 class Heading(Struct, frozen=True):
@@ -473,7 +488,9 @@ def _groups(block: Block, width: int, labels: int, raw: bool) -> Iterable[Group]
         case Lines(lines, indent, is_table):
             hanging = ((" " * indent, ""),)
             return ((fit(line, width),) if is_table else wrap(line, width, rest=hanging) for line in lines)
-        case Text(text, form):
+        case Text(text, form, marked=(start, end)):
+            if start < end:
+                return (_marked_code(text, start, end, width),)
             return _lines_of(text, Form.SOURCE if raw and form not in _EXACT else form, width)
 
 

@@ -280,13 +280,6 @@ def marked_hits(line: Line, words: tuple[str, ...]) -> Line:
     return tuple(part for part in parts if part[0])
 
 
-def marked_differences(texts: Sequence[str]) -> list[Line]:
-    """Return the texts, with the words that not all of them have set apart from those that they share."""
-    parted = [re.split(r"(\s+)", text) for text in texts]
-    shared = set(parted[0]).intersection(*parted[1:]) if parted else set()
-    return [tuple((word, "muted" if word in shared else "strong") for word in words if word) for words in parted]
-
-
 def _trimmed(parts: Iterable[Part]) -> Line:
     """Return the parts with neighbours of one tone joined and no space at the end."""
     joined: list[Part] = []

@@ -44,7 +44,7 @@ from team_console.store.service.inbox import Trust, marked, trust_in
 from team_console.store.service.maintenance import heal
 from team_console.store.service.signing import accept_keys, accept_settings
 from team_console.store.service.waiting import until
-from team_console.store.views.alike import decided_before
+from team_console.store.views.alike import causes_of, decided_before
 from team_console.store.views.conversation import Delivery, Thread, find_thread, versions_of
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
@@ -146,8 +146,9 @@ def do_show(call: Call) -> int:
             call.say(f"{number:>5}  {line.rstrip()}")
     elif call.as_json:
         found = [{**asdict(one.remark), "now": one.now} for one in _placed(call, thread, view)]
-        before = [request_json(row, view.now) for row in _before(thread, view)]
-        shown = _as_json(thread, view, trust_in(call.team, thread.messages))
+        causes = causes_of(view.requests)
+        before = [request_json(row, view.now, causes[row.key]) for row in _before(thread, view)]
+        shown = _as_json(thread, view, trust_in(call.team, thread.messages), causes)
         call.json({**shown, "remarks": found, "before": before})
     else:
         _show(call, thread, view)
@@ -180,8 +181,8 @@ def seen_words(thread: Thread, view: View) -> dict[str, str]:
     return {message_id: word for message_id, word in words.items() if word not in closed}
 
 
-def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
-    versions = [request_json(row, view.now) for row in _versions(thread, view)]
+def _as_json(thread: Thread, view: View, trust: Trust, causes: Mapping[str, str]) -> dict[str, Any]:
+    versions = [request_json(row, view.now, causes[row.key]) for row in _versions(thread, view)]
     return {
         "message": dict(trust.marked(thread.message).record),
         "live": thread.is_live,
@@ -351,7 +352,8 @@ def do_requests(call: Call) -> int:
     if options.find is not None:
         query = parse_query(options.find, now=now, saved=load({}).preferences.filters)
         rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
-    listed = {"requests": [request_json(row, now) for row in rows]}
+    causes = causes_of(rows)
+    listed = {"requests": [request_json(row, now, causes[row.key]) for row in rows]}
     nothing = "no open requests" if options.only_open else "no requests"
     heads = "STATE  KIND  WAITED  FROM  TO  REQUEST  WHAT"
     print_rows(call, listed, snapshot, heads, [_cells(row, now) for row in rows], nothing)

@@ -380,7 +380,7 @@ class RequestJson(EndsJson):
     supersedes: str | None
     """the request it takes the place of"""
     cause: str
-    """the same for requests that are alike: the shape of a command, a file, a site, what is asked"""
+    """the same for those that are alike: equal ones, and simple commands that differ in one word"""
     talk: list[TalkJson]
     """what was asked back about it, and what its asker said, the oldest first"""
     superseded_by: str | None

@@ -25,6 +25,7 @@ from team_console.store.model.home import home
 from team_console.store.model.names import ALL, guess, is_name
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.kinds import KINDS
+from team_console.store.protocol.titles import summary_of
 from team_console.store.settings.parsing import MEMBER, TABLE, Setting, ValueForm, every_setting
 from team_console.store.settings.team_config import Agent, TeamConfig
 
@@ -394,11 +395,11 @@ def _listed(call: Call, source: str) -> Iterator[tuple[str, str]]:
             yield from ((row.request_id, row.title) for row in view_now(call).requests if row.is_open)
         case "messages":
             messages = call.snapshot().messages
-            yield from ((message.message_id, message.summary) for message in messages if message.status != "read")
+            yield from ((message.message_id, summary_of(message)) for message in messages if message.status != "read")
         case "held":
             for message in call.snapshot().messages:
                 if message.status in ("delivered", "claimed") and message.is_addressed_to(call.actor):
-                    yield message.message_id, message.summary
+                    yield message.message_id, summary_of(message)
 
 
 # `serve`: the console in a browser on this machine.

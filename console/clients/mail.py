@@ -21,6 +21,7 @@ from team_console.store.protocol.judgement import ASKBACK
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.relations import REQUEST
+from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.verdicts import MEANINGS
 from team_console.store.service.inbox import acknowledge, trust_in
 from team_console.store.service.sessions import hand_over
@@ -129,7 +130,7 @@ def message_words(session: ClientSession, message: Message) -> str:
     read = parse_message(message)
     head = f"--- {safe_line(message.type)} from {safe_line(message.sender)}, {safe_line(message.priority)}, "
     mark = trust_in(session.team, [message]).mark(message)
-    summary, content = message.summary, message.content
+    summary, content = summary_of(message), message.content
     text = content if summary in content else "\n".join(part for part in (summary, content) if part)
     cut = list[str]()
     if len(text) > _LONGEST:

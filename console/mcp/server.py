@@ -42,6 +42,7 @@ from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import UNSAFE, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.verdicts import MEANINGS, Face, Seen, TrustMark
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt, Received
@@ -436,7 +437,7 @@ def mail_result(team: Team, message: Message) -> tuple[Mail, list[str]]:
         "type": message.type,
         "priority": message.priority,
         "created": message.created,
-        "summary": message.summary,
+        "summary": summary_of(message),
         "content": message.content if attached is None else attached,
         "request_id": message.request_id,
         "in_reply_to": quoted if isinstance(quoted, str) else None,

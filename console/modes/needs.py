@@ -15,27 +15,36 @@ from team_console.console.words import pending_words, row_now
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
-from team_console.store.model.safe import counted, fenced, safe_line, safe_text
-from team_console.store.protocol.client_requests import origin_of, permission_of, questions_of, why_in, why_lines
+from team_console.store.model.safe import counted, fenced, first_of, safe_line, safe_text
+from team_console.store.protocol.client_requests import permission_of, questions_of, why_in, why_lines
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import Seal, digest_of, seen_of
-from team_console.store.views.alike import cause_of, decided_before, outcome_of
+from team_console.store.views.alike import causes_of, decided_before, outcome_of, spans_that_differ
 from team_console.store.views.needs import ItemPart, arranged, group_of, need_of, part_of, to_do
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState, View
 from team_console.store.views.search import Searchable, message_found, request_found, text_found
-from team_console.widgets.details import answer_blocks, content_blocks, earlier_plans, named, seal_facts, source_of
+from team_console.widgets.details import (
+    alike_facts,
+    alike_part,
+    answer_blocks,
+    content_blocks,
+    earlier_plans,
+    named,
+    seal_facts,
+    source_of,
+)
 from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact, said
 from team_console.widgets.row_list import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_word, row_lines, verdict_word
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign
-from team_console.widgets.text import Line, Part, ago, clock_time, marked_differences, span, spread
+from team_console.widgets.text import Line, Part, ago, clock_time, span, spread
 
 SNOOZE = timedelta(minutes=15)
 _ALIKE = 3
 """News, ends that do not come and permissions of one cause, from which on they are one row."""
-_LISTED = 40
-"""Of these the ones that are named."""
+_WORDS_NAMED = 4
+"""Words that differ between alike rows that their row names."""
 
 
 class NeedsPane(Pane[ActionItem]):
@@ -66,6 +75,8 @@ class NeedsPane(Pane[ActionItem]):
     def _facts(self, row: ActionItem) -> Iterator[str]:
         """Yield the facts to decide on, in a few words, and the reason for its rank, as safe text."""
         message, request = row.message, row.request
+        if differing := self._words_that_differ(row):
+            yield safe_line(first_of(differing, _WORDS_NAMED), 200)
         if row.answerable and message is not None:
             if row.need is Need.PLAN and attachment_of(message) is None:
                 yield counted(len(message.content.splitlines()), "line")
@@ -89,7 +100,7 @@ class NeedsPane(Pane[ActionItem]):
         """Return the group, how many, and the key that marks the news as read."""
         is_news = part_of(below[0]) is ItemPart.INFORMATION
         key: Line = (("D", "key"), (" mark all read ", "muted")) if is_news else ()
-        number = sum(len(self._standing_for(row)) for row in below)
+        number = sum(len(self._standing_for(row)) for row in below if not self.is_gone(row))
         return spread(((f" {self.group_of(below[0])} {number:,}", "muted"),), key, drawing.width)
 
     def title_of(self, shown: int, total: int) -> str:
@@ -97,11 +108,12 @@ class NeedsPane(Pane[ActionItem]):
         if shown != total:
             return super().title_of(shown, total)
         kinds: Counter[str] = Counter()
-        for row in self.rows.rows:
+        rows = [row for row in self.rows.rows if not self.is_gone(row)]
+        for row in rows:
             kinds[NEEDS[row.need].word.lower()] += len(self._standing_for(row)) * (part_of(row) is ItemPart.DECIDE)
         kinds = +kinds
         words = [counted(number, kind) for kind, number in kinds.most_common()]
-        number = to_do(item for row in self.rows.rows for item in self._standing_for(row))
+        number = to_do(item for row in rows for item in self._standing_for(row))
         return " · ".join((self.MODE.label, *((f"{number:,}",) if number else ()), *words))
 
     def is_new(self, row: ActionItem) -> bool:
@@ -126,9 +138,10 @@ class NeedsPane(Pane[ActionItem]):
 
     def _folded(self, items: Iterable[ActionItem]) -> Iterator[ActionItem]:
         """Yield the items, those that are alike as one row that stands for all of them."""
-        alike: dict[str, list[ActionItem]] = {}
-        for item in items:
-            alike.setdefault(self._likeness(item), []).append(item)
+        listed, alike = list(items), dict[str, list[ActionItem]]()
+        causes = self._causes_among(listed)
+        for item in listed:
+            alike.setdefault(causes.get(item.key) or _likeness(item), []).append(item)
         self._alike = {}
         for key, same in alike.items():
             if len(same) < _ALIKE or key in self._opened_up:
@@ -137,23 +150,36 @@ class NeedsPane(Pane[ActionItem]):
             names = list(dict.fromkeys(item.who for item in same))
             title, who = same[0].title, f"{len(names):,} agents" if len(names) == len(same) else f"{len(same):,} times"
             if self._asks(same[0]):
-                title, who = f"{len(same):,} alike: {title}", ", ".join(names[:3]) + " …" * (len(names) > 3)
+                title = f"{len(same):,} alike: {key.partition(_CAUSE)[2].rpartition(' #')[0]}"
+                who = ", ".join(names[:3]) + " …" * (len(names) > 3)
             self._alike[key] = tuple(same)
             yield replace(same[0], who=who, title=title, key=key)
 
-    def _likeness(self, item: ActionItem) -> str:
-        """Return the key that items of one row share; an item's own key where it stands alone."""
-        is_news = part_of(item) is ItemPart.INFORMATION and not item.key.startswith("drop:")
-        if is_news or item.need is Need.OVERDUE:
-            return f"alike:{item.need}:{item.why}:{item.title}"
-        if item.request is not None and self._asks(item):
-            return f"alike:{group_of(item)}:{cause_of(item.request)}"
-        return item.key
+    def _causes_among(self, items: Iterable[ActionItem]) -> dict[str, str]:
+        """Return for the key of each permission that waits what it shares with those of its group that are alike."""
+        groups: dict[str, dict[str, RequestRow]] = {}
+        for item in items:
+            if item.request is not None and self._asks(item):
+                groups.setdefault(group_of(item), {})[item.key] = item.request
+        found: dict[str, str] = {}
+        for group, asked in groups.items():
+            causes = causes_of(asked.values())
+            found |= {key: f"alike:{group}{_CAUSE}{causes[row.key]}" for key, row in asked.items()}
+        return found
 
     @staticmethod
     def _asks(item: ActionItem) -> bool:
-        """Return whether it is a permission that waits: those of one cause can be decided together."""
+        """Return whether it is a permission that waits: those that are alike can be decided together."""
         return item.need is Need.PERMIT and item.request is not None and item.request.is_open
+
+    def _words_that_differ(self, row: ActionItem) -> list[str]:
+        """Return of a row that stands for alike permissions the word of each that not all of them share."""
+        questions = [item.message for item in self._alike.get(row.key, ()) if item.message is not None]
+        if not questions or not self._asks(row):
+            return []
+        spans = zip(questions, spans_that_differ(questions), strict=True)
+        words = (permission_of(each.payload).input["command"][start:end] for each, (start, end) in spans if end)
+        return list(dict.fromkeys(words))
 
     def _standing_for(self, row: ActionItem) -> tuple[ActionItem, ...]:
         return self._alike.get(row.key, (row,))
@@ -203,24 +229,19 @@ class NeedsPane(Pane[ActionItem]):
     def _alike_document(self, row: ActionItem) -> Document:
         """Return the items of one row: news by its writer, permissions each whole, with differences marked."""
         same = self._alike[row.key]
-        lines: list[Line] = [((safe_line(item.who, 64), ""),) for item in same[:_LISTED]]
-        facts: Line = ()
-        if self._asks(row):
-            titles = marked_differences([safe_line(item.title, 2000) for item in same])
-            for place, item in enumerate(same[:_LISTED]):
-                folder = origin_of(item.message.payload).directory if item.message is not None else ""
-                who, where = f"{safe_line(item.who, 64)}  ", f"  in {safe_line(folder, 300)}"
-                lines[place] = ((who, "muted"), *titles[place], (where, "faint"))
-            hint = "a and r decide on all that are listed, each with a record of its own; enter lists them as rows"
-            facts = ((hint, "muted"),)
-        if len(same) > _LISTED:
-            lines.append(((f"and {len(same) - _LISTED:,} more", "muted"),))
-        return Document(
-            key=row.key,
-            title=f"{len(same):,} alike",
-            headline=safe_line(row.title, 400),
-            facts=facts,
-            blocks=(Lines(tuple(lines), indent=2),),
+        page = Document(key=row.key, title=f"{len(same):,} alike", headline=safe_line(row.title, 400))
+        questions = [item.message for item in same if item.message is not None]
+        if not self._asks(row) or not questions:
+            writers: list[Line] = [((safe_line(item.who, 64), ""),) for item in same]
+            return replace(page, blocks=(Lines(tuple(writers), indent=2),))
+        hint = "a and r decide on all that were shown whole, each with a record of its own; enter lists them as rows"
+        parts = [alike_part(each, span) for each, span in zip(questions, spans_that_differ(questions), strict=True)]
+        return replace(
+            page,
+            facts=((hint, "muted"),),
+            blocks=tuple(alike_facts(questions[0])),
+            parts=tuple(parts),
+            source="\n".join(map(source_of, questions)),
         )
 
     def open(self) -> None:
@@ -307,6 +328,18 @@ class NeedsPane(Pane[ActionItem]):
             item = present.get(key)
             if item is None or until <= self.now or self.matter_of(item) != matter:
                 del self._snoozed[key]
+
+
+_CAUSE = " alike "
+"""Stands in the key of a row between its group and what its permissions share."""
+
+
+def _likeness(item: ActionItem) -> str:
+    """Return the key that news, and ends that do not come, share in one row; an item's own key where it is neither."""
+    is_news = part_of(item) is ItemPart.INFORMATION and not item.key.startswith("drop:")
+    if is_news or item.need is Need.OVERDUE:
+        return f"alike:{item.need}:{item.why}:{item.title}"
+    return item.key
 
 
 class RequestsPane(Pane[RequestRow]):

@@ -462,7 +462,7 @@ class Pane(Container, Generic[RowT]):
         return first_step(self.MODE, self.situation) if not self.rows.rows and has_command(self._empty()) else ""
 
     def _show_titles(self) -> None:
-        shown, total = len(self.rows.rows), len(self._all)
+        shown, total = (sum(not self.is_gone(row) for row in rows) for rows in (self.rows.rows, self._all))
         notes = self.notes()
         if self.rows.marks:
             notes.append(f"* {len(self.rows.marks):,} marked")
@@ -566,6 +566,11 @@ class Pane(Container, Generic[RowT]):
         before = reversed(self.rows.rows[: self.rows.position[0] - 1])
         place = next((places[key] + 1 for key in map(self.key_of, before) if key in places), 0)
         return (*rows[:place], self._gone, *rows[place:])
+
+    def is_gone(self, row: RowT) -> bool:
+        """Return whether a row is only there because it is read: it left the list, and no number counts it."""
+        # guard: what-is-gone-is-not-counted
+        return self._gone is not None and self.key_of(row) == self.key_of(self._gone)
 
     def _follow_request(self) -> None:
         """Remember the request that is read as long as it waits, to tell what became of it."""

@@ -7,6 +7,7 @@ A permission asks whether a tool may be used; a question offers options. Shapes 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from io import StringIO
@@ -184,17 +185,38 @@ def expiry_of(kind: RequestKind | None, payload: Fields) -> datetime | None:
 
 
 def headline_of(permission: Permission, directory: str = "") -> str:
-    """Return the request in one line: the tool and its object; a file as seen from its folder."""
+    """Return the request in one line: the tool and its object; a file as seen from its folder.
+
+    Made of tool and input alone: what the asker says of it may be anything.
+    """
     given = permission.input
-    subject = _first_line(given.get("command")) or file_seen_from(path_in(given), directory)
+    subject = _first_line(command_in(given)) or file_seen_from(path_in(given), directory)
     subject = subject or next((line for key in _SUBJECTS if (line := _first_line(given.get(key)))), "")
+    subject = subject or ", ".join(islice(_fields_in_words(given), _MOST_FIELDS))
     return f"{permission.tool}: {subject}" if subject else permission.tool
+
+
+def command_in(given: Fields) -> str | None:
+    """Return the command of an input as a shell reads it; a list of words is quoted as one. None without one."""
+    value = given.get("command")
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return shlex.join(value)
+    return value if isinstance(value, str) else None
+
+
+def _fields_in_words(given: Fields) -> Iterator[str]:
+    """Yield each field with its value, what the asker says of it last."""
+    for key in sorted(given, key=lambda key: key == "description"):
+        value = given[key]
+        yield f"{key}: {_first_line(value if isinstance(value, str) else json.dumps(value, default=str))}"
 
 
 PATH_KEYS = ("file_path", "notebook_path", "path")
 """Keys of a tool's input that name the file it changes, the first that is there."""
-_SUBJECTS = ("url", "query", "pattern", "description")
+_SUBJECTS = ("url", "query", "pattern")
 """Further keys that say what a tool is used on."""
+_MOST_FIELDS = 20
+"""Fields of an input of an unknown kind that a title looks at."""
 
 
 def path_in(given: Fields) -> str:

@@ -9,6 +9,7 @@ from team_console.store.model.message import Fields, Message, per_message
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     answers_text,
+    denial_of,
     headline_of,
     origin_of,
     permission_of,
@@ -85,8 +86,12 @@ _TELLING = ("issue", "question", "message", "topic", "context_summary", "reason"
 def title_of(read: ParsedMessage) -> str:
     """Return the title of a message in one line: its own summary, its request, or its first words.
 
-    Of a summary that only names the kind, as ours is for kinds whose sender gave none, nothing is said.
+    Of a summary that only names the kind, as ours is for kinds whose sender gave none, nothing is said. The title of a
+    permission is made of its tool and input, whatever the asker says of it.
     """
+    # guard: title-of-tool-and-input
+    if read.opens is RequestKind.PERMISSION:
+        return _line(_asked(read)) or read.name
     said = read.message.content.strip() if not read.carried else read.subject or ""
     return _line(_stated(read) or _asked(read) or said or _telling(_fields(read))) or read.name
 
@@ -103,12 +108,18 @@ def message_title(message: Message) -> str:
     return title_of(parse_message(message))
 
 
+def summary_of(message: Message) -> str:
+    """Return what previews a message: its summary, else the first line of its content; of a permission its title."""
+    read = parse_message(message)
+    return title_of(read) if read.opens is RequestKind.PERMISSION else message.summary
+
+
 def said_in(message: Message) -> str:
     """Say a message in one line: its summary as it is, else what it is about; of a verdict first yes or no."""
-    summary = text_at(message.payload, "summary")
-    if summary:
-        return summary
     read = parse_message(message)
+    summary = text_at(message.payload, "summary")
+    if summary and read.opens is not RequestKind.PERMISSION:
+        return summary
     title = title_of(read)
     if read.carried is not None or read.approve is None:
         return title
@@ -171,10 +182,15 @@ def _asked(read: ParsedMessage) -> str:
         RequestKind.DEBUG: text_at(body, "error_summary"),
         RequestKind.BROWSER: " ".join(filter(None, (text_at(body, "operation"), text_at(body, "url")))),
         RequestKind.RESEARCH: _first(body, "queries", "query"),
-        RequestKind.PERMISSION: headline_of(permission_of(body), origin_of(body).directory),
+        RequestKind.PERMISSION: _permission(body),
         RequestKind.QUESTION: "; ".join(question.text for question in questions_of(body)),
     }
     return words.get(read.opens, "") if read.opens else ""
+
+
+def _permission(body: Fields) -> str:
+    denied = "Denied by the client: " if denial_of(body) else ""
+    return denied + headline_of(permission_of(body), origin_of(body).directory)
 
 
 def _result(read: ParsedMessage) -> str:

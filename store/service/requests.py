@@ -37,6 +37,7 @@ from team_console.store.protocol.parsing import parse_message, text_of
 from team_console.store.protocol.permissions import breach, direction_problems
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.remarks import REMARKS, Remark, remark_words
+from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.service.agents import (
     agent_to_end,
@@ -393,7 +394,7 @@ def _answer_preview(question: Message, kind: RequestKind, verdict: Answer, langu
         return phrase(language, refused, parse_message(question).subject or "?")[:120]
     done = "answered" if verdict.approve is None else _DONE.get(kind, ("approved", "rejected"))[not verdict.approve]
     chosen = answers_text({"answers": verdict.answers}) if verdict.answers else ""
-    what = (chosen or verdict.content(language)).strip().partition("\n")[0] or question.summary
+    what = (chosen or verdict.content(language)).strip().partition("\n")[0] or summary_of(question)
     line = phrase(language, "{} {}: {}", phrase(language, kind.capitalize()), phrase(language, done), what)
     return line.rstrip(":： ")[:120]
 

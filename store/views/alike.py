@@ -1,63 +1,135 @@
-"""Requests that are alike: of one cause, so that they can be decided together, or as the same was decided before."""
+"""Requests that are alike, so that one verdict may answer them, and what was decided on the very same before.
+
+Permissions are alike that use the same tool in the same folder on one simple command each, and differ in one word of it
+at most. Everything else is alike only where it is equal.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-import shlex
-from collections.abc import Iterable
-from functools import lru_cache
-from urllib.parse import urlsplit
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, per_message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.client_requests import headline_of, path_in, permission_of, questions_of, why_in
+from team_console.store.protocol.client_requests import (
+    WHY,
+    denial_of,
+    headline_of,
+    origin_of,
+    permission_of,
+    why_in,
+)
 from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.titles import message_title
 from team_console.store.views.rows import RequestRow
 
-_SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*(?::[a-z0-9-]+)*")
-_VARIES = re.compile(r"\d+|`[^`]*`|\"[^\"]*\"|'[^']*'")
-_OPERATORS = re.compile(r"\s*(?:&&|\|\||[;|&\n])\s*")
 MOST_BEFORE = 5
+_PLAIN = r"[A-Za-z0-9_@%+=:,./-]"
+_PART = rf"(?:{_PLAIN}++|\"{_PLAIN}++(?: {_PLAIN}++)*+\"|'{_PLAIN}++(?: {_PLAIN}++)*+')++"
+_SIMPLE = re.compile(rf"{_PART}(?: {_PART})*+")
+"""One command that every shell reads as the words it is written in: no variable, pattern, operator, escape or newline,
+and between quotes nothing that would be more than words without them."""
+_ASSIGNMENT = re.compile(r"\w+=.*")
+_MOST_WORDS, _LONGEST_COMMAND = 40, 1000
+"""A longer command is alike only to an equal one: nobody sees one word of it that differs."""
+_HOLE = "…"
+_FILE_BEFORE = ("before", "before_at", "before_private")
+"""Fields of a permission that tell of the file as it was."""
+_NOT_ASKED = frozenset({"request_id", "summary", "session", "client", "asker", "expires", "in_reply_to", WHY})
+"""Fields of a request that say who asks, until when and why, not what."""
 
 
-def cause_of(row: RequestRow) -> str:
-    """Return what requests of one cause share: the shape of a command, a file, a site, or the question."""
-    if row.kind is not RequestKind.PERMISSION:
-        asked = " ".join(question.text for question in questions_of(row.question.payload))
-        return f"{row.kind}: {_VARIES.sub('#', asked or row.title).casefold().strip()}"
-    return _cause_of_permission(row.question)
+def causes_of(rows: Iterable[RequestRow]) -> dict[str, str]:
+    """Return for the key of each request a text that it shares with precisely those of the others that are alike.
+
+    It can be read by people: the title, with `…` in place of a word that differs, and a digest of all that is equal.
+    """
+    shapes = {row.key: _shapes_of(row.question) for row in rows}
+    number = Counter(shape for found in shapes.values() for shape in found)
+    return {key: max(found, key=number.__getitem__) for key, found in shapes.items()}
 
 
-@lru_cache(maxsize=4096)
-def _cause_of_permission(question: Message) -> str:
-    """Remembered: whoever looks at one request compares it with all others."""
-    permission = permission_of(question.payload)
-    given = permission.input
-    command = given.get("command")
-    if isinstance(command, str):
-        return f"{permission.tool}: {' ; '.join(_shape(part) for part in _OPERATORS.split(command) if part)}"
-    if path := path_in(given):
-        return f"{permission.tool}: {path}"
-    url = given.get("url")
-    try:
-        site = urlsplit(url).netloc if isinstance(url, str) else " ".join(sorted(map(str, given)))
-    except ValueError:
-        site = ""
-    return f"{permission.tool}: {site}"
+@per_message
+def _shapes_of(question: Message) -> tuple[str, ...]:
+    """Return what a request may share with others: all of it, and of a simple command all but one word."""
+    equal = _named(message_title(question), [_thing_asked(question), _around_of(question)])
+    if parse_message(question).opens is not RequestKind.PERMISSION:
+        return (equal,)
+    asked = permission_of(question.payload)
+    words = simple_words(asked.input.get("command"))
+    rest = {key: value for key, value in asked.input.items() if key not in ("command", "description")}
+    around = [asked.tool, rest, origin_of(question.payload).directory, _around_of(question)]
+    shapes = (_named(f"{asked.tool}: {shape}", [shape, *around]) for shape in _with_a_hole(words))
+    return (equal, *shapes)
 
 
-def _shape(command: str) -> str:
-    """Return a command without what it is used on: the program, its subcommand, its flags."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        words = command.split()
-    named = [word for word in words if not re.fullmatch(r"\w+=.*", word)]
-    if not named:
-        return ""
-    second = named[1:2] if _SUBCOMMAND.fullmatch(named[1] if len(named) > 1 else "") else []
-    flags = sorted({word.partition("=")[0] for word in named if word.startswith("-") and len(word) > 1})
-    return " ".join([named[0].rpartition("/")[2], *second, *flags])
+def simple_words(command: Any) -> tuple[str, ...]:
+    """Return the words of one simple command of plain letters; empty for what a shell could read in another way.
+
+    Words between quotes are words of their own, so that no script hides in one of them.
+    """
+    if not isinstance(command, str) or len(command) > _LONGEST_COMMAND:
+        return ()
+    # guard: simple-command
+    if _SIMPLE.fullmatch(command) is None:
+        return ()
+    words = tuple(command.split(" "))
+    return words if len(words) <= _MOST_WORDS else ()
+
+
+def spans_that_differ(questions: Sequence[Message]) -> list[tuple[int, int]]:
+    """Return for each of some alike permissions where in its command the word stands that not all of them share.
+
+    Returns:
+        First character and the one behind the last; the same twice where nothing differs.
+    """
+    commands = [simple_words(permission_of(question.payload).input.get("command")) for question in questions]
+    length = min(map(len, commands), default=0)
+    place = next((place for place in range(length) if len({words[place] for words in commands}) > 1), None)
+    if place is None:
+        return [(0, 0)] * len(commands)
+    starts = (len(" ".join((*words[:place], ""))) for words in commands)
+    return [(start, start + len(words[place])) for start, words in zip(starts, commands, strict=True)]
+
+
+def _with_a_hole(words: tuple[str, ...]) -> Iterator[str]:
+    """Yield the command once for each word that may differ: none that names the program, and of an option its value."""
+    program = next((place for place, word in enumerate(words) if not _ASSIGNMENT.fullmatch(word)), len(words))
+    for place, word in enumerate(words[program + 1 :], start=program + 1):
+        # guard: options-are-equal
+        hole = f"{word.partition('=')[0]}={_HOLE}" if word.startswith("-") else _HOLE
+        yield " ".join((*words[:place], hole, *words[place + 1 :]))
+
+
+def _named(words: str, equal: list[Any]) -> str:
+    """Return the words with a digest of all that is equal."""
+    return f"{safe_line(words, 200)} #{_digest(equal)[:12]}"
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+@per_message
+def _thing_asked(question: Message) -> str:
+    """Return what tells the thing that is asked from every other: of a permission tool, whole input and folder."""
+    kind, payload = parse_message(question).opens, question.payload
+    if kind is RequestKind.PERMISSION:
+        asked = permission_of(payload)
+        # guard: same-folder
+        return _digest([kind, asked.tool, asked.input, origin_of(payload).directory])
+    return _digest([kind, {key: value for key, value in payload.items() if key not in _NOT_ASKED}])
+
+
+def _around_of(question: Message) -> list[Any]:
+    """Return what is no part of an input and still makes another decision: the file as it is now, and a denial."""
+    payload = question.payload
+    return [{key: payload[key] for key in _FILE_BEFORE if key in payload}, bool(denial_of(payload))]
 
 
 def outcome_of(row: RequestRow, rows: Iterable[RequestRow]) -> str:
@@ -75,12 +147,12 @@ def outcome_of(row: RequestRow, rows: Iterable[RequestRow]) -> str:
 
 
 def decided_before(row: RequestRow, rows: Iterable[RequestRow]) -> list[RequestRow]:
-    """Return earlier decisions on the same thing, newest first, at most five.
+    """Return earlier decisions on the very same thing, newest first, at most five.
 
     Args:
         rows: Every request that is known, those decided newest first.
     """
-    cause = cause_of(row)
+    thing = _thing_asked(row.question)
     found = (
         other
         for other in rows
@@ -88,6 +160,6 @@ def decided_before(row: RequestRow, rows: Iterable[RequestRow]) -> list[RequestR
         and other.key != row.key
         and other.kind is row.kind
         and (row.asked_at is None or other.answered_at is None or other.answered_at <= row.asked_at)
-        and cause_of(other) == cause
+        and _thing_asked(other.question) == thing
     )
     return [other for _, other in zip(range(MOST_BEFORE), found, strict=False)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.message import Fields, Message
-from team_console.store.protocol.client_requests import PATH_KEYS, FileExcerpt, Permission, permission_of
+from team_console.store.protocol.client_requests import PATH_KEYS, FileExcerpt, Permission, command_in, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message, text_in, texts_in
 
@@ -250,7 +249,7 @@ _SHOWN: Mapping[str, tuple[type, ...]] = {"command": (str, list), "edits": (list
 def proposal_of(permission: Permission) -> Proposal:
     """Return the proposal of a permission, told by its input."""
     given = permission.input
-    command = _command(given.get("command"))
+    command = command_in(given)
     if command is not None:
         rest = _without(given, "command", "description")
         return Proposal(Sort.COMMAND, words=text_in(given, "description"), text=command, rest=rest)
@@ -313,13 +312,6 @@ def lines_to_remark(question: Message, whole: str | None = None) -> list[str]:
 def input_text(given: Fields) -> str:
     """Return a whole input as text, to be compared with another."""
     return json.dumps(dict(given), indent=2, ensure_ascii=False, default=str) + "\n"
-
-
-def _command(value: Any) -> str | None:
-    """Return a command as a shell reads it; a list of words is quoted as one."""
-    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-        return shlex.join(value)
-    return value if isinstance(value, str) else None
 
 
 def _change(permission: Permission, path: str) -> Proposal | None:

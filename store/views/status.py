@@ -23,7 +23,6 @@ from team_console.store.contract.team import (
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE
-from team_console.store.views.alike import cause_of
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.history import past, unseen
 from team_console.store.views.projection import view_of
@@ -268,8 +267,8 @@ def view_of_team(
 # The JSON objects of `requests`, `roster`, `status` and `check`, as plain values.
 
 
-def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
-    """Return one request of the ledger."""
+def request_json(row: RequestRow, now: datetime, cause: str) -> dict[str, Any]:
+    """Return one request of the ledger; `cause` is what those that are alike share (`causes_of`)."""
     names = ("request_id", "answered_by", "reason", "title", "supersedes", "superseded_by", "kind", "state", "flags")
     moments = ("asked_at", "answered_at", "seen_at", "due_at", "expires_at", "withdrawn_at")
     return {
@@ -280,7 +279,7 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
         "waiting_seconds": round(row.waiting_seconds(now), 3),
         "content": row.question.content,
         "answers": [answer.message_id for answer in row.answers],
-        "cause": cause_of(row),
+        "cause": cause,
         "talk": [
             {"by": said.sender, "at": said.created, "content": said.content, "asks": said.sender != row.asker}
             for said in row.talk

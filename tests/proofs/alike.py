@@ -15,7 +15,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.protocol.verdicts import digest_of, seen_title
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
-from team_console.store.views.alike import cause_of
+from team_console.store.views.alike import causes_of
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import RequestRow
 
@@ -34,7 +34,8 @@ def races(number: int, folder: Path, *, seed: int) -> tuple[int, int]:
         for each in range(LISTED):
             _ask(worker, race, each)
         rows = _open(lead)
-        alike = [row for row in rows if cause_of(row) == cause_of(rows[0])]
+        causes = causes_of(rows)
+        alike = [row for row in rows if causes[row.key] == causes[rows[0].key]]
         late = threading.Timer(chance.random() * 0.03, _ask, (worker, race, LISTED))
         late.start()
         for row in alike[:LISTED]:

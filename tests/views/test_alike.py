@@ -6,12 +6,14 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from team_console.store.model.clock import to_text
 from team_console.store.protocol.judgement import judge
+from team_console.store.protocol.titles import said_in, summary_of
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.alike import cause_of, decided_before
+from team_console.store.views.alike import causes_of, decided_before, simple_words
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.rows import RequestRow
 
@@ -22,11 +24,13 @@ from tests.store.contract import START, make_message
 pytestmark = pytest.mark.slow
 
 
-def asked(number: int, tool: str, given: dict[str, object], *, after: float = 0.0, agent: str = "a1") -> RequestRow:
-    """A permission that was approved ten seconds after it was asked."""
+def asked(
+    number: int, tool: str, given: dict[str, Any], *, after: float = 0.0, agent: str = "a1", **more: Any
+) -> RequestRow:
+    """A permission that was approved ten seconds after it was asked; `more` are further fields of it."""
     at = START + timedelta(seconds=after or number * 60)
     given_id, later = {"request_id": f"p-{number}"}, at + timedelta(seconds=10)
-    payload = {**given_id, "tool": tool, "input": given}
+    payload = {**given_id, "tool": tool, "input": given, **more}
     made, said = partial(make_message, number, created=to_text(at)), partial(make_message, number + 1000)
     question = made(type="permission_request", sender=agent, to="ceo", payload=payload)
     yes = {**given_id, "approve": True}
@@ -34,43 +38,143 @@ def asked(number: int, tool: str, given: dict[str, object], *, after: float = 0.
     return judge([question, answer], TeamConfig(lead="ceo"), None, at)[question]
 
 
-PAIRS: tuple[Callable[[str], tuple[str, dict[str, object]]], ...] = (
-    lambda name: ("Bash", {"command": f"prog{name} build --target {name}-1"}),
-    lambda name: ("Bash", {"command": f"cd /srv/{name} && make{name} -j8 all"}),
-    lambda name: ("Edit", {"file_path": f"/srv/{name}.py", "old_string": "a", "new_string": "b"}),
-    lambda name: ("WebFetch", {"url": f"https://{name}.example.org/page?q=1", "prompt": "read"}),
-)
+PLACE = "/srv/atlas"
 
 
-def test_of_planted_pairs_nearly_all_are_found_and_few_others() -> None:
-    planted, second = ([PAIRS[number % 4](f"n{number}") for number in range(40)] for _ in range(2))
-    for _, given in second:  # the same thing on something else
-        given.update({key: str(given[key]).replace("-1", "-2").replace("q=1", "q=2") for key in given})
-    others: list[tuple[str, dict[str, object]]] = [
-        ("Bash", {"command": f"tool{number} run{'-x' * (number % 3)} --mode {number}"}) for number in range(60)
-    ]
-    rows = [asked(number, tool, given) for number, (tool, given) in enumerate([*planted, *second, *others], start=1)]
-    known = sorted(rows, key=lambda row: row.answered_at or START, reverse=True)
-    found = sum(decided_before(row, known) == [first] for row, first in zip(rows[40:80], rows, strict=False))
-    false = sum(bool(decided_before(row, known)) for row in (*rows[:40], *rows[80:]))
-    assert found >= 38
-    assert false <= 1
+def cases_of(*inputs: dict[str, Any], tool: str = "Bash", **more: Any) -> list[str]:
+    """What each of some permissions has in common with those that are alike, in the order of `inputs`."""
+    rows = [asked(number, tool, given, **more) for number, given in enumerate(inputs, start=1)]
+    causes = causes_of(rows)
+    return [causes[row.key] for row in rows]
 
 
 @pytest.mark.parametrize(
-    ("command", "other", "alike"),
+    ("command", "other"),
     [
-        ("git push origin a", "git push origin b", True),
-        ("git push origin a", "git push --force origin a", False),
-        ("A=1 pytest -q tests/a", "pytest tests/b -q", True),
-        ("npm test", "npm publish", False),
-        ("ls; rm -rf x", "ls x", False),
-        ("echo 'a", "echo 'b", True),
+        ("git push origin a", "git push origin b"),
+        ("git push origin a", "git push origin a"),
+        ("A=1 pytest -q tests/a", "A=1 pytest -q tests/b"),
+        ("load.py --table=a --dry", "load.py --table=b --dry"),
+        ("echo 'one two'", "echo 'one three'"),
+        ("cd x\nls", "cd x\nls"),
+        ("ls; rm -rf x", "ls; rm -rf x"),
     ],
 )
-def test_the_shape_of_a_command_is_its_program_subcommand_and_flags(command: str, other: str, *, alike: bool) -> None:
-    causes = [cause_of(asked(number, "Bash", {"command": text})) for number, text in enumerate((command, other), 1)]
-    assert (causes[0] == causes[1]) is alike
+def test_simple_commands_that_differ_in_one_word_and_equal_ones_are_alike(command: str, other: str) -> None:
+    first, second = cases_of({"command": command}, {"command": other})
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("command", "other"),
+    [
+        ("git push origin a", "git push --force origin a"),
+        ("git push origin a", "git push upstream b"),
+        ("git push origin a -q", "git push origin a -f"),
+        ("ls a", "rm a"),
+        ("A=1 make a", "A=2 make a"),
+        ("cd src\nrm a", "cd src\nrm b"),
+        ("cd src\r\nrm a", "cd src\r\nrm b"),
+        ("echo a; rm x", "echo b; rm x"),
+        ("echo a|sh", "echo b|sh"),
+        ("echo a && x", "echo b && x"),
+        ("echo a&", "echo b&"),
+        ("echo $(a)", "echo $(b)"),
+        ("echo `a`", "echo `b`"),
+        ("echo $a", "echo $b"),
+        ("echo a > x", "echo a > y"),
+        ("cat < a", "cat < b"),
+        ("rm *.a", "rm *.b"),
+        ("rm {a,b}", "rm {a,c}"),
+        ("rm ~/a", "rm ~/b"),
+        ("echo a # x", "echo a # y"),
+        ("echo a\\ b", "echo a\\ c"),
+        ("echo !a", "echo !b"),
+        ("echo 'a", "echo 'b"),
+        ('sh -c "ls src/3"', 'sh -c "rm -rf src"'),
+        ("sh -c 'ls a;b'", "sh -c 'ls a;c'"),
+        ("git push a", "git push  a"),
+        ("git push a", "git push\u00a0a"),
+        ("git push a", "git push \u200ba"),
+        ("git push a", "git push \u0430"),
+        ("git push a", "git push \u202ea"),
+        ("git push a", "git push a "),
+        ("x " * 60 + "a", "x " * 60 + "b"),
+    ],
+)
+def test_everything_else_is_alike_only_where_it_is_equal(command: str, other: str) -> None:
+    first, second = cases_of({"command": command}, {"command": other})
+    assert first != second
+
+
+def test_what_stands_beside_the_command_makes_another_request() -> None:
+    plain = {"command": "make a", "description": "Build it"}
+    others: list[dict[str, Any]] = [
+        {"command": "make b", "dangerouslyDisableSandbox": True},
+        {"command": "make c", "run_in_background": 1},
+        {"command": "make d", "run_in_background": True},
+        {"command": ["make", "e"]},
+    ]
+    causes = cases_of(plain, {"command": "make z", "description": "Build the other"}, *others)
+    assert causes[0] == causes[1]
+    assert len(set(causes)) == 5
+    elsewhere, denied = cases_of(plain, directory="/srv/other"), cases_of(plain, denied="by the check")
+    assert len({*causes, *elsewhere, *denied, *cases_of(plain, tool="Shell")}) == 8
+
+
+def test_three_that_differ_by_pairs_in_another_word_are_no_group_of_three() -> None:
+    causes = cases_of(*({"command": f"cp {two}"} for two in ("a b", "a c", "d b")))
+    assert causes[1] != causes[2]
+    assert causes[0] in causes[1:]
+
+
+def test_a_long_text_is_looked_at_once() -> None:
+    assert simple_words("a " * 500_000) == ()
+    assert simple_words('"a ' * 300) == ()
+    assert simple_words("a '" * 300) == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "change"),
+    [
+        ({"command": "make deploy"}, {"command": "make deploy "}),
+        ({"command": "make deploy"}, {"timeout": 600}),
+        ({"command": "make deploy"}, {"dangerouslyDisableSandbox": True}),
+        ({"command": 'sh -c "ls"'}, {"command": 'sh -c "rm -rf /"'}),
+        ({"command": "kubectl delete pod a"}, {"command": "kubectl delete ns prod"}),
+        ({"command": "npm run build"}, {"command": "npm run build | sh"}),
+        ({"command": "x", "deep": {"a": 1}}, {"deep": {"a": True}}),
+        ({"url": "https://example.org/a"}, {"url": "https://example.org/b"}),
+        ({"file_path": "/a", "old_string": "a", "new_string": "b"}, {"new_string": "c"}),
+    ],
+)
+def test_decided_on_the_same_before_means_equal_input_in_an_equal_folder(
+    given: dict[str, Any], change: dict[str, Any]
+) -> None:
+    same, other = asked(1, "Tool", given), asked(2, "Tool", {**given, **change})
+    elsewhere = asked(3, "Tool", given, directory="/srv/other")
+    another_tool = asked(4, "Other", given)
+    again = asked(5, "Tool", dict(reversed(given.items())))
+    assert decided_before(again, [another_tool, elsewhere, other, same]) == [same]
+
+
+TITLES: list[tuple[dict[str, Any], str]] = [
+    ({"command": "rm -rf ~/precious", "description": "List the sources"}, "T: rm -rf ~/precious"),
+    ({"command": ["rm", "a b"]}, "T: rm 'a b'"),
+    ({"command": "cd src\nrm x"}, "T: cd src …"),
+    ({"file_path": "/srv/atlas/src/a.py"}, "T: src/a.py"),
+    ({"description": "harmless", "sql": "DROP TABLE users"}, "T: sql: DROP TABLE users, description: harmless"),
+    ({"description": "harmless"}, "T: description: harmless"),
+    ({"deep": {"a": [1]}}, 'T: deep: {"a": [1]}'),
+    ({}, "T"),
+]
+
+
+@pytest.mark.parametrize(("given", "title"), TITLES, ids=[title for _, title in TITLES])
+def test_the_title_of_a_permission_is_made_of_tool_and_input(given: dict[str, Any], title: str) -> None:
+    row = asked(1, "T", given, directory=PLACE, summary="T: ls src/3", content="all is well")
+    assert row.title == title
+    assert said_in(row.question) == summary_of(row.question) == title
 
 
 def test_blocked_time_counts_what_overlaps_once_for_its_agent() -> None:
@@ -89,10 +193,13 @@ def office(make_team: Callable[..., CommandLine]) -> CommandLine:
 
 
 def test_one_verdict_answers_those_that_are_named_each_on_its_own(office: CommandLine) -> None:
-    asked = [office.ok("--as", "task-manager", "ask", f"Build {number}?").out.strip() for number in range(3)]
+    asked = [office.ok("--as", "task-manager", "ask", "Build it?").out.strip() for _ in range(3)]
     words = [office.ok("show", request, "--json").json["seen"] for request in asked]
     causes = {row["cause"] for row in office.ok("--as", "ceo", "requests", "--json").json["requests"]}
     assert len(causes) == 1
+    office.ok("--as", "task-manager", "ask", "Build the other?")
+    rows = office.ok("--as", "ceo", "requests", "--json").json["requests"]
+    assert len({row["cause"] for row in rows}) == 2
     several = ("reject", *asked[:2], "--reason", "not today")
     refused = office("--as", "ceo", *several, "--seen", words[0])
     assert refused.status == 2
@@ -102,7 +209,7 @@ def test_one_verdict_answers_those_that_are_named_each_on_its_own(office: Comman
     assert [rows[request]["state"] for request in asked] == ["rejected"] * 2 + ["open"]
     before = office.ok("show", asked[2], "--json").json["before"]
     assert before == []  # asked before the others were decided
-    later = office.ok("--as", "task-manager", "ask", "Build 9?").out.strip()
+    later = office.ok("--as", "task-manager", "ask", "Build it?").out.strip()
     shown = office.ok("show", later, "--json").json["before"]
     assert {row["reason"] for row in shown} == {"not today"}
     assert "decided on the same before" in office.ok("show", later).out

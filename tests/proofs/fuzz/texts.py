@@ -25,12 +25,13 @@ from team_console.store.protocol.checks import mask_secrets, problems_of, secret
 from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.titles import message_title
+from team_console.store.views.alike import simple_words
 from team_console.store.views.evidence import claimed_checks, named_files, named_stories, other_stories
 from team_console.store.views.proposals import difference, suggestion_words
 from team_console.store.views.search import message_found, parse_query
 from team_console.widgets.details import message_document
 from team_console.widgets.document import code, diff, laid_out, plain, prose
-from team_console.widgets.text import crop, marked_differences, marked_hits, wrap
+from team_console.widgets.text import crop, marked_hits, wrap
 
 from tests.proofs.fuzz.inputs import FRAGMENTS
 
@@ -95,7 +96,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "wrapped": lambda text: wrap(((text.replace("\n", " "), ""),), 80),
     "cropped": lambda text: crop(text, 40),
     "hits": lambda text: marked_hits(((text, ""),), ("a", "be")),
-    "differences": lambda text: marked_differences((text, text + "x")),
+    "simple command": simple_words,
 }
 """Everything that reads a text of an agent without being asked how long it is."""
 

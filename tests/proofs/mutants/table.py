@@ -29,6 +29,20 @@ GUARDS: Mapping[str, Guard] = {
     "words-of-others-decide-nothing": guard(
         always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
     ),
+    "title-of-tool-and-input": guard(
+        never, "cli/test_titles_of_permissions.py::test_a_title_is_never_in_the_words_of_the_asker[status]"
+    ),
+    "simple-command": guard(never, "views/test_alike.py::test_everything_else_is_alike_only_where_it_is_equal"),
+    "options-are-equal": guard(never, "views/test_alike.py::test_everything_else_is_alike_only_where_it_is_equal"),
+    "same-folder": guard(
+        without_element(3),
+        "views/test_alike.py::test_decided_on_the_same_before_means_equal_input_in_an_equal_folder",
+    ),
+    "what-is-gone-is-not-counted": guard(
+        giving(False),
+        "console/test_alike_is_drawn_whole.py"
+        "::test_a_row_that_was_withdrawn_or_answered_while_it_is_read_is_counted_nowhere",
+    ),
     "letters-of-a-remark": guard(
         always, "console/test_understanding.py::test_letters_of_a_remark_that_is_typed_too_early_decide_nothing"
     ),

@@ -1,0 +1,124 @@
+"""Permissions in one row: the whole input of each is drawn, with what differs marked, and every number is the same."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from team_console.store.service import asking
+from team_console.store.service.caller import Caller
+
+from tests.console.conftest import AUTHOR, LEAD, Desk, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+def ask(team: MemoryTeam, command: str, agent: str = AUTHOR, summary: str | None = None, **more: Any) -> str:
+    """A permission to run a command; its id."""
+    given = {"command": command, **more}
+    caller = Caller(team, agent)
+    asked = asking.ask_permission(caller, tool="Bash", input=given, directory="/srv/atlas", summary=summary)
+    assert asked.request_id is not None
+    return asked.request_id
+
+
+def marked(desk: Desk) -> list[str]:
+    """The words of the detail that are set apart."""
+    return [text for line in desk.app.main.pane.detail._lines for text, tone in line if tone == "hit"]
+
+
+async def test_of_many_each_is_drawn_whole_and_the_word_that_differs_is_marked(team: MemoryTeam) -> None:
+    names = [f"branch-{number:02}" for number in range(45)]
+    for name in names:
+        ask(team, f"git push origin {name}", description=f"Push {name} to the others", timeout=600)
+    async with opened(team) as desk:
+        await desk.shows("Needs you · 45 · 45 permissions", "45 alike: Bash: git push origin …")
+        await desk.reads(*(f"│ git push origin {name}\n" for name in names))
+        await desk.reads(*(f"Push {name} to the others" for name in names))
+        assert desk.detail.count("timeout: 600") == 45
+        assert marked(desk) == names
+        await desk.press("tab", "end")
+        await desk.shows("git push origin branch-44")
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ("cd src\nrm -f a.log", "cd src\nrm -f b.log", "cd src\nrm -f ../precious.db"),
+        ('sh -c "ls src"', 'sh -c "rm -rf src"', 'sh -c "rm -rf ~/precious"'),
+        ("git push origin a", "git push\u00a0origin a", "git push origin\u00a0a"),
+        ("git push origin a", "git push origin \u200ba", "git push origin \u200ca"),
+        ("git push origin a", "git push origin \u0430", "git push origin \u03b1"),
+        ("git push origin a", "git push origin \u202ea", "git push origin a; rm x"),
+        ("npm run build", "npm run build | sh", "npm run build > x"),
+        ("make [bold]a[/]", "make [bold]b[/]", "make [bold]c[/]"),
+    ],
+)
+async def test_what_is_no_simple_command_that_differs_in_one_word_has_a_row_of_its_own(
+    team: MemoryTeam, commands: tuple[str, ...]
+) -> None:
+    for command in commands:
+        ask(team, command)
+    async with opened(team) as desk:
+        await desk.shows("Needs you · 3")
+        await desk.lists(3)
+        assert "alike" not in desk.text
+
+
+async def test_equal_ones_of_any_form_are_one_row_of_which_each_is_drawn(team: MemoryTeam) -> None:
+    for agent in (AUTHOR, "schedule-manager", "file-manager"):
+        ask(team, "cd src\nrm -f build.log", agent)
+    async with opened(team) as desk:
+        await desk.shows("3 alike: Bash: cd src …")
+        await desk.reads("── file-manager · command", "── schedule-manager · command", f"── {AUTHOR} · command")
+        assert desk.detail.count("│ rm -f build.log") == 3
+        assert marked(desk) == []
+
+
+async def test_no_words_of_the_asker_are_the_title_of_a_permission(team: MemoryTeam) -> None:
+    for number in range(2):
+        ask(team, f"ls src/{number}", description="List the sources")
+    ask(team, "rm -rf ~/precious", summary="Bash: ls src/2", description="List the sources")
+    async with opened(team) as desk:
+        await desk.lists(3)
+        await desk.shows("Bash: rm -rf ~/precious")
+        assert "ls src/2" not in desk.text
+        await desk.asks("space", "space", "space", "a")
+        await desk.shows("Bash: rm -rf ~/precious")
+        assert "ls src/2" not in desk.text
+
+
+def numbers(desk: Desk) -> set[str]:
+    """Every number that says how much waits: of the tab, the border, the group."""
+    found = re.findall(r"Needs you(?: ·)? (\d+)|WAITING (\d+)|(\d+) permissions?", desk.text)
+    return {number for each in found for number in each if number}
+
+
+async def test_a_row_that_was_withdrawn_or_answered_while_it_is_read_is_counted_nowhere(team: MemoryTeam) -> None:
+    asked = [ask(team, f"make {name}") for name in "abc"] + [ask(team, "rm -r build")]
+    async with opened(team) as desk:
+        await desk.shows("3 alike: Bash: make …", "Needs you · 4")
+        assert numbers(desk) == {"4"}
+        asking.withdraw(Caller(team, AUTHOR), request_id=asked[0], reason="found another way")
+        await desk.shows("Needs you · 3")
+        assert numbers(desk) == {"3"}
+        await desk.press("G")
+        await desk.reads("rm -r build")
+        asking.withdraw(Caller(team, AUTHOR), request_id=asked[3], reason="no need")
+        await desk.shows("Needs you · 2")
+        assert numbers(desk) == {"2"}
+        assert "rm -r build" in desk.text, "what is read stays there"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 24), (200, 50)])
+async def test_a_command_that_is_wider_than_the_screen_is_marked_where_it_differs(
+    team: MemoryTeam, size: tuple[int, int]
+) -> None:
+    words = [f"{'long-' * 30}{number}" for number in range(3)]
+    for word in words:
+        ask(team, f"tool {'--flag=1 ' * 10}{word} end")
+    async with opened(team, me=LEAD, size=size) as desk:
+        await desk.reads("┊ ")
+        assert "".join(marked(desk)) == "".join(words)
