@@ -311,6 +311,10 @@ def _changed(facts: Facts) -> Iterator[Problem]:
             yield changed_problem(message_id, what)
 
 
+_LIKE_ALL = frozenset({"all", "everyone", "everybody", "team", "broadcast", "*", "所有人"})
+"""Words that writers use for everybody; `all` alone is understood."""
+
+
 def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
     """Yield names nobody can write to, or that are on no roster, or easily taken for another."""
     names = [row.name for row in roster if not row.stranger]
@@ -321,6 +325,9 @@ def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
         if not row.is_addressable:
             text = f"{name} writes or is written to, and is no name that anybody could write to"
             yield Problem("UNADDRESSABLE", "warning", name, text, f"Have it call itself otherwise. {RULE}")
+        elif name.casefold() in _LIKE_ALL and row.last_seen is None:
+            text = f"{name} is written to as if it were everybody, and nobody of that name was ever heard"
+            yield Problem("STRANGER", "warning", name, text, "'to: all', in small letters, reaches everybody.")
         elif row.stranger:
             hint = guess(name, names, "Add it to the settings if it belongs here.")
             where = "on no roster" if facts.complete else f"on no roster {_OF_THOSE}"

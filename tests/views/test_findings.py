@@ -95,6 +95,7 @@ CASES: Mapping[str, Callable[[Chronicle, bool], object]] = {
     "CONTRADICTORY_ANSWER": lambda story, bad: _answered(story, True, not bad),
     "ANSWERED_TWICE": lambda story, bad: _answered(story, *[True] * (2 if bad else 1)),
     "OVERDUE_REQUEST": _overdue,
+    "STRANGER of everybody": lambda story, bad: story.say(LEAD, "Everyone" if bad else "all"),
     "STRANGER": lambda story, bad: story.say("file-manger" if bad else "file-manager", LEAD),
     "PREFIX_MISMATCH": lambda story, bad: _asked(
         story, END, agent_name="dev-1", msg_type="DEBUG_RESULT" if bad else END

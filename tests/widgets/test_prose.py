@@ -45,6 +45,7 @@ def test_names_with_underscores_and_stars_in_arithmetic_stay_as_they_are() -> No
         "[@click=app.quit]press[/]",
         "[bold red]markup[/bold red] [/b]",
         "[ref]: https://evil.example",
+        "***a*** and ****b****",
     ],
 )
 def test_what_a_markdown_reader_would_hide_is_shown(text: str) -> None:
