@@ -103,7 +103,7 @@ class ConsoleApp(ContainedApp[int]):
         @property
         def is_beside(self) -> bool:
             """Whether no message came or went."""
-            return self.hint is not None and self.hint.beside
+            return self.hint is not None and self.hint.beside and not self.hint.notes
 
     @dataclass
     class Progressed(Message):

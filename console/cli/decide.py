@@ -625,7 +625,7 @@ def everyone(call: Call) -> tuple[list[str], list[str]]:
 
     snapshot = call.snapshot()
     roles = members(snapshot.config, snapshot.messages)
-    quiet = silent(snapshot.config, snapshot.messages)
+    quiet = silent(snapshot.config, (*snapshot.messages, *snapshot.notes))
     skip = {call.actor, USER, snapshot.config.lead, *quiet}
     names = stop_order((name for name in roles if name not in skip), roles)
     if not names:

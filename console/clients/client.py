@@ -92,7 +92,8 @@ class Client(ABC):
         return False
 
     def status_of(self, session: str) -> str:
-        """Return its own word for what a session does: `waiting` while a dialog is open; empty where it has none."""
+        """Return its own word for what a session does: `idle`, `busy`, `waiting` while a dialog is open; empty where it
+        has none."""
         return ""
 
     @abstractmethod

@@ -33,14 +33,20 @@ def answer_event(call: Invocation, files: SessionFiles) -> int:
         try:
             if not session.is_of_agent:
                 return 0
-            if call.wake:
-                return wait_for_mail(session)
+            if call.waker is not None:
+                return wait_for_mail(session, call.waker)
             act = _ACTS.get(session.event.name)
             if act is not None:
                 act(session)
+            if session.event.name in _WAITED_FROM and not session.client.is_woken_by_hook:
+                wait_beside(session)
         finally:
             session.team.close()
     return 0
+
+
+_WAITED_FROM = frozenset({EventName.SESSION_START, EventName.PROMPT, EventName.STOP})
+"""Events from which on somebody waits for mail beside the session."""
 
 
 def _started(session: ClientSession) -> None:
@@ -115,8 +121,6 @@ def _stopped(session: ClientSession) -> None:
         session.files.write(TURN, {**known, "blocks": blocks + 1})
     else:
         session.note(Doing.IDLE, last_words=session.event.last_words)
-        if not session.client.is_woken_by_hook:
-            wait_beside(session)
     session.remember()
 
 

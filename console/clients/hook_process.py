@@ -7,8 +7,7 @@ import select
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 
 OUT, ERR = 1, 2
 """Descriptors of the two outputs."""
@@ -43,15 +42,6 @@ def is_read(descriptor: int, milliseconds: int | None = 0) -> bool:
         return not poll.poll(milliseconds)
     except OSError:
         return False
-
-
-def client_pid() -> int:
-    """Return the process of the client that started this hook, perhaps through a shell."""
-    pid = os.getppid()
-    with suppress(OSError, ValueError):
-        while Path(f"/proc/{pid}/comm").read_text().strip().endswith("sh"):
-            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    return pid
 
 
 _ENDING = {signal.SIGTERM, signal.SIGHUP}

@@ -28,12 +28,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.claude import NAME as CLAUDE
+from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.codex import NAME as CODEX
 from team_console.console.clients.event import EventName
 from team_console.console.clients.instructions import PROGRAM, instructions_for, program
 from team_console.console.clients.quick import Invocation
 from team_console.console.clients.rules import native_rules
-from team_console.console.clients.running import claude_home, claude_sessions, codex_home, facts_of_session, is_alive
+from team_console.console.clients.running import claude_home, claude_sessions, codex_home, facts_of_session
 from team_console.console.clients.session_files import (
     EACH,
     RUNNING,
@@ -377,7 +378,8 @@ def hook_entries(
         shown = {"statusMessage": _ASKING} if event in _WAITING and client == CLAUDE else {}
         entries[event] = [_entry(condition + shell_line(words), seconds, **shown)]
     if client == CLAUDE:  # the only one whose idle session a hook can wake
-        entries["Stop"].append(_entry(condition + shell_line([*command, "--wake"]), 7 * A_DAY, asyncRewake=True))
+        for event in (EventName.SESSION_START, EventName.PROMPT):
+            entries[event].append(_entry(condition + shell_line([*command, "--wake"]), 7 * A_DAY, asyncRewake=True))
     return entries
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from team_console.console.clients.client import LONGEST_CONTEXT
+from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.denied import is_denied_before, keep_allowed
 from team_console.console.clients.instructions import command_of
-from team_console.console.clients.running import is_alive
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import HANDED
 from team_console.store.model.errors import Code, TeamError

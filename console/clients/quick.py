@@ -159,6 +159,7 @@ class Invocation:
         wake: Whether to wait for mail and wake the session.
         held: Rules of calls for which another hook of this session waits for a human in any case.
         holds: Whether the call waits for a human even where none is there, and is refused where none decides.
+        waker: Holds the lock of the one process that waits beside the session; None where this is another.
         has_own_name: Whether the session joined with all others, under a name made for it.
         data: The event.
     """
@@ -169,6 +170,7 @@ class Invocation:
         self.client = options.get("client", "")
         self.timeout = options.get("timeout", "")
         self.wake = "wake" in options
+        self.waker: int | None = None
         self.has_own_name = False
         self.holds = "hold" in options
         self.held = options.get("held", "").split(",")

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from team_console.console.clients.client_process import is_alive
 from team_console.store.model.home import home
 
 _LARGEST = 1 << 16
@@ -30,17 +31,6 @@ def _terminal_of(pid: int) -> str:
     except OSError:
         return ""
     return f" on {file}" if file.startswith(("/dev/pts/", "/dev/tty")) else " without a terminal"
-
-
-def is_alive(pid: object) -> bool:
-    """Return whether a process runs, as far as that can be told."""
-    try:
-        os.kill(pid if isinstance(pid, int) else 0, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def claude_home() -> Path:

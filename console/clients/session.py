@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from team_console.console.clients.event import Reply
 from team_console.console.clients.hook_process import OUT, write_line
 from team_console.console.clients.quick import Invocation, Look, marks_of
-from team_console.console.clients.session_files import LOOK, TEAMMATE, SessionFiles
+from team_console.console.clients.session_files import LOOK, STATE, TEAMMATE, SessionFiles
 from team_console.console.clients.table import client_of
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
+from team_console.store.backends.session_notes import write_note
 from team_console.store.contract.team import new_name
+from team_console.store.model.errors import TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
-from team_console.store.protocol.membership import Doing, known
+from team_console.store.protocol.membership import SESSION, Doing, known
 from team_console.store.service.caller import Caller
 from team_console.store.service.grants import is_granted
-from team_console.store.service.sessions import is_urgent, mail_waiting, note_session
+from team_console.store.service.sessions import LONGEST_LAST_WORDS, is_urgent, mail_waiting, note_session
 
+_MOMENT = 0.5
+"""Seconds for which a look waits for the lock."""
 LOCK_WAIT = 10.0
 """Seconds a hook waits for the lock."""
 
@@ -64,7 +69,14 @@ class ClientSession:
         return Caller(self.team, name or self.name, wait)
 
     def note(self, doing: Doing, *, last_words: str = "", wait: float = LOCK_WAIT) -> None:
-        """Note what this event's agent is doing now."""
+        """Note what this event's agent is doing now: a session in a file of its own, where its team has a place for it.
+
+        In the store stands what others rest on: who came along with it, and that these went when it ended.
+        """
+        if self.teammate is None:
+            self.files.write(STATE, {"doing": str(doing), "at": time.time()})
+            if self._keep_beside(doing, last_words) and not self._is_on_record(doing):
+                return
         note_session(
             self.caller(self.me, wait=wait),
             session=self.event.session,
@@ -77,6 +89,20 @@ class ClientSession:
         if self.event.teammate is not None:
             self.files.write(TEAMMATE + self.event.teammate, {"doing": str(doing), "name": self.name})
 
+    def _keep_beside(self, doing: Doing, last_words: str) -> bool:
+        places = self.team.places()
+        note = {"member": self.me, "session": self.event.session, "state": str(doing), "client": self.event.client}
+        note |= {"mode": self.event.mode, "last_words": last_words[:LONGEST_LAST_WORDS]}
+        like = places.get("queue") or places.get("database", "")
+        return "presence" in places and write_note(places["presence"], note, like=like)
+
+    def _is_on_record(self, doing: Doing) -> bool:
+        """Return whether the store says that the session goes on, or has to say that its member is there at all."""
+        messages = self.team.snapshot().messages
+        if doing is Doing.ENDED:
+            return any(message.type == SESSION and self.event.session in str(message.payload) for message in messages)
+        return not self.config.declared and self.me not in known(self.config, messages)
+
     def meet_teammate(self) -> None:
         """Make sure that a teammate is known before it acts: its start may not have been told."""
         if self.event.teammate is not None and self.files.read(TEAMMATE + self.event.teammate) is None:
@@ -84,6 +110,16 @@ class ClientSession:
 
     def remember(self) -> None:
         """Leave for the next event how the store looks, so that it can see at little cost whether anything changed.
+
+        Of a store that another program left, only a turn of the lock tells.
+        """
+        if not self._remembers():
+            with suppress(TeamError), self.caller(self.me, wait=_MOMENT).transaction("look"):
+                pass
+            self._remembers()
+
+    def _remembers(self) -> bool:
+        """Leave the look; False where nothing certain can be told.
 
         The files are looked at before their content is: a change in between makes the next event look again.
         """
@@ -94,11 +130,12 @@ class ClientSession:
         waiting = [mail_waiting(self.caller(name)) for name in self._names()]
         if None in waiting:
             self.files.remove(LOOK)
-            return
+            return False
         urgent = any(is_urgent(message, self.config) for messages in waiting for message in messages or ())
         look |= {"urgent": urgent, "granted": any(is_granted(self.team, name) for name in self._names())}
         rules = list(self.config.asked_for(self.me))
         self.files.write(LOOK, {**look, "wait": self.config.wait_for_human, "ask_for": rules})
+        return True
 
     def sweep_askers(self) -> None:
         """Take away the files of processes that were killed while they waited, or every later event would look at them.

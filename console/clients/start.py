@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from team_console.console.clients.client_process import become_waker
 from team_console.console.clients.quick import Invocation, needs_nothing
 from team_console.console.clients.session_files import EACH, files_of, name_of, note_run
 from team_console.store.model.json_object import distinct
@@ -72,7 +73,13 @@ def _run(words: Sequence[str]) -> int:
         return 0
     note_run(data, session=call.session, agent=call.actor, location=call.location)
     files = files_of(call.session, call.actor, call.location)
-    if not call.wake and not call.holds and needs_nothing(call, files):
+    if call.wake:
+        if data.get("agent_id"):  # a subagent is woken by the session that it works in
+            return 0
+        call.waker = become_waker(files, data)
+        if call.waker is None:
+            return 0
+    elif not call.holds and needs_nothing(call, files):
         return 0
     from team_console.console.clients.hook import answer_event
 

@@ -1,51 +1,90 @@
-"""Waking a session that rests: a process that waits beside it for mail."""
+"""Waking a session that rests: one process waits beside each session for mail, from its start to its end."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from contextlib import suppress
 from functools import partial
-from itertools import count
 
-from team_console.console.clients.hook_process import ERR, client_pid, is_read, listening, write_line
+from team_console.console.clients.client_process import client_pid, has_waker, is_alive, is_waker
+from team_console.console.clients.hook_process import ERR, is_read, listening, write_line
 from team_console.console.clients.instructions import program
 from team_console.console.clients.mail import hand_mail
 from team_console.console.clients.quick import WAKE
-from team_console.console.clients.running import is_alive
 from team_console.console.clients.session import ClientSession
-from team_console.console.clients.session_files import TURN, WAITS
-from team_console.store.contract.team import new_name
+from team_console.console.clients.session_files import STATE
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.membership import Doing
 from team_console.store.service.sessions import mail_waiting
 from team_console.store.service.waiting import UnavailableStore, until
 
 _TICK = 1.0
-"""Seconds between two looks whether the session went on by itself, or is gone."""
+"""Seconds between two looks whether the session rests, works or is gone."""
+_TICK_WITH_MAIL = 0.3
+_RESTING_LOOKS = 2
+"""Looks in a row that find the session at rest: between the steps of a turn, and at its begin, one may."""
 _PATIENCE = 60.0 * 60 * 24 * 30
 
 
-def wait_for_mail(session: ClientSession) -> int:
-    """Wait until mail comes, then say it and wake the session; end quietly when the session goes on or is gone.
+class Rest:
+    """Whether a session rests: as its client's own record says, else as its last event.
 
-    The newest of several that wait in one session goes on, so that each end of a turn may start one.
+    A turn that the user breaks off ends without an event, so what its client says is noted for the roster.
     """
-    if session.event.thread and session.event.teammate is None:
-        return 0
-    token = new_name()
-    turn = session.files.read(TURN)  # before anybody can see that somebody waits
-    session.files.write(WAITS, {"token": token})
-    looks, outage = count(), UnavailableStore()
+
+    def __init__(self, session: ClientSession) -> None:
+        self._session = session
+        self._looks = 0
+        self._known: object = None
+        self._has_noted = False
+
+    def look(self) -> bool:
+        """Look once more; returns whether it rests."""
+        session = self._session
+        state = session.files.read(STATE) or {}
+        is_working = state.get("doing") == Doing.WORKING
+        word = session.client.status_of(session.event.session)
+        if not word:
+            return not is_working
+        # guard: new-turn-is-no-rest
+        is_same = state == self._known
+        self._known, self._looks = state, self._looks + 1 if word == "idle" and is_same else 0
+        rests = self._looks >= _RESTING_LOOKS
+        if rests and is_working:
+            self._note(Doing.IDLE)
+        elif self._has_noted and not is_working and word == "busy":
+            self._note(Doing.WORKING)
+        return rests
+
+    def _note(self, doing: Doing) -> None:
+        self._session.note(doing)
+        self._known, self._has_noted = self._session.files.read(STATE), doing is Doing.IDLE
+
+
+def wait_for_mail(session: ClientSession, held: int) -> int:
+    """Wait beside the session until mail comes while it rests, then say it and wake the session; returns the status.
+
+    Ends quietly when the session or its client has ended.
+
+    Args:
+        held: Holds the lock of the one process that waits.
+    """
+    rest, outage = Rest(session), UnavailableStore()
+    client = client_pid(session.call.data)
+    tick = _TICK
 
     def woken() -> bool | None:
-        if not _is_wanted(session, token, turn):
+        nonlocal tick
+        # guard: waker-ends-with-session
+        if not (is_waker(session.files, held) and is_alive(client) and is_read(ERR)):
             return False
-        if next(looks) == 0:  # the hook that runs at the same end of the turn goes first, and need not wake anybody
-            return None
+        rests = rest.look()
         waiting = mail_waiting(session.caller())
-        if waiting is not None and not waiting:
+        has_mail = waiting is None or bool(waiting)
+        tick = _TICK_WITH_MAIL if has_mail else _TICK
+        # guard: wake-only-resting-session
+        if not (has_mail and rests):
             return None
         try:
             return not session.client.is_woken_by_hook or hand_mail(session, partial(write_line, ERR)) or None
@@ -56,13 +95,13 @@ def wait_for_mail(session: ClientSession) -> int:
 
     try:
         with listening(ERR):
-            is_woken = until(session.team, lambda: outage.look(woken), timeout=_PATIENCE, tick=lambda: _TICK)
+            is_woken = until(session.team, lambda: outage.look(woken), timeout=_PATIENCE, tick=lambda: tick)
     except KeyboardInterrupt:
         return 0
-    if is_woken and not session.client.is_woken_by_hook:
-        session.client.wake(session.event.session, _NUDGE.format(session.name))
-        return 0
     if not is_woken:
+        return 0
+    if not session.client.is_woken_by_hook:
+        session.client.wake(session.event.session, _NUDGE.format(session.name))
         return 0
     session.note(Doing.WORKING)
     return WAKE
@@ -75,30 +114,22 @@ _NUDGE = (
 
 
 def wait_beside(session: ClientSession) -> None:
-    """Start a process that waits for mail while a session rests, where a hook of its own would hold the turn.
+    """Start the process that waits beside a session of a client which waits for its hooks, unless there is one.
 
-    A run without a terminal is over then.
+    A run without a terminal is over when it rests.
     """
-    if session.event.thread or session.client.is_headless(session.event):
+    if session.event.thread or session.client.is_headless(session.event) or has_waker(session.files):
         return
     identity = ["--as", session.me, "-t", session.call.location or session.team.location]
     command = [*program(), *identity, "hook", "--wake", "--client", session.client.name]
+    facts = {**session.call.data, "client_pid": client_pid(session.call.data)}
+    null = subprocess.DEVNULL
     with suppress(OSError):
-        null = subprocess.DEVNULL
         started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=null, stderr=null, start_new_session=True)
         with started.stdin:  # type: ignore[union-attr]
-            started.stdin.write(json.dumps({**session.call.data, "client_pid": client_pid()}).encode())  # type: ignore[union-attr]
+            started.stdin.write(json.dumps(facts).encode())  # type: ignore[union-attr]
 
 
 def is_nudge(prompt: str, name: str) -> bool:
     """Return whether a prompt is no more than the word that mail has come."""
     return prompt.strip() == _NUDGE.format(name)
-
-
-def _is_wanted(session: ClientSession, token: str, turn: object) -> bool:
-    """Return whether the session still rests, and this is who waits for it."""
-    newest = session.files.read(WAITS)
-    if not is_alive(session.call.data.get("client_pid", os.getpid())):
-        return False
-    # guard: wake-only-resting-session
-    return newest is not None and newest.get("token") == token and session.files.read(TURN) == turn and is_read(ERR)

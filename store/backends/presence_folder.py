@@ -16,7 +16,12 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.locked_files import SAFE, is_locked, open_folder
+from team_console.store.backends.session_notes import files_of_notes, read_note
 from team_console.store.contract.team import UNKNOWN, Attendance, Presence, is_presence_name
+from team_console.store.model.clock import from_file, to_text
+from team_console.store.model.message import Message, Priority, Status, new_record
+from team_console.store.model.names import as_name
+from team_console.store.protocol.membership import SESSION
 
 _MOMENT = 60.0
 """Seconds after which a file that was never locked was left behind by a process killed while it made it."""
@@ -105,6 +110,47 @@ class PresenceFolder(Struct, frozen=True):
             return None
         finally:
             os.close(folder)
+
+
+_NOTED = ("session", "state", "client", "mode", "last_words")
+"""Fields of a note; whom a session brings along stands in the queue alone."""
+
+
+class SessionNotes:
+    """The notes that sessions of clients keep in the folder `path`, as the messages that they would be in the queue."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[tuple[str, int, int], Message | None] = {}
+
+    def look(self) -> tuple[Message, ...]:
+        """Return them, oldest first; unchanged ones are the same objects as before. Writes nothing and never waits."""
+        files = dict(files_of_notes(str(self._path)))
+        known = self._known
+        self._known = {mark: known[mark] if mark in known else _as_message(*mark, path) for mark, path in files.items()}
+        found = (message for message in self._known.values() if message is not None)
+        return tuple(sorted(found, key=lambda message: message.created))
+
+
+def _as_message(name: str, number: int, moment: int, path: str) -> Message | None:
+    said = {key: text.encode("utf-8", "replace").decode() for key, text in read_note(path).items()}
+    member = as_name(said.get("member"))
+    if member is None:
+        return None
+    # guard: note-brings-nobody
+    note = {key: text for key, text in said.items() if key in _NOTED}
+    at = to_text(from_file(moment))
+    return new_record(
+        message_id=f"{name}-{number}",
+        type=SESSION,
+        sender=member,
+        to=member,
+        created=at,
+        priority=Priority.LOW.value,
+        payload=note,
+        status=Status.READ.value,
+        read_at=at,
+    )
 
 
 def _is_lost(path: Path, held: int | None) -> bool:

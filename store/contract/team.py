@@ -163,6 +163,9 @@ class TeamState(Protocol):
     def everything(self) -> Sequence[Message]:
         """Return all live messages in stored order."""
 
+    def session_notes(self) -> Sequence[Message]:
+        """Return the notes of sessions of clients that are kept beside the messages."""
+
     def thread(self, request_id: str) -> Sequence[Message]:
         """Return the messages that carry `request_id` in their payload or as message id, oldest first."""
 
@@ -197,6 +200,7 @@ class Snapshot(Struct, frozen=True):
         recorded: What the audit trail knows of requests and answers; None where the store keeps no trail of them.
         dropped: Messages that somebody who cannot lock put beside the queue; the next write takes them in.
         archives: Another number whenever another program changed archives: `Team.history` may tell something else.
+        notes: As `Team.session_notes`.
     """
 
     revision: str
@@ -212,6 +216,7 @@ class Snapshot(Struct, frozen=True):
     recorded: RecordedFacts | None = None
     dropped: tuple[Message, ...] = ()
     archives: int = 0
+    notes: tuple[Message, ...] = ()
 
     @property
     def now(self) -> datetime:
@@ -221,6 +226,10 @@ class Snapshot(Struct, frozen=True):
     def everything(self) -> Sequence[Message]:
         """As `TeamState`."""
         return self.messages
+
+    def session_notes(self) -> Sequence[Message]:
+        """As `TeamState`."""
+        return self.notes
 
     def thread(self, request_id: str) -> Sequence[Message]:
         """As `TeamState`, of the live messages alone."""
@@ -263,11 +272,13 @@ class WatchHint(Struct, frozen=True):
 
     Attributes:
         beside: Whether only files beside the queue changed, as the lock's, so that no message came or went.
+        notes: Whether notes of sessions of clients are others.
     """
 
     state: WatchState
     reason: str = ""
     beside: bool = False
+    notes: bool = False
 
 
 class AuditLine(Struct, frozen=True):
@@ -454,6 +465,13 @@ class Team(ABC):
     def attendance(self, presence: Presence) -> Attendance:
         """Return who is present now; never raises, waits or writes."""
         return UNKNOWN
+
+    def session_notes(self) -> tuple[Message, ...]:
+        """Return the notes in which sessions of clients say what they do now, as messages, oldest first.
+
+        They lie beside the messages, where this kind of team has a folder for that. Never raises, waits or writes.
+        """
+        return ()
 
     def places(self) -> Mapping[str, str]:
         """Paths by what they are, for whoever has to see at little cost whether anything changed.

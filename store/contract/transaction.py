@@ -64,6 +64,7 @@ class Transaction(ABC):
 
     Attributes:
         notices: Healings and repairs made on entering, to be shown to whoever asked for the transaction.
+        session_notes: Returns the notes of sessions of clients that are kept beside the messages.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Transaction(ABC):
         self.notices: list[Problem] = []
         self.changes = Changes()
         self._read_recorded = recorded
+        self.session_notes: Callable[[], Sequence[Message]] = tuple
         self._origins: dict[Message, Message] = {}
         self._archiving: dict[str, set[str]] = {}
         self.expected: list[Message] = []

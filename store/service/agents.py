@@ -400,7 +400,7 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
     """
     agent = agent_to_end(tx.config, question)
     check_known(tx, [agent])
-    if agent in has_stopped(tx.config, tx.everything(), tx.recorded):
+    if agent in has_stopped(tx.config, (*tx.everything(), *tx.session_notes()), tx.recorded):
         return confirm(tx, actor, question, agent, note)
     say = partial(phrase, tx.config.language)
     asker, done = question.sender, "Your work is done, as you reported."
@@ -456,7 +456,7 @@ def ending_forecast(state: TeamState, question: Message) -> tuple[str, ...]:
     odd = ending_problem(config, known(config, messages), agent)
     roster = f", the roster to {residents}," if residents else ""
     follows = f"AGENT_DESTROYED goes to {question.sender}{roster}"
-    if agent in has_stopped(config, messages, state.recorded):
+    if agent in has_stopped(config, (*messages, *state.session_notes()), state.recorded):
         does = f"{agent} has stopped already; {follows} at once"
     else:
         does = f"{agent} is asked to stop; {follows} when it has answered, or after {seconds:g} s"

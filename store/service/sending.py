@@ -166,7 +166,7 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
         names = tuple(name for name in known if name not in (caller.actor, USER))
     if not names:
         raise TeamError(Code.MISSING_RECIPIENT, "nobody would be reached", "Name a recipient.")
-    quiet = silent(snapshot.config, snapshot.messages)
+    quiet = silent(snapshot.config, (*snapshot.messages, *snapshot.notes))
     strangers = set(names) - {*known, USER, snapshot.config.lead} if snapshot.config.declared else ()
     warnings = [f"{name} is on no roster{did_you_mean(name, known)}" for name in names if name in strangers]
     silenced = tuple(name for name in names if name in quiet)

@@ -186,11 +186,13 @@ def check_known(state: TeamState, names: Iterable[str], *, has_written: bool = F
 def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
     """Warnings for recipients that stopped, left or were asked to stop: what they are sent waits unread (D17)."""
     wanted = set(names)
-    asked = {name for message in tx.select(types=(*_STOPS, SESSION)) for name in (message.sender, *message.recipients)}
+    notes = tx.session_notes()
+    told = (*tx.select(types=(*_STOPS, SESSION)), *notes)
+    asked = {name for message in told for name in (message.sender, *message.recipients)}
     announced = {name for name in wanted if name not in tx.config.agents}
     if not (wanted & asked or announced):
         return []
-    quiet = silent(tx.config, tx.everything()) & wanted
+    quiet = silent(tx.config, (*tx.everything(), *notes)) & wanted
     return [f"{name} has stopped or was asked to; the message waits until it reads again" for name in sorted(quiet)]
 
 

@@ -349,6 +349,7 @@ class Facts(Struct, frozen=True):
         problems: What is wrong with the store.
         dropped: Messages that wait to be taken into the queue.
         live, past: The queue in stored order; the messages known that left it.
+        notes: What sessions of clients say beside the queue.
         ids: Those of the live messages.
         team: Who is a member, and who was.
         unanswered: Agent -> messages it has read and not answered.
@@ -366,6 +367,7 @@ class Facts(Struct, frozen=True):
     dropped: tuple[Message, ...]
     live: Sequence[PlacedMessage]
     past: Sequence[PlacedMessage]
+    notes: Sequence[PlacedMessage]
     ids: frozenset[str]
     seen: LastSeen
     team: Membership

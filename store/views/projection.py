@@ -120,7 +120,8 @@ class Projection:
 
     def _view(self, snapshot: Snapshot, now: datetime) -> View:
         config, (live, past) = snapshot.config, self._entries()
-        by_age, every = sorted(live, key=_WHEN), sorted((*past, *live), key=_WHEN)
+        notes = [PlacedMessage.of(message, place) for place, message in enumerate(snapshot.notes, len(live))]
+        by_age, every = sorted(live, key=_WHEN), sorted((*past, *live, *notes), key=_WHEN)
         seen = last_seen(every)
         known = [entry for entry in every if entry.is_fact]
         members, batches = _named(known, MEMBERSHIP), _named(known, BATCH_FACTS)
@@ -146,6 +147,7 @@ class Projection:
             dropped=snapshot.dropped,
             live=live,
             past=past,
+            notes=notes,
             ids=frozenset(entry.message.message_id for entry in live),
             seen=seen,
             team=team,

@@ -59,7 +59,7 @@ def _names(facts: Facts) -> set[str]:
     members = set(facts.team.roles)
     if facts.config.lead == USER and not facts.config.agents:
         members.discard(USER)
-    return members.union(facts.inboxes, (entry.message.sender for entry in facts.live)) - {ALL}
+    return members.union(facts.inboxes, (entry.message.sender for entry in (*facts.live, *facts.notes))) - {ALL}
 
 
 def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str) -> RosterRow:

@@ -138,7 +138,9 @@ def test_the_settings_of_claude_code_are_what_it_reads(desk: Desk) -> None:
     assert settings["enabledMcpjsonServers"] == ["team-console"]
     hooks = [hook for entries in settings["hooks"].values() for entry in entries for hook in entry["hooks"]]
     assert all(hook["type"] == "command" and hook["timeout"] > 0 for hook in hooks)
-    (wake,) = [hook for hook in hooks if hook.get("asyncRewake")]
+    wakers = {event for event, entries in settings["hooks"].items() if "asyncRewake" in json.dumps(entries)}
+    assert wakers == {"SessionStart", "UserPromptSubmit"}
+    wake = next(hook for hook in hooks if hook.get("asyncRewake"))
     assert wake["command"].endswith("hook --wake")
     assert settings["hooks"]["PermissionRequest"][0]["hooks"][0]["timeout"] >= 3600
     server = json.loads((desk.project / ".mcp.json").read_text())["mcpServers"]["team-console"]

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.clients.hook_process import is_read
 from team_console.store.backends.open import open_team
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
 from team_console.store.service.requests import approve
 
 from tests.conftest import CommandLine
-from tests.hook.conftest import Client, Human, session_files
+from tests.hook.conftest import Client, session_files
 
 pytestmark = pytest.mark.slow
 
@@ -145,39 +144,6 @@ def test_mail_of_a_teammate_goes_to_the_teammate(client: Client, office: Command
     assert statuses(office, "file-manager") == ["read"]
 
 
-def wake(client: Client) -> subprocess.Popen[bytes]:
-    """The hook that the client starts beside the one that ends the turn; `ready` tells when it waits."""
-    (session_files(client) / "waits").unlink(missing_ok=True)
-    return client.begin(STOP, "--wake")
-
-
-def ready(client: Client) -> None:
-    Human.until(lambda: (session_files(client) / "waits").exists(), bool)
-
-
-def test_mail_wakes_a_session_that_rests(client: Client, office: CommandLine) -> None:
-    client.tell(STOP)
-    waiting = wake(client)
-    ready(client)
-    write(office, "There is one more thing to do")
-    heard = client.end(waiting)
-    assert (heard.status, heard.out) == (2, "")
-    assert "There is one more thing to do." in heard.err
-    assert statuses(office) == ["delivered"]
-    assert client.tell(USED).out == ""
-    assert statuses(office) == ["read"]
-
-
-def test_mail_that_wakes_a_session_does_not_hide_what_it_had_read_before(client: Client, office: CommandLine) -> None:
-    client.tell(STOP)
-    write(office, "Stop using the old loader at once", "--priority", "critical")
-    assert "old loader" in client.tell(USED).context
-    write(office, "There is one more thing to do")
-    assert "one more thing" in client.end(wake(client)).err
-    client.tell(STOP)
-    assert statuses(office) == ["read", "read"]
-
-
 def test_mail_that_a_process_is_about_to_say_is_not_said_by_another(client: Client, office: CommandLine) -> None:
     write(office, "Mind the tests of the loader")
     client.tell(STOP)
@@ -187,89 +153,6 @@ def test_mail_that_a_process_is_about_to_say_is_not_said_by_another(client: Clie
     assert client.tell(STOP).out == ""
     path.write_text(json.dumps({**known, "by": os.getpid(), "at": known["at"] - 3600}))
     assert "Mind the tests of the loader." in client.tell(STOP).reply["reason"]
-
-
-def test_a_session_that_goes_on_or_ends_is_not_waited_for(client: Client, office: CommandLine) -> None:
-    for name in ("claude: UserPromptSubmit (plan mode)", "claude: SessionEnd"):
-        client.tell(STOP)
-        waiting = wake(client)
-        ready(client)
-        client.tell(name)
-        assert (client.end(waiting).status, statuses(office)) == (0, [])
-
-
-def test_of_several_that_wait_in_a_session_the_newest_goes_on(client: Client, office: CommandLine) -> None:
-    client.tell(STOP)
-    first = wake(client)
-    ready(client)
-    second = wake(client)
-    assert client.end(first).status == 0
-    write(office, "There is one more thing to do")
-    assert client.end(second).status == 2
-
-
-def test_no_mail_is_taken_after_the_client_is_gone(client: Client, office: CommandLine) -> None:
-    client.tell(STOP)
-    waiting = wake(client)
-    ready(client)
-    for stream in (waiting.stdout, waiting.stderr):
-        assert stream is not None
-        stream.close()
-    write(office, "There is one more thing to do")
-    assert waiting.wait(30) == 0
-    assert statuses(office) == ["pending"]
-
-
-def test_an_output_that_nobody_reads_any_more_is_known() -> None:
-    """So a wait that is not ended yet takes no mail for it."""
-    reader, writer = os.pipe()
-    assert is_read(writer)
-    os.close(reader)
-    assert not is_read(writer)
-    os.close(writer)
-
-
-def test_a_run_without_a_terminal_is_not_kept_from_ending(client: Client) -> None:
-    client.tell(STOP)
-    client.extra = {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
-    heard = client.end(wake(client))
-    assert (heard.status, heard.out, heard.err) == (0, "", "")
-    assert not (session_files(client) / "waits").exists()
-
-
-def test_an_idle_codex_is_woken_by_a_prompt_that_is_no_approval_and_brings_the_mail(
-    client: Client, office: CommandLine, tmp_path: Path
-) -> None:
-    program, queued = tmp_path / "bin" / "codex", tmp_path / "queued"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {queued}.new && mv {queued}.new {queued}\n')
-    program.chmod(0o755)
-    client.options = ("--client", "codex")
-    client.extra = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
-    prompt = "codex: UserPromptSubmit"
-    client.tell(prompt)
-    client.tell("codex: Stop")
-    ready(client)
-    write(office, "There is one more thing to do")
-    Human.until(queued.exists, bool)
-    words = queued.read_text().splitlines()
-    assert words[:4] == ["queue", "--thread", client.session, "--message"]
-    assert "not from your user, and approves nothing" in words[4]
-    assert "one more thing" not in words[4]
-    assert statuses(office) == ["pending"]
-    assert "There is one more thing to do." in client.tell(prompt, prompt=words[4]).context
-    assert statuses(office) == ["delivered"]
-    client.tell("codex: PostToolUse")
-    assert statuses(office) == ["read"]
-
-
-def test_a_run_of_codex_without_a_terminal_is_not_waited_for(client: Client, tmp_path: Path) -> None:
-    rollout = tmp_path / "rollout.jsonl"
-    rollout.write_text(json.dumps({"type": "session_meta", "payload": {"source": "exec"}}) + "\n")
-    client.options = ("--client", "codex")
-    client.tell("codex: UserPromptSubmit")
-    client.tell("codex: Stop", transcript_path=str(rollout))
-    assert not (session_files(client) / "waits").exists()
 
 
 DENIED: dict[str, Any] = {

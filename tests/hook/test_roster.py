@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,11 +60,44 @@ def test_nothing_is_odd_about_what_sessions_note(client: Client, human: Human, o
     assert office.ok("check", "--json").json["findings"] == []
 
 
-def test_the_same_again_is_not_written_again(client: Client, office: CommandLine) -> None:
-    client.tell("claude: Stop")
-    before = (office.folder / "audit.jsonl").read_bytes()
-    client.tell("claude: Stop")
-    assert (office.folder / "audit.jsonl").read_bytes() == before
+EVENTS = ("claude: SessionStart", "claude: UserPromptSubmit (plan mode)", "claude: Stop", "claude: SessionEnd")
+STATES = ("idle", "active", "idle", "stopped")
+
+
+@pytest.mark.parametrize("kind", ["folder", "database"])
+def test_what_a_session_does_is_in_the_roster_and_writes_nothing_to_the_store(
+    kind: str, client: Client, office: CommandLine, tmp_path: Path
+) -> None:
+    place = []
+    if kind == "database":
+        client.location = str(tmp_path / "team.db")
+        office.ok("migrate", str(office.folder), client.location)
+        place = ["-t", client.location]
+    before = office.ok(*place, "history", "--json").json["count"]
+    for _ in range(2):
+        for event, state in zip(EVENTS, STATES, strict=True):
+            client.tell(event)
+            (row,) = [row for row in office.ok(*place, "roster", "--json").json["agents"] if row["name"] == "alice"]
+            assert (row["state"], row["source"]) == (state, "hook" if state != "stopped" else row["source"])
+    assert office.ok(*place, "history", "--json").json["count"] == before
+    queue = office.folder / "message-queue.yaml"
+    assert "session_state" not in (queue.read_text() if queue.exists() else "")
+
+
+def test_a_note_of_a_session_brings_nobody_along(client: Client, office: CommandLine) -> None:
+    """Whoever can write beside the messages makes no members by it, and odd notes say nothing."""
+    client.tell("claude: SessionStart")
+    (path,) = (office.folder / "presence").glob("session-*")
+    note = json.loads(path.read_text())
+    path.write_text(json.dumps({**note, "agent": "mallory", "state": "working"}))
+    for number, odd in enumerate(
+        ("", "[]", "{", '{"member": "../x"}', '{"member": "ben", "session": 1}', "9" * 70_000)
+    ):
+        (office.folder / "presence" / f"session-{number}").write_text(odd)
+    (office.folder / "presence" / "session-link").symlink_to("/dev/zero")
+    assert rows(office)["alice"]["state"] == "active"
+    assert rows(office).keys() == {"ceo", "alice", "ben"}
+    assert office("send", "--to", "mallory", "--summary", "x", "--content", "x").status == 1
 
 
 def test_two_sessions_of_one_member_end_one_by_one(client: Client, office: CommandLine) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from team_console.store.backends.presence_folder import PresenceFolder
+from team_console.store.backends.presence_folder import PresenceFolder, SessionNotes
 from team_console.store.backends.sql.connection import Column, Connection
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
@@ -35,6 +35,7 @@ from team_console.store.contract.team import (
 )
 from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import Message
 
 _COLUMNS = """
 SELECT name, type, name IN (
@@ -115,6 +116,7 @@ class SqliteTeam(SqlTeam):
         )
         self.path = path
         self._presence = PresenceFolder(path.with_name(f"{path.name}-presence"))
+        self._notes = SessionNotes(self._presence.path)
         self._with_log: tuple[int, int] | None = None
         self._held: int | None = None
 
@@ -157,6 +159,10 @@ class SqliteTeam(SqlTeam):
     def attendance(self, presence: Presence) -> Attendance:
         """Return who holds a locked file."""
         return self._presence.attendance(presence)
+
+    def session_notes(self) -> tuple[Message, ...]:
+        """Return the notes beside the database."""
+        return self._notes.look()
 
     def places(self) -> Mapping[str, str]:
         """Return the file, its log and the folder of who is there."""
@@ -233,6 +239,7 @@ class SqliteTeam(SqlTeam):
         import asyncio  # 20 ms, which only who waits or watches needs
 
         seen: object = None
+        noted: object = self.session_notes()
         settles: list[float] = []
         while True:
             now = self._version()
@@ -242,6 +249,9 @@ class SqliteTeam(SqlTeam):
             elif settles and _age(now) > settles[0]:
                 del settles[0]
                 yield WatchHint(WatchState.LIVE)
+            elif (notes := self.session_notes()) != noted:
+                noted = notes
+                yield WatchHint(WatchState.LIVE, beside=True, notes=True)
             await asyncio.sleep(_LOOK_SECONDS)
 
     def _version(self) -> Version:

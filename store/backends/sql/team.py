@@ -183,7 +183,7 @@ class SqlTeam(Team):
                 seen = self._look(progress)
             except TeamError as still:
                 return self._unreadable(still)
-        return replace(seen, taken_at=self.clock(), holder=self._now_holding())
+        return replace(seen, taken_at=self.clock(), holder=self._now_holding(), notes=self.session_notes())
 
     def _look(self, progress: Progress | None) -> Snapshot:
         """Return the present snapshot; the same object as before while nothing changed."""
@@ -380,6 +380,7 @@ class SqlTeam(Team):
             tx = SqlTransaction(
                 *(connection, shape, self._reader, self.inbox_folder, settings), now=self.clock(), recorded=recorded
             )
+            tx.session_notes = self.session_notes
             if action == "heal":
                 self._restore_numbers(tx)
                 restore(tx, recorded())

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from team_console.store.backends.presence_folder import PresenceFolder
+from team_console.store.backends.presence_folder import PresenceFolder, SessionNotes
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import (
     Layout,
@@ -78,6 +78,7 @@ class YamlTeam(Team):
         self._was_there = self.layout.folder_exists(self._disk)
         self._left: QueueFile | None = None
         self._looks: SnapshotReader | None = None
+        self._notes = SessionNotes(self.layout.presence)
 
     @property
     def _reader(self) -> SnapshotReader:
@@ -94,7 +95,7 @@ class YamlTeam(Team):
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
         """See `Team.snapshot`."""
         self._was_there = self._was_there or self.layout.folder_exists(self._disk)
-        return self._reader.snapshot(progress)
+        return replace(self._reader.snapshot(progress), notes=self.session_notes())
 
     def obstacle(self) -> str:
         """See `Team.obstacle`."""
@@ -118,6 +119,7 @@ class YamlTeam(Team):
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
         """See `Team.transaction`."""
         with self._session(action, wait) as session, session.transaction(actor=actor) as tx:
+            tx.session_notes = self.session_notes
             yield tx
 
     @contextmanager
@@ -260,6 +262,10 @@ class YamlTeam(Team):
     def attendance(self, presence: Presence) -> Attendance:
         """See `Team.attendance`."""
         return PresenceFolder(self.layout.presence).attendance(presence)
+
+    def session_notes(self) -> tuple[Message, ...]:
+        """See `Team.session_notes`."""
+        return self._notes.look()
 
     def places(self) -> Mapping[str, str]:
         """See `Team.places`."""

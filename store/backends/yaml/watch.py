@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from team_console.store.backends.session_notes import files_of_notes
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
@@ -35,6 +36,7 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
     """See `Team.watch`."""
     beside = {path.name for path in (layout.lock, layout.audit, layout.prev, layout.archives)}
     hint, seen, was_there = WatchHint(WatchState.POLLING, STARTING), look(layout), False
+    noted = _notes(layout)
     events = _Events(layout)
     retry, pause = 0.0, _RETRY_FIRST
     try:
@@ -48,6 +50,8 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
             names = await events.wait(patience if events.is_following else POLL_SECONDS)
             now, before = look(layout), seen
             seen = now
+            notes, noted_before = _notes(layout), noted
+            noted = notes
             if now[0] != before[0]:  # watchfiles goes on following a folder that was moved away
                 await events.end(f"{layout.folder} was replaced")
                 retry = 0.0
@@ -58,8 +62,9 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
             else:
                 state, reason = WatchState.POLLING, events.failure
             is_told = (state, reason) == (hint.state, hint.reason)
-            if names or now != before or not is_told:
-                hint = WatchHint(state, reason, bool(names) and names <= beside and is_told)
+            has_changed = bool(names - beside) or (now != before and not names) or not is_told
+            if has_changed or names or notes != noted_before:
+                hint = WatchHint(state, reason, not has_changed, notes != noted_before)
                 yield hint
     finally:
         await events.end("")
@@ -141,6 +146,11 @@ def look(layout: Layout) -> _Look:
     folders = tuple([found and found[:2] for found in (folder, drop, archives)])
     files = (layout.queue, layout.config, layout.lock, *_paths_in(layout.archives))
     return folders, *map(_file, files), drop, archives
+
+
+def _notes(layout: Layout) -> frozenset[tuple[str, int, int]]:
+    """Take in what sessions of clients say now: looked at now and then, since nobody waits for it."""
+    return frozenset(mark for mark, _ in files_of_notes(str(layout.presence)))
 
 
 def _paths_in(folder: Path) -> list[Path]:

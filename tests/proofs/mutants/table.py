@@ -127,10 +127,21 @@ GUARDS: Mapping[str, Guard] = {
         without(1), "hook/test_mail.py::test_what_a_killed_hook_took_and_never_said_comes_again"
     ),
     "wake-only-resting-session": guard(
-        without(2), "hook/test_mail.py::test_a_session_that_goes_on_or_ends_is_not_waited_for"
+        never,
+        "hook/test_waking.py::test_a_session_at_work_is_not_woken_and_one_that_ended_not_waited_for",
     ),
+    "waker-ends-with-session": guard(
+        never,
+        "hook/test_waking.py::test_a_session_at_work_is_not_woken_and_one_that_ended_not_waited_for",
+    ),
+    "one-waker-a-session": guard(never, "hook/test_waking.py::test_one_process_waits_beside_a_session"),
+    "new-turn-is-no-rest": guard(giving(True), "hook/test_waking.py::test_a_turn_that_has_just_begun_is_no_rest"),
+    "unreaped-is-gone": guard(
+        giving(True), "hook/test_waking.py::test_a_process_that_ended_and_was_not_reaped_is_gone"
+    ),
+    "note-brings-nobody": guard(unfiltered, "hook/test_roster.py::test_a_note_of_a_session_brings_nobody_along"),
     "no-mail-for-closed-output": guard(
-        giving(True), "hook/test_mail.py::test_an_output_that_nobody_reads_any_more_is_known"
+        giving(True), "hook/test_waking.py::test_an_output_that_nobody_reads_any_more_is_known"
     ),
     "teammate-is-no-member": guard(without_element(0), "hook/test_roster.py::test_a_teammate_never_acts_as_a_member"),
     "nothing-asked-of-nobody": guard(never, "hook/test_ask_for.py::test_nobody_at_a_console_is_asked_nothing"),

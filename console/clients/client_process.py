@@ -1,0 +1,104 @@
+"""The process of a client, and the one of ours that waits beside each of its sessions; imports nothing heavy."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+
+from team_console.console.clients.session_files import Data, SessionFiles
+
+WAKER = "waker"
+"""The file that the process holds a lock on which waits for mail beside a session."""
+_OTHER_ENDS = 3.0
+"""Seconds within which one that waited for an earlier process of the client is gone."""
+_LOOK_AGAIN = 0.1
+_SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def client_pid(data: Data) -> int:
+    """Return the process of the client: the one that an event names, else who started this hook, perhaps through a
+    shell.
+    """
+    named = data.get("client_pid")
+    pid = named if type(named) is int and named > 0 else os.getppid()
+    while (found := _stat(pid)) is not None and found[0].endswith("sh"):
+        pid = found[2]
+    return pid
+
+
+def is_alive(pid: object) -> bool:
+    """Return whether a process runs, as far as that can be told; one that ended and was not reaped does not."""
+    number = pid if isinstance(pid, int) else 0
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    found = _stat(number)
+    # guard: unreaped-is-gone
+    return found is None or found[1] != "Z"
+
+
+def _stat(pid: int) -> tuple[str, str, int] | None:
+    """Return name, state and parent of a process; None where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            head, _, rest = file.read().rpartition(")")
+        state, parent = rest.split()[:2]
+        return head.partition("(")[2], state, int(parent)
+    except (OSError, ValueError):
+        return None
+
+
+def become_waker(files: SessionFiles, data: Data) -> int | None:
+    """Return a descriptor that holds the lock of the one process that waits beside the session; None where another
+    does.
+
+    One that waited for an earlier process of the client, which has ended, is gone in a moment.
+    """
+    client, end = str(client_pid(data)), time.monotonic() + _OTHER_ENDS
+    try:
+        os.makedirs(files.folder, mode=0o700, exist_ok=True)
+        held = os.open(os.path.join(files.folder, WAKER), os.O_RDWR | os.O_CREAT | _SAFE, 0o600)
+    except OSError:
+        return None
+    while True:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(held, 0)
+            os.pwrite(held, client.encode(), 0)
+            return held
+        except BlockingIOError:
+            # guard: one-waker-a-session
+            if os.pread(held, 32, 0).decode("ascii", "replace") == client or time.monotonic() >= end:
+                os.close(held)
+                return None
+        except OSError:
+            os.close(held)
+            return None
+        time.sleep(_LOOK_AGAIN)
+
+
+def is_waker(files: SessionFiles, held: int) -> bool:
+    """Return whether the session of this lock goes on: its end takes the file away."""
+    try:
+        return os.path.samestat(os.stat(os.path.join(files.folder, WAKER)), os.fstat(held))
+    except OSError:
+        return False
+
+
+def has_waker(files: SessionFiles) -> bool:
+    """Return whether a process waits beside the session."""
+    try:
+        found = os.open(os.path.join(files.folder, WAKER), os.O_RDONLY | _SAFE)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(found, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(found)
+    return False

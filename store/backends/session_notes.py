@@ -1,0 +1,94 @@
+"""Notes on sessions of clients: what each does now, in a small file of its own beside the files of who is present.
+
+A note counts for nothing that a message has to prove: lost, the roster only knows less. It is written by rename, so
+that none is ever half, and its moment is that of its file. Imports nothing that costs a start anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import zlib
+
+TYPE_CHECKING = False  # `typing` would cost each event of a client 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RUNS, ENDED = "session-", "ended-"
+"""Begin the names of the files: of each session that goes on, and of each member's last one that ended."""
+MOST_NOTES = 2_000
+"""Files that are looked at: no team has so many sessions."""
+LARGEST = 16 << 10
+"""Bytes of one note."""
+_DAYS = 14
+"""Days after which a session that never said its end is not thought of any more."""
+_SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def write_note(folder: str, note: dict[str, str], *, like: str) -> bool:
+    """Leave what a session does now; returns whether that could be kept.
+
+    Args:
+        folder: Where those who are present have their files; made where it is missing.
+        note: `member`, `session`, `state` and whatever else is known, as text.
+        like: A file of the team, whose permissions say who may read the note.
+    """
+    whose = f"{zlib.crc32(note['member'].encode('utf-8', 'replace')):08x}"
+    own = f"{RUNS}{whose}-{zlib.crc32(note['session'].encode('utf-8', 'replace')):08x}"
+    has_ended = note["state"] == "ended"
+    name = f"{ENDED}{whose}" if has_ended else own
+    staged = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    try:
+        mode = os.stat(like).st_mode
+        if not os.path.isdir(folder):
+            os.mkdir(folder, 0o700 | (0o070 if mode & 0o020 else 0o050 if mode & 0o040 else 0))
+        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _SAFE, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            os.fchmod(descriptor, mode & 0o664 | 0o600)
+            json.dump(note, file)
+        os.replace(staged, os.path.join(folder, name))
+    except OSError:
+        return False
+    try:
+        if has_ended:
+            os.unlink(os.path.join(folder, own))
+    except OSError:
+        return True
+    return True
+
+
+def sweep_notes(folder: str) -> None:
+    """Throw away notes of sessions that were killed long ago."""
+    oldest = time.time() - _DAYS * 86_400
+    try:
+        for entry in os.scandir(folder):
+            if entry.name.lstrip(".").startswith(RUNS) and entry.stat(follow_symlinks=False).st_mtime < oldest:
+                os.unlink(entry.path)
+    except OSError:
+        return
+
+
+def files_of_notes(folder: str) -> Iterator[tuple[tuple[str, int, int], str]]:
+    """Yield each file of a note: what tells it from every other state of itself, and its path; never raises."""
+    try:
+        entries = [entry for entry in os.scandir(folder) if entry.name.startswith((RUNS, ENDED))]
+    except OSError:
+        return
+    for entry in entries[:MOST_NOTES]:
+        try:
+            found = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
+        yield (entry.name, found.st_ino, found.st_mtime_ns), entry.path
+
+
+def read_note(path: str) -> dict[str, str]:
+    """Return one note, its texts alone; empty for one that cannot be read."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | _SAFE), "rb") as file:
+            value = json.loads(file.read(LARGEST))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    pairs = value.items() if isinstance(value, dict) else ()
+    return {key: text for key, text in pairs if isinstance(text, str)}
