@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.proofs.mutants.guards import marks, switched_off
 from tests.proofs.mutants.table import GUARDS
-from tests.trust.test_forgeries import CASES
+from tests.trust.test_forgeries import CASES, GRANT_CASES
 
 
 def test_each_mark_stands_once_and_has_its_entry() -> None:
@@ -28,7 +28,7 @@ def test_the_tests_that_are_to_notice_exist() -> None:
 
 
 def test_the_forgeries_that_are_to_notice_are_tried_in_every_run() -> None:
-    ids = {str(case.id) for case in CASES}
+    ids = {str(case.id) for case in (*CASES, *GRANT_CASES)}
     named = [test for guard in GUARDS.values() for test in guard.tests if "test_forgeries.py::" in test and "[" in test]
     assert named
     assert [test for test in named if test.partition("[")[2].removesuffix("]") not in ids] == []
