@@ -148,7 +148,7 @@ class InForce(Struct, frozen=True):
     @property
     def to_record(self) -> bytes | None:
         """The text to put on record with a change; None where it is there, or is not in force."""
-        if self.text is None or self.error is not None or self.config.lost or self.config.is_misread:
+        if self.text is None or self.in_force != self.text or self.config.lost or self.config.is_misread:
             return None
         return None if self.recorded == digest(self.text) else self.text
 
@@ -172,7 +172,7 @@ class InForce(Struct, frozen=True):
         """
         self.checked()
         config = TeamConfig() if self.text is None else parse(self.text, path)
-        if config.is_misread:
+        if config.is_misread or not config.is_yaml:
             words, hint = (
                 misread_problems(config, place)[0].sentence,
                 "Correct it first, or put back what was in force.",
@@ -220,10 +220,13 @@ def judge(
     is_misread = error is not None or config.is_misread
     is_other = before is not None and before != text
     known = _understood(before or b"", understand) if is_other else None
+    is_broken = error is None and not config.is_yaml
+    is_mended = known is not None and not known.is_yaml and error is None and text is not None and not is_broken
     what = ""
-    if before is not None and (error is None or text is not None):
+    # guard: mended-settings-are-no-loss
+    if before is not None and (error is None or text is not None) and not is_mended:
         what = loss(text, before, is_read=not is_misread)
-    if not what and known is not None and not is_misread:
+    if not what and known is not None and not is_misread and not is_broken:
         what = weakening(known, config)
     if error is not None:
         problems: tuple[Problem, ...] = (
@@ -231,12 +234,20 @@ def judge(
         )
     else:
         problems = misread_problems(config, names.line) if is_misread else config_problems(config, names.line)
+    # guard: broken-settings-stay-off-the-record
+    if is_broken and not what and not is_misread:
+        # What somebody is still typing: the last settings that parse stay in force, and no write records these.
+        is_known = known is not None and known.is_yaml
+        in_force = known if known is not None and is_known else config
+        return InForce(in_force, config_problems(config, names.line), text, before if is_known else None)
     if not what and not (is_other and is_misread):
         return InForce(config, problems, text, None if error is not None else text, error)
     told = (loss_problem(names.lost, what),) if what else (lost_to(problems[0]), *problems[1:])
     if known is not None:
+        # guard: only-what-parses-is-put-back
+        put_back = before if known.is_yaml else None
         known = replace(known, lost=told[0].sentence, unconfirmed=digest(text or b""))
-        return InForce(known, told, text, before)
+        return InForce(known, told, text, put_back)
     return InForce(config, told if error is None else problems, text, error=error)
 
 

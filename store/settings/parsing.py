@@ -291,6 +291,7 @@ class SettingsReader:
         self.values: Values = {}
         self.problems: list[ConfigProblem] = []
         self.misread: set[str] = set()
+        self.is_yaml = True
         self.lines: dict[str, int] = {}
         self._nodes = 0
         self._shift = 0
@@ -298,6 +299,7 @@ class SettingsReader:
     def read(self, text: str) -> None:
         """Read the values in the text of a settings file."""
         whole, problem = _compose(text)
+        self.is_yaml = problem is None
         if problem is not None:
             hint = "Correct the YAML. Settings that can be told apart count all the same."
             self.note(problem[0] + 1, f"this is not YAML: {problem[1]}", hint)

@@ -273,6 +273,7 @@ class _Builder(SettingsReader):
             key=key,
             key_trouble=key_trouble,
             misread=frozenset(self.misread),
+            is_yaml=self.is_yaml,
             problems=tuple(self.problems),
             said=values,
         )

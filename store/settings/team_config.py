@@ -136,6 +136,7 @@ class TeamConfig(Struct, frozen=True):
         key_trouble: Why the configured key cannot be used, empty when it can or there is none.
         distrust: Why no command in the settings may be run, empty when they may.
         misread: Settings that are there, or may be, and could not be understood, by key (`lead`, `agents`, ...).
+        is_yaml: Whether the text of the settings is YAML as a whole; else here is what could be told apart in it.
         said: What the settings say, checked, by key; empty where nobody wrote any.
         problems: What is wrong in the settings; it never keeps the team from being read or written.
         lost: What happened to the settings, when these are those in force before and not what is there now; while it is
@@ -175,6 +176,7 @@ class TeamConfig(Struct, frozen=True):
     key_trouble: str = ""
     distrust: str = ""
     misread: frozenset[str] = frozenset()
+    is_yaml: bool = True
     said: Mapping[str, Any] = {}
     problems: tuple[ConfigProblem, ...] = ()
     lost: str = ""
