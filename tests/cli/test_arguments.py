@@ -72,7 +72,7 @@ def test_an_error_is_one_json_object_on_standard_output_with_json(elsewhere: Com
         ("sned",),
         ("send", "--nonsense"),
         ("send", "--to"),
-        ("send", "--priority", "urgent", "--to", "ceo"),
+        ("send", "--priority", "soonish", "--to", "ceo"),
         ("ack",),
         ("shutdown",),
         ("shutdown", "--all", "task-manager"),
