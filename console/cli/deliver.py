@@ -163,9 +163,11 @@ def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
     if cleared.kept:
         stay = "stays" if cleared.kept == 1 else "stay"
         lines.append(f"{counted(cleared.kept, 'old message')} {stay}: an open request or the roster rests on them")
+    lines += [f"refused: {message_id}: {why}" for message_id, why in cleared.refused.items()]
     if cleared.archives:
         lines.append(f"deleted for good: {counted(cleared.archives, 'archived message')}")
     removed = {"messages_deleted": cleared.deleted, "deleted_statuses": dict(cleared.statuses)}
     left = {"messages_kept": cleared.kept, "archived_deleted": cleared.archives, "disk_space_freed_mb": FREED_MB}
-    call.show({"success": True, "action": "clear", "dry_run": dry_run, **removed, **left}, *lines)
+    more = cleared.refused_json
+    call.show({"success": True, "action": "clear", "dry_run": dry_run, **removed, **left, **more}, *lines)
     return 0

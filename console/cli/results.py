@@ -711,7 +711,20 @@ class FailedTryJson(TypedDict):
     next_attempt_at: Moment | None
 
 
-class DeliveryPassJson(ActedJson):
+class RefusedMessageJson(TypedDict):
+    message_id: str
+    recipient: NotRequired[str]
+    reason: str
+
+
+class RefusedJson(TypedDict, total=False):
+    """messages whose rows a table of others did not let change, where there are any"""
+
+    messages_refused: int
+    refused: list[RefusedMessageJson]
+
+
+class DeliveryPassJson(ActedJson, RefusedJson):
     messages_delivered: int
     messages_failed: int
     messages_expired: int
@@ -742,7 +755,7 @@ class FailuresJson(DoubtfulJson):
     count: int
 
 
-class ClearedJson(ActedJson):
+class ClearedJson(ActedJson, RefusedJson):
     dry_run: bool
     messages_deleted: int
     disk_space_freed_mb: float
@@ -754,18 +767,19 @@ class ClearedJson(ActedJson):
 class PolledJson(TypedDict):
     message_id: str
     sender: str
-    message_type: str
+    message_type: str | None
     payload: dict[str, Any]
     created_at: str
 
 
-class RoutedJson(ActedJson, DeliveryIfOneJson, total=False):
+class RoutedJson(ActedJson, DeliveryIfOneJson, RefusedJson, total=False):
     """the replies of poll, deliver, deliver_all, send, clear and clear_old"""
 
     messages_pending: int
     messages: list[PolledJson]
     messages_delivered: int
     messages_failed: int
+    messages_expired: int
     delivery_summary: list[SummaryJson]
     messages_skipped: int
     skipped: list[SkippedMessageJson]

@@ -94,10 +94,8 @@ def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
     return {
         "success": True,
         "action": "deliver",
-        "messages_delivered": len(done.delivered),
-        "messages_failed": len(done.failed),
-        "messages_expired": len(done.expired),
-        "delivery_summary": done.summary_json(),
+        **done.counts_json(),
+        **done.refused_json(),
         "failures": [
             {
                 "message_id": attempt.message.message_id,

@@ -331,6 +331,8 @@ class Team(ABC):
     clock: Clock
     kind: str
     """`yaml`, `sql` or `memory`."""
+    writes_in_pieces: bool = False
+    """Whether a write costs what it changes, so that a long job lets others in between two of its pieces."""
 
     @property
     def has_trail(self) -> bool:
@@ -345,6 +347,13 @@ class Team(ABC):
         `problems`. `progress(done, total)` is called now and then during a long first read; it returns
         False to stop, which raises `InterruptedError`.
         """
+
+    def whole(self) -> Snapshot:
+        """Read as `snapshot`, with what is over and of which a `snapshot` has only the newest, where it leaves any out.
+
+        Its time grows with all that lies there, so only what looks at every message asks for it.
+        """
+        return self.snapshot()
 
     def obstacle(self) -> str:
         """Return why this process may not write here now, as a sentence; empty when nothing is known to forbid it.

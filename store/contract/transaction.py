@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,7 @@ class Changes(Struct):
         added: New messages by id.
         replaced: Message as stored -> as wanted.
         removed: Messages as stored.
+        optional: Ids of those of them that may stay where a table of others does not let them go.
         archived, pushed: (agent, message) pairs.
         attachments: Reference -> bytes.
         records: (action, facts) pairs for the audit trail.
@@ -33,6 +34,7 @@ class Changes(Struct):
     added: dict[str, Message] = {}
     replaced: dict[Message, Message] = {}
     removed: dict[Message, None] = {}
+    optional: set[str] = set()
     archived: list[tuple[str, Message]] = []
     pushed: list[tuple[str, Message]] = []
     attachments: dict[str, bytes] = {}
@@ -204,6 +206,10 @@ class Transaction(ABC):
             and (not wanted_types or candidate.type in wanted_types)
         ]
 
+    def fetch(self, ids: Sequence[str]) -> None:
+        """Read the live messages with these ids at once, where each would be asked for by itself."""
+        return None
+
     def candidates(
         self, *, recipient: str | None, statuses: frozenset[str], types: frozenset[str]
     ) -> Sequence[Message]:
@@ -262,8 +268,12 @@ class Transaction(ABC):
         """Return whether a provable archive copy of this message exists, this transaction's own included."""
         return bool(self._archiving.get(message.message_id)) or self.archived_anywhere(message)
 
-    def remove(self, message: Message) -> None:
-        """Take a live message out of the queue. Archive it first: the queue must not be its only place."""
+    def remove(self, message: Message, *, optional: bool = False) -> None:
+        """Take a live message out of the queue. Archive it first: the queue must not be its only place.
+
+        Args:
+            optional: Leave it where it is without a word when a table of others does not let it go.
+        """
         if self._is_added(message):
             self.changes.added.pop(message.message_id)
             return
@@ -271,6 +281,8 @@ class Transaction(ABC):
         self._origins.pop(message, None)
         self.changes.replaced.pop(stored, None)
         self.changes.removed[stored] = None
+        if optional:
+            self.changes.optional.add(stored.message_id)
 
     def attach(self, data: bytes) -> str:
         """Store a large content beside the queue and return its reference, `attachments/<name>`."""
@@ -314,6 +326,28 @@ class ChangedError(TeamError):
         hint = "Read it again before you answer."
         super().__init__(Code.INVALID_REQUEST_ID, text, hint, request_id=request_id, changed=True)
         self.now = now
+
+
+class RefusedRowsError(TeamError):
+    """A table of others refuses some of the rows as they were to be; nothing of the transaction was written.
+
+    The same without them may succeed.
+
+    Attributes:
+        rows: Message id -> why its row cannot be changed, with the statement that mends it where one is known.
+        pushes: Message id -> why it could not be put into the inbox of its agent.
+        certain: Whether each of them alone is refused; else one of them ended the whole transaction.
+    """
+
+    def __init__(self, rows: Mapping[str, str], pushes: Mapping[str, str], *, certain: bool = True) -> None:
+        refused = {**rows, **pushes}
+        message_id, why = next(iter(refused.items()))
+        more = f" and {len(refused) - 1:,} more" if len(refused) > 1 else ""
+        text = f"{message_id}{more}: {why}; nothing was changed"
+        super().__init__(Code.STORE_FAILED, text, "Mend the table, or the row; the others are not concerned.")
+        self.rows = rows
+        self.pushes = pushes
+        self.certain = certain
 
 
 def duplicate_id(message_id: str, earlier: Message) -> TeamError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from enum import StrEnum
 from typing import Any
 
@@ -40,6 +41,8 @@ class Code(StrEnum):
     USAGE = "USAGE"
 
 
+_UNCHANGED = re.compile(r"[;,]? ?\bnothing was (?:changed|written)\.?", re.IGNORECASE)
+"""The words of a step that was undone whole, which are not true of a job with steps before it."""
 _EXIT_CODES = {
     Code.USAGE: 2,
     Code.STORE_LOCKED: 3,
@@ -69,6 +72,11 @@ class TeamError(Exception):
     def exit_code(self) -> int:
         """The process exit status: 1 refused, 2 usage, 3 locked, 4 unreadable, 5 read-only."""
         return _EXIT_CODES.get(self.code, 1)
+
+    def after(self, done: str, **facts: Any) -> TeamError:
+        """Return the same error of a step of a longer job, which says what was `done` before; `facts` count it."""
+        message, hint = _UNCHANGED.sub("", self.message), _UNCHANGED.sub("", self.hint).strip()
+        return TeamError(self.code, f"{message}; before that {done}", hint, **{**self.facts, **facts})
 
     def as_json(self) -> dict[str, Any]:
         """Return the error object of the command line contract."""

@@ -73,13 +73,15 @@ UNADDRESSED: Mapping[str, tuple[str, ...]] = {"escalate": (USER,), "notify": (AL
 """Whom a kind is for whose record names nobody: BMAD's own writer leaves the recipient of these two out (000-c)."""
 TRUST = "trust"
 """The key that a record handed on has when something is wrong with it; what a writer put there is taken out."""
+TABLE_REFUSES = "table_refuses"
+"""The key under which a message says that its row cannot be changed: how often that was tried, and why not."""
 ENVELOPE_KEYS = frozenset(
     {key for keys in _ALIASES.values() for key in keys}
     | set(_ADDRESS_KEYS)
     | {"priority", "status", "payload", "broadcast_id", "delivered_at", "read_at", "read_by"}
     | {"attempts", "retry_count", "max_retries", "next_attempt_at", "error_message"}
     | {"recalled_at", "ended_at", "signature", "claimed_by", "claimed_at", "lease_until", "token"}
-    | {"delivered_to", "handed_to", "redirected_from", TRUST}
+    | {"delivered_to", "handed_to", "redirected_from", TABLE_REFUSES, TRUST}
 )
 """Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""
 

@@ -49,7 +49,7 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     stay = bound(tx, leaving=ids_of(leaving))
     gone = [message for message in leaving if message.message_id not in stay and tx.is_archived(message)]
     for missing in gone:
-        tx.remove(missing)
+        tx.remove(missing, optional=True)
     if gone:
         tx.record("compact", ids=ids_of(gone))
     return len(gone)

@@ -13,8 +13,9 @@ from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import FieldDict, Message, Status, ids_of
+from team_console.store.model.message import TABLE_REFUSES, FieldDict, Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name
+from team_console.store.model.safe import counted
 from team_console.store.model.schedule import (
     ON_ITS_WAY,
     attempts_of,
@@ -31,14 +32,17 @@ from team_console.store.protocol.permissions import check_permission, check_sett
 from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import Seal, seal_of
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.inbox import Trust, readable
+from team_console.store.service.inbox import Trust, leave, readable
 from team_console.store.service.writing import addressees, check_known, sealed
 from team_console.store.settings.team_config import TeamConfig
 
 ROUTER = "@router"
 """`claimed_by` of a message the router is handing over; no agent can have this name."""
 _MAX_ERROR = 500
-_CLEARED = {"claimed_by": None, "lease_until": None, "token": None, "next_attempt_at": None, "ended_at": None}
+_CLEARED = {
+    **{"claimed_by": None, "lease_until": None, "token": None, "next_attempt_at": None, "ended_at": None},
+    TABLE_REFUSES: None,
+}
 
 
 class Job(Struct, frozen=True):
@@ -127,11 +131,13 @@ class Attempt(Struct, frozen=True):
     Attributes:
         message: As stored after the try.
         error: Why it failed or was left, None when it was handed over.
+        is_refused: Whether the table did not let its row change, so that it is as it was.
     """
 
     message: Message
     recipient: str
     error: str | None
+    is_refused: bool = False
 
 
 class Delivered(Struct):
@@ -158,6 +164,21 @@ class Delivered(Struct):
         """The tries that failed, whether they will be repeated or not."""
         return [attempt for attempt in self.attempts if attempt.error is not None]
 
+    @property
+    def words(self) -> str:
+        """What was done, as part of a sentence; empty for nothing."""
+        counts = ((self.delivered, "delivered"), (self.failed, "failed"), (self.expired, "expired"))
+        return ", ".join(f"{counted(len(some), 'message')} {word}" for some, word in counts if some)
+
+    def counts_json(self) -> FieldDict:
+        """Return how many messages were delivered, failed and expired as JSON."""
+        return {
+            "messages_delivered": len(self.delivered),
+            "messages_failed": len(self.failed),
+            "messages_expired": len(self.expired),
+            "delivery_summary": self.summary_json(),
+        }
+
     def summary_json(self) -> list[FieldDict]:
         """Return the deliveries and failures per recipient as JSON, in order of appearance."""
         rows: dict[str, FieldDict] = {}
@@ -165,6 +186,15 @@ class Delivered(Struct):
             row = rows.setdefault(attempt.recipient, {"recipient": attempt.recipient, "delivered": 0, "failed": 0})
             row["delivered" if attempt.error is None else "failed"] += 1
         return list(rows.values())
+
+    def refused_json(self) -> FieldDict:
+        """Return what the table did not let change as JSON, counted and named; nothing where it let all."""
+        rows = [
+            {"message_id": left.message.message_id, "recipient": left.recipient, "reason": left.error}
+            for left in self.attempts
+            if left.is_refused
+        ]
+        return {"messages_refused": len(rows), "refused": rows} if rows else {}
 
     def skipped_json(self) -> FieldDict:
         """Return the skipped messages as JSON, counted and named."""
@@ -240,13 +270,20 @@ def give_up(tx: Transaction, job: Job, error: str) -> list[Attempt]:
     return [Attempt(message, name, error) for name in job.targets]
 
 
+def leave_all(tx: Transaction, message: Message, names: Iterable[str], why: str) -> list[Attempt]:
+    """Leave a message whose row cannot be changed; no try is spent."""
+    left = leave(tx, message, why)
+    return [Attempt(left, name, why, is_refused=True) for name in names]
+
+
 def record_attempts(tx: Transaction, attempts: Sequence[Attempt]) -> None:
     """Put the outcomes on the audit trail; nothing when there are none."""
     lost = {
         attempt.message.message_id: f"{attempt.recipient}: {attempt.error}"
         for attempt in attempts
-        if attempt.error is not None
+        if attempt.error is not None and not attempt.is_refused
     }
+    attempts = [attempt for attempt in attempts if not attempt.is_refused]  # each has a line of its own
     if attempts:
         done = dict.fromkeys(attempt.message.message_id for attempt in attempts if attempt.error is None)
         tx.record("deliver", ids=list(done), failed=lost)

@@ -11,14 +11,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import OUTCOME_UNKNOWN, Addressed, Snapshot, Team
-from team_console.store.contract.transaction import Transaction
+from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import TRUST, Message, Status, ids_of
+from team_console.store.model.message import TABLE_REFUSES, TRUST, Message, Status, ids_of
 from team_console.store.model.names import canonical, check_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import first_of
-from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held
+from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held, next_attempt, wait_after
 from team_console.store.protocol.judgement import answers
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
@@ -136,15 +136,30 @@ def marked_as_taken(team: Team, messages: Sequence[Message], config: TeamConfig)
 
 def still(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:
     """Yield the messages as they are now; those that left meanwhile are left out."""
+    tx.fetch(ids_of(seen))
     for message in seen:
         now = tx.current(message)
         if now is not None:
             yield now
 
 
+def leave(tx: Transaction, message: Message, why: str) -> Message:
+    """Leave a message as it is whose row the table does not let change; what is known of it goes beside the row.
+
+    The router looks at it again after 30, 60 and 120 seconds.
+    """
+    before = message.envelope(TABLE_REFUSES)
+    times = 1 + (before["times"] if isinstance(before, Mapping) and isinstance(before.get("times"), int) else 0)
+    known = {TABLE_REFUSES: {"times": times, "why": why}, "next_attempt_at": to_text(tx.now + wait_after(times))}
+    left = message.with_changes(**known)
+    tx.replace(message, left)
+    tx.record("row_refused", ids=[message.message_id], why=why, times=times)
+    return left
+
+
 # Receiving: an agent pulls what waits for it, a lease holds it until it is acknowledged (seed 000, decision D3).
 
-_ON_ITS_WAY = tuple(status for status in Status if status not in (Status.PENDING, Status.READ))
+_NOT_YET_READ = tuple(status for status in Status if status not in (Status.PENDING, Status.READ))
 
 
 class InboxQuery(Struct, frozen=True):
@@ -170,7 +185,8 @@ class InboxQuery(Struct, frozen=True):
         waits = message.is_pending_for(self.agent) or (self.delivered and message.is_delivered_to(self.agent))
         if not waits and message.status == Status.CLAIMED and message.is_addressed_to(self.agent):
             waits = not is_held(message, now)
-        return waits and self._fits(message)
+        put_off = next_attempt(message) if TABLE_REFUSES in message.record else None
+        return waits and (put_off is None or put_off <= now) and self._fits(message)
 
     def pushed(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Return the messages that the router delivered and the agent did not acknowledge, urgent ones first."""
@@ -183,7 +199,7 @@ class InboxQuery(Struct, frozen=True):
 
 def waiting_in(tx: Transaction, wanted: InboxQuery) -> list[Message]:
     """Return the messages that wait for the agent, most urgent first."""
-    statuses = (Status.PENDING, *(_ON_ITS_WAY if wanted.delivered else (Status.CLAIMED,)))
+    statuses = (Status.PENDING, *(_NOT_YET_READ if wanted.delivered else (Status.CLAIMED,)))
     # guard: most-urgent-first
     return wanted.among(tx.select(recipient=wanted.agent, statuses=statuses), tx.now, tx.config.ranks)
 
@@ -326,30 +342,46 @@ def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None
 
 
 def _receive(
-    caller: Caller, wanted: InboxQuery, lease: float | None, limit: int | None, look: Addressed | None
+    caller: Caller,
+    wanted: InboxQuery,
+    lease: float | None,
+    limit: int | None,
+    look: Addressed | None,
+    left: Mapping[str, str] | None = None,
 ) -> Received:
+    """Take what waits; `left` names the rows that the table does not let change, and why."""
     agent, seen, action = wanted.agent, look.messages if look is not None else None, "claim" if lease else "receive"
     taken: list[Message] = []
     rest: Sequence[Message] = ()
+    refused: Mapping[str, str] = left or {}
 
     try:
         with caller.transaction(action, agent) as tx:
             check_known(tx, [agent], has_written=True)
-            waiting = waiting_in(tx, wanted)[:limit]
+            # guard: refused-row-stays
+            waiting = [item for item in waiting_in(tx, wanted) if item.message_id not in refused][:limit]
             rest = seen if waiting and seen is not None else tx.everything()
             taken += (_claim(tx, item, agent, lease) if lease else mark_as_read(tx, item, agent) for item in waiting)
+            for message_id, why in refused.items():
+                if (stays := tx.get(message_id)) is not None:
+                    leave(tx, stays, why)
             if taken:
                 ids = ids_of(taken)
                 tx.record(action, agent=agent, ids=ids)
                 if tx.is_tidying_due:
                     tidy(tx, keep=ids)
+    except RefusedRowsError as error:
+        if not error.certain or not error.rows.keys() - refused.keys():
+            raise
+        return _receive(caller, wanted, lease, limit, look, {**refused, **error.rows})
     except TeamError as error:
         # guard: unknown-commit-resolved
         if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
             raise
         unsure = _received(wanted, taken, rest, is_empty=False)
         return resolve_outcome(caller, UnresolvedTakeError(error, unsure, tx.config))
-    messages, notices = marked_as_taken(caller.team, taken, tx.config), tuple(tx.notices)
+    stay = [Problem("ROW_REFUSED", "warning", one, f"{one} stays: {why}") for one, why in refused.items()]
+    messages, notices = marked_as_taken(caller.team, taken, tx.config), (*tx.notices, *stay)
     return _received(wanted, messages, rest, is_empty=not rest, notices=notices, damaged=tx.damaged)
 
 
@@ -407,6 +439,7 @@ def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Messa
     if message.is_group:
         return mark_as_read(tx, message, agent)
     changed = message.with_changes(
+        table_refuses=None,
         status=Status.CLAIMED.value,
         claimed_by=agent,
         claimed_at=to_text(tx.now),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot, TeamState
+from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, Status, ids_of
+from team_console.store.model.message import FieldDict, Message, Status, ids_of
+from team_console.store.model.safe import counted
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import bound
 from team_console.store.service.deliveries import archive_and_remove
-from team_console.store.service.inbox import readable
+from team_console.store.service.inbox import leave, readable, still
+from team_console.store.service.pieces import Refused, in_pieces
 
 DEFAULT_DAYS = 7.0
 _FINISHED = frozenset(
@@ -39,11 +43,19 @@ class Cleared(Struct, frozen=True):
         statuses: Status -> number of messages.
         kept: Old messages that stay, because an open request or the roster rests on them.
         archives: Archived messages that were deleted for good.
+        refused: Id of each old message that the table does not let go -> why.
     """
 
     statuses: Mapping[str, int] = {}
     kept: int = 0
     archives: int = 0
+    refused: Mapping[str, str] = {}
+
+    @property
+    def refused_json(self) -> FieldDict:
+        """Return the refused messages as JSON, counted and named; nothing where there are none."""
+        rows = [{"message_id": message_id, "reason": why} for message_id, why in self.refused.items()]
+        return {"messages_refused": len(rows), "refused": rows} if rows else {}
 
     @property
     def deleted(self) -> int:
@@ -69,23 +81,49 @@ def clear(
     Raises:
         TeamError: `INVALID_FIELD` for a negative age, `NOT_PERMITTED` when this team keeps its archives.
     """
-    with caller.transaction("clear") as tx:
-        gone, done = _over(tx, older_than_days, recipient)
-        if gone:
-            lost = [
-                {
-                    "message_id": message.message_id,
-                    "sender": message.sender,
-                    "recipient": ", ".join(message.recipients),
-                    "error_message": message.envelope("error_message"),
-                }
-                for message in gone
-                if message.status == Status.FAILED
-            ]
-            ids = ids_of(gone)
-            tx.record("clear", ids=ids, older_than_days=older_than_days, statuses=done.statuses, failed=lost)
-        for missing in gone:
-            archive_and_remove(tx, missing)
+    old = _over(readable(caller.team.whole()), older_than_days, recipient)
+    cleared: list[Message] = []
+    kept: list[str] = []
+    refused = Refused()
+
+    def write(piece: Sequence[Message]) -> float:
+        while True:
+            try:
+                return one_pass(piece)
+            except RefusedRowsError as error:
+                if error.certain and refused.learn(error):
+                    continue
+                if error.certain or len(piece) == 1:
+                    raise
+            return max(write([message]) for message in piece)
+
+    def one_pass(piece: Sequence[Message]) -> float:
+        with caller.transaction("clear") as tx:
+            begun = time.monotonic()
+            live = [message for message in still(tx, piece) if message.message_id not in refused.rows]
+            gone, bound_ids = _leaving(tx, live, leaving=ids)
+            for message_id in refused.rows.keys() & {message.message_id for message in piece}:
+                if (stays := tx.get(message_id)) is not None:
+                    leave(tx, stays, refused.rows[message_id])
+            if gone:
+                facts = {"statuses": dict(Counter(message.status for message in gone)), "failed": _lost(gone)}
+                tx.record("clear", ids=ids_of(gone), older_than_days=older_than_days, **facts)
+            for message in gone:
+                archive_and_remove(tx, message)
+        cleared.extend(gone)
+        kept.extend(bound_ids)
+        return time.monotonic() - begun
+
+    ids = ids_of(old)
+    try:
+        in_pieces(caller.team, old, write)
+    except TeamError as error:
+        if not cleared:
+            raise
+        count = {"messages_deleted": len(cleared)}
+        raise error.after(f"{counted(len(cleared), 'message')} left the queue", **count) from error
+    statuses = dict(Counter(message.status for message in cleared))
+    done = Cleared(statuses, len(kept), refused=dict(refused.rows))
     if not delete_archived:
         return done
     before = caller.team.clock() - timedelta(days=caller.team.config().delete_archived_after_days)
@@ -94,24 +132,47 @@ def clear(
 
 def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
     """Return what `clear` would do now, without the lock."""
-    return _over(readable(caller.team.snapshot()), older_than_days)[1]
+    snapshot = readable(caller.team.whole())
+    old = _over(snapshot, older_than_days)
+    gone, kept = _leaving(snapshot, old, leaving=ids_of(old))
+    return Cleared(dict(Counter(message.status for message in gone)), len(kept))
 
 
-def _over(state: TeamState, days: float, recipient: str | None = None) -> tuple[list[Message], Cleared]:
-    """Return the messages that ended so long ago and on which nothing rests, and what clearing them does."""
+def _lost(gone: Iterable[Message]) -> list[FieldDict]:
+    """Return what the audit trail keeps of messages that nobody got."""
+    return [
+        {
+            "message_id": message.message_id,
+            "sender": message.sender,
+            "recipient": ", ".join(message.recipients),
+            "error_message": message.envelope("error_message"),
+        }
+        for message in gone
+        if message.status == Status.FAILED
+    ]
+
+
+def _leaving(state: TeamState, old: Sequence[Message], *, leaving: Sequence[str]) -> tuple[list[Message], list[str]]:
+    """Return those of the old messages on which nothing rests, and the ids of the others."""
+    stay = bound(state, leaving=leaving) if old else ()
+    return (
+        [message for message in old if message.message_id not in stay],
+        [message.message_id for message in old if message.message_id in stay],
+    )
+
+
+def _over(state: TeamState, days: float, recipient: str | None = None) -> list[Message]:
+    """Return the messages that ended so long ago."""
     if not 0 <= days < 36_500:
         text = f"older_than_days: {days:g} is not a number of days"
         raise TeamError(Code.INVALID_FIELD, text, "Give 7, for example.")
     limit = state.now - timedelta(days=days)
-    old = [
+    return [
         message
         for message in state.everything()
         if message.status in _FINISHED and (end := _ended(message)) is not None and end < limit
         if recipient is None or message.is_addressed_to(recipient)
     ]
-    stay = bound(state, leaving=ids_of(old)) if old else ()
-    gone = [message for message in old if message.message_id not in stay]
-    return gone, Cleared(dict(Counter(message.status for message in gone)), len(old) - len(gone))
 
 
 def _ended(message: Message) -> datetime | None:

@@ -167,7 +167,7 @@ def _poll(caller: Caller, asked: _RouteRequest) -> FieldDict:
             {
                 "message_id": message.message_id,
                 "sender": message.sender,
-                "message_type": message.type,
+                "message_type": message.record.get("message_type", message.type),
                 "payload": message.handed_on,
                 "created_at": _created(message),
             }
@@ -222,6 +222,8 @@ def _deliver(caller: Caller, asked: _RouteRequest) -> FieldDict:
         "messages_delivered": len(done.delivered),
         "messages_failed": len(done.failed),
         "delivery_summary": done.summary_json(),
+        **({"messages_expired": len(done.expired)} if done.expired else {}),
+        **done.refused_json(),
         # Nothing where nothing was left, which leaves exactly the source's fields.
         **(done.skipped_json() if done.skipped else {}),
         "timestamp": to_text(caller.team.clock(), milliseconds=False),
@@ -299,6 +301,7 @@ def _clear(caller: Caller, asked: _RouteRequest) -> FieldDict:
         "messages_deleted": cleared.deleted,
         "disk_space_freed_mb": FREED_MB,
         "deleted_statuses": dict(cleared.statuses),
+        **cleared.refused_json,
     }
 
 

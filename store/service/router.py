@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot
-from team_console.store.contract.transaction import Transaction
+from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status, ids_of
+from team_console.store.model.safe import counted
 from team_console.store.model.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
 from team_console.store.service.agents import finish_due, next_ending, run_command
 from team_console.store.service.caller import Caller
@@ -28,6 +30,7 @@ from team_console.store.service.deliveries import (
     due_jobs,
     give_up,
     job_of,
+    leave_all,
     members_of,
     record_attempts,
     serves,
@@ -36,6 +39,7 @@ from team_console.store.service.deliveries import (
 )
 from team_console.store.service.inbox import readable, still, trust_in
 from team_console.store.service.maintenance import take_in_drops
+from team_console.store.service.pieces import Refused, in_pieces
 from team_console.store.service.waiting import may_pass, until
 from team_console.store.service.writing import check_known
 from team_console.store.settings.team_config import TeamConfig
@@ -90,13 +94,13 @@ class AgentDelivery(Struct):
         """Until nothing is due for the agent, or the pass is stopped."""
         if self.stop.is_set():
             return
-        job = self._finish_and_claim(None, {}, done)
+        job = self._finish_and_claim(None, {}, done, Refused())
         while job is not None:
             outcomes = self._hand_over(job)
             # In spite of a busy lock: an outcome that is not written means another delivery later.
             for tries_left in reversed(range(_LOCK_TRIES)):
                 try:
-                    job = self._finish_and_claim(job, outcomes, done)
+                    job = self._finish_and_claim(job, outcomes, done, Refused())
                     break
                 except TeamError as error:
                     if error.code is not Code.STORE_LOCKED or not tries_left:
@@ -120,14 +124,26 @@ class AgentDelivery(Struct):
             outcomes[name] = run_command(agent.deliver, limit=limit, record=record, folder=folder)
         return outcomes
 
-    def _finish_and_claim(self, job: Job | None, outcomes: dict[str, str | None], done: Delivered) -> Job | None:
+    def _finish_and_claim(
+        self, job: Job | None, outcomes: dict[str, str | None], done: Delivered, refused: Refused
+    ) -> Job | None:
         """One transaction: the outcome of the last command, and the claim on the next message."""
         attempts: list[Attempt] = []
-        with self.caller.transaction("deliver") as tx:
-            if job is not None:
-                attempts += self._finish(tx, job, outcomes)
-            following = None if self.stop.is_set() else self._claim(tx, attempts)
-            record_attempts(tx, attempts)
+        before = {*self.tried}
+        try:
+            with self.caller.transaction("deliver") as tx:
+                if job is not None and job.message.message_id in refused.rows:
+                    stored, why = tx.current(job.message), refused.rows[job.message.message_id]
+                    attempts += [] if stored is None else leave_all(tx, stored, outcomes, why)
+                elif job is not None:
+                    attempts += self._finish(tx, job, outcomes)
+                following = None if self.stop.is_set() else self._claim(tx, attempts, refused)
+                record_attempts(tx, attempts)
+        except RefusedRowsError as error:
+            if not refused.learn(error):
+                raise
+            self.tried = before
+            return self._finish_and_claim(job, outcomes, done, refused)
         done.attempts += attempts
         return following
 
@@ -139,7 +155,7 @@ class AgentDelivery(Struct):
             return []
         return settle(tx, replace(job, message=stored), outcomes, trust_in(self.caller.team, [stored]))
 
-    def _claim(self, tx: Transaction, attempts: list[Attempt]) -> Job | None:
+    def _claim(self, tx: Transaction, attempts: list[Attempt], refused: Refused) -> Job | None:
         """Return the next message, held for the time its commands may take; its claim counts as an attempt."""
         for message in tx.everything():
             by_router = message.envelope("claimed_by") == ROUTER and is_held(message, tx.now)
@@ -150,10 +166,11 @@ class AgentDelivery(Struct):
             if self.agent not in names[:1] or job.message.message_id in self.tried:
                 continue
             self.tried.add(job.message.message_id)
+            if (why := refused.rows.get(job.message.message_id)) is not None:
+                attempts += leave_all(tx, job.message, job.targets, why)
+                continue
             if attempts_of(job.message) >= max_attempts(job.message):
-                holder = "the router" if job.message.envelope("claimed_by") == ROUTER else "whoever had claimed it"
-                why = f"{holder} ended during attempt {attempts_of(job.message)}; whether it arrived is not known"
-                attempts += give_up(tx, job, why)
+                attempts += give_up(tx, job, _why_given_up(job.message))
                 continue
             limit = sum(self.choice.limit or tx.config.agent(name).deliver_timeout for name in names)
             message = job.message.with_changes(
@@ -201,15 +218,21 @@ def deliver(
     snapshot = readable(take_in_drops(caller, readable(caller.team.snapshot())))
     check_known(snapshot, only or ())
     done = Delivered()
-    finish_due(caller, snapshot)
-    _expire(caller, snapshot, choice, done)
-    jobs = due_jobs(snapshot, choice)
-    if most is not None:
-        jobs = jobs[:most]
-        choice = replace(choice, ids=frozenset(job.message.message_id for job in jobs))
-    _push(caller, choice, [job.message for job in jobs if not commands(snapshot.config, job)], done)
-    agents = dict.fromkeys(names[0] for job in jobs if (names := commands(snapshot.config, job)))
-    run_commands(caller, choice, list(agents), done, stop or threading.Event())
+    try:
+        finish_due(caller, snapshot)
+        _expire(caller, snapshot, choice, done)
+        jobs = due_jobs(snapshot, choice)
+        if most is not None:
+            jobs = jobs[:most]
+            choice = replace(choice, ids=frozenset(job.message.message_id for job in jobs))
+        _push(caller, choice, [job.message for job in jobs if not commands(snapshot.config, job)], done)
+        agents = dict.fromkeys(names[0] for job in jobs if (names := commands(snapshot.config, job)))
+        run_commands(caller, choice, list(agents), done, stop or threading.Event())
+    except TeamError as error:
+        # guard: done-beside-error
+        if not done.words:
+            raise
+        raise error.after(f"{done.words} in the same pass", **done.counts_json()) from error
     after = caller.team.snapshot()
     done.next_due = next_due(after)
     done.skipped = skipped(after, choice, done)
@@ -232,16 +255,54 @@ def next_due(snapshot: Snapshot) -> datetime | None:
 def _expire(caller: Caller, snapshot: Snapshot, choice: PassScope, done: Delivered) -> None:
     """Give up what waited too long; what waits for the human or the lead never runs out."""
     stale = [message for message in snapshot.messages if _is_stale(snapshot.config, message, choice, snapshot.taken_at)]
-    if not stale:
-        return
-    with caller.transaction("expire") as tx:
-        for message in still(tx, stale):
-            if _is_stale(tx.config, message, choice, tx.now):
+
+    def write(piece: Sequence[Message]) -> float:
+        return _in_spite_of_rows(piece, one_pass, write)
+
+    def one_pass(piece: Sequence[Message], refused: Refused) -> float:
+        expired: list[Message] = []
+        left: list[Attempt] = []
+        with caller.transaction("expire") as tx:
+            begun = time.monotonic()
+            for message in still(tx, piece):
+                if not _is_stale(tx.config, message, choice, tx.now):
+                    continue
+                if (why := refused.rows.get(message.message_id)) is not None:
+                    left += leave_all(tx, message, message.recipients, why)
+                    continue
                 ended = {"status": Status.EXPIRED.value, "next_attempt_at": None, "ended_at": to_text(tx.now)}
-                done.expired.append(message.with_changes(**ended))
-                tx.replace(message, done.expired[-1])
-        if done.expired:
-            tx.record("expire", ids=ids_of(done.expired))
+                expired.append(message.with_changes(**ended, table_refuses=None))
+                tx.replace(message, expired[-1])
+            if expired:
+                tx.record("expire", ids=ids_of(expired))
+        done.expired += expired
+        done.attempts += left
+        return time.monotonic() - begun
+
+    in_pieces(caller.team, stale, write)
+
+
+def _in_spite_of_rows(
+    piece: Sequence[Message],
+    one_pass: Callable[[Sequence[Message], Refused], float],
+    write: Callable[[Sequence[Message]], float],
+) -> float:
+    """Write a piece; rows that the table refuses are left as they are, and take no others along.
+
+    Returns:
+        Seconds for which others were held up.
+    """
+    refused = Refused()
+    while True:
+        try:
+            return one_pass(piece, refused)
+        except RefusedRowsError as error:
+            if error.certain and refused.learn(error):
+                continue
+            if error.certain or len(piece) == 1:
+                raise
+        # Which of them ended the whole transaction shows when each has its own.
+        return max(write([message]) for message in piece)
 
 
 def _is_stale(config: TeamConfig, message: Message, choice: PassScope, now: datetime) -> bool:
@@ -249,39 +310,46 @@ def _is_stale(config: TeamConfig, message: Message, choice: PassScope, now: date
     return served and is_expired(message, now) and choice.takes(message, message.recipients)
 
 
-def _push(
-    caller: Caller, choice: PassScope, due: Sequence[Message], done: Delivered, *, trouble: str | None = None
-) -> None:
-    """Push those that are still due in one transaction; when an inbox cannot be written, message by message.
+def _push(caller: Caller, choice: PassScope, due: Sequence[Message], done: Delivered) -> None:
+    """Push those that are still due, piece by piece; what an inbox or a row refuses costs only its own message."""
+    trust = trust_in(caller.team, due) if due else None
 
-    Args:
-        trouble: Why that failed for the only message, which is put on record.
-    """
-    if not due:
-        return
-    attempts: list[Attempt] = []
-    trust = trust_in(caller.team, due)
-    try:
+    def write(piece: Sequence[Message]) -> float:
+        return _in_spite_of_rows(piece, one_pass, write)
+
+    def one_pass(piece: Sequence[Message], refused: Refused) -> float:
+        attempts: list[Attempt] = []
         with caller.transaction("deliver") as tx:
+            begun = time.monotonic()
             names = members_of(tx)
-            for message in still(tx, due):
+            for message in still(tx, piece):
                 job = job_of(tx.config, names, message, tx.now)
-                if job is None or not choice.takes(message, job.targets) or commands(tx.config, job):
+                if trust is None or job is None or not choice.takes(message, job.targets) or commands(tx.config, job):
                     continue
-                tries = attempts_of(message)
-                if tries >= max_attempts(message):
-                    attempts += give_up(tx, job, f"claimed {tries} times and never acknowledged")
+                if (why := refused.rows.get(message.message_id)) is not None:
+                    attempts += leave_all(tx, message, job.targets, why)
+                elif attempts_of(message) >= max_attempts(message):
+                    attempts += give_up(tx, job, _why_given_up(message))
                 else:
+                    trouble = refused.pushes.get(message.message_id)
                     outcomes = dict.fromkeys(job.targets, trouble) if trouble else {}
-                    attempts += settle(tx, job, outcomes, trust, attempts=tries + 1)
+                    attempts += settle(tx, job, outcomes, trust, attempts=attempts_of(message) + 1)
             record_attempts(tx, attempts)
-    except TeamError as error:
-        if error.code is not Code.STORE_FAILED or trouble is not None:
-            raise
-        for message in due:
-            _push(caller, choice, [message], done, trouble=error.message if len(due) == 1 else None)
-    else:
         done.attempts += attempts
+        return time.monotonic() - begun
+
+    in_pieces(caller.team, due, write)
+
+
+def _why_given_up(message: Message) -> str:
+    """Say why a message gets no other try, although none of those it had is known to have failed."""
+    tries = attempts_of(message)
+    if message.status == Status.CLAIMED:
+        if message.envelope("claimed_by") == ROUTER:
+            return f"the router ended during attempt {tries}; whether it arrived is not known"
+        return f"claimed {counted(tries, 'time')} and never acknowledged"
+    allowed = counted(max_attempts(message), "try")
+    return f"its writer counts {counted(tries, 'try')}, and it gets {allowed}"
 
 
 # The router kept running: a pass whenever something is due or the store changed, asleep in between.

@@ -16,6 +16,7 @@ from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import (
+    TABLE_REFUSES,
     Fields,
     Message,
     Priority,
@@ -395,7 +396,7 @@ def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMess
 
 # What becomes of a message that was read.
 
-_NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token"))
+_NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token", TABLE_REFUSES))
 
 
 def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
@@ -273,13 +274,28 @@ def test_an_inbox_that_cannot_be_written_costs_only_its_own_messages(
 
     def commit(changes: Any, actor: str) -> None:
         if any(agent == "architect" for agent, _ in changes.pushed):
-            raise TeamError(Code.STORE_FAILED, "inbox/architect.jsonl: no space left on device")
+            lost = {message.message_id: "inbox/architect.jsonl: is a folder" for _, message in changes.pushed[:1]}
+            raise RefusedRowsError({}, lost)
         original(changes, actor)
 
     team._commit = commit  # type: ignore[method-assign]
     deliver(caller)
     assert _states(team) == ["retry", "delivered"]
-    assert _stored(team).envelope("error_message") == "inbox/architect.jsonl: no space left on device"
+    assert _stored(team).envelope("error_message") == "inbox/architect.jsonl: is a folder"
+
+
+def test_a_store_that_cannot_be_written_spends_no_try(team: MemoryTeam, caller: Caller) -> None:
+    put(team, make_message(1, to="architect"), make_message(2, to="code_developer"))
+    original = team._commit
+
+    def commit(changes: Any, actor: str) -> None:
+        raise TeamError(Code.STORE_FAILED, "message-queue.yaml: no space left on device")
+
+    team._commit = commit  # type: ignore[method-assign]
+    with pytest.raises(TeamError, match="no space"):
+        deliver(caller)
+    team._commit = original  # type: ignore[method-assign]
+    assert [(message.status, attempts_of(message)) for message in team.snapshot().messages] == [("pending", 0)] * 2
 
 
 def test_every_action_is_on_the_audit_trail(team: MemoryTeam, caller: Caller, folder: Path) -> None:

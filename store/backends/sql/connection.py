@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -68,11 +68,33 @@ class Column(Struct, frozen=True):
     Attributes:
         type: Its type as the database spells it, fit for a CAST.
         is_key: Whether no two rows can have the same value in it.
+        is_required: Whether it takes no NULL.
+        is_filled: Whether the database gives it a value where a new row brings none.
+        words: The only values it takes, of an enumeration; None for any other type.
     """
 
     name: str
     type: str
     is_key: bool
+    is_required: bool = False
+    is_filled: bool = True
+    words: frozenset[str] | None = None
+
+
+class Relation(Struct, frozen=True):
+    """A table or a view.
+
+    Attributes:
+        name: As it is spelled in the database.
+        source: The table behind a view, as far as it is known; None for a table.
+    """
+
+    name: str
+    source: str | None = None
+
+
+class Lost(Exception):
+    """A statement ended the whole transaction, not itself alone."""
 
 
 class Connection(ABC):
@@ -139,6 +161,52 @@ class Connection(ABC):
     def close(self) -> None:
         """Close it; what was not committed is undone."""
         self.driver.close()
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo what the block did where it ends with an error, and nothing before it.
+
+        Raises:
+            Lost: The block ended the transaction, as a trigger may; all of it is undone.
+        """
+        self.change("SAVEPOINT part")
+        try:
+            yield
+        except self.error as error:
+            if self.is_idle:
+                raise Lost(str(error)) from error
+            self.change("ROLLBACK TO SAVEPOINT part")
+            self.change("RELEASE SAVEPOINT part")
+            raise
+        except BaseException:
+            if not self.is_idle:
+                self.change("ROLLBACK TO SAVEPOINT part")
+                self.change("RELEASE SAVEPOINT part")
+            raise
+        self.change("RELEASE SAVEPOINT part")
+
+    @abstractmethod
+    def refuses_row(self, error: Exception) -> bool:
+        """Return whether the error is about the row that was written, so that other rows may be taken."""
+
+    @abstractmethod
+    def check_at_once(self) -> None:
+        """Let constraints that wait for the commit speak at each statement of this transaction, where they can."""
+
+    @abstractmethod
+    def relation(self, name: str) -> Relation | None:
+        """Return the table or view of that name, else one whose name is the same but for capitals."""
+
+    @abstractmethod
+    def references(self, table: str) -> list[tuple[str, str]]:
+        """Return table and column of those that refer to rows of `table` and are not told when they go.
+
+        None for a database that says by itself which table refused a row.
+        """
+
+    @abstractmethod
+    def triggers(self, table: str) -> list[str]:
+        """Return the names of the triggers that other programs put on the table."""
 
     @abstractmethod
     def tables(self, names: Collection[str]) -> Mapping[str, bool]:

@@ -22,7 +22,7 @@ from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
-from team_console.store.backends.sql.connection import Column, Connection, for_psycopg
+from team_console.store.backends.sql.connection import Column, Connection, Relation, for_psycopg
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES
 from team_console.store.backends.sql.team import SqlTeam
@@ -53,11 +53,26 @@ SELECT attname::text, format_type(atttypid, atttypmod), EXISTS (
     SELECT FROM pg_index
     WHERE indrelid = attrelid AND indkey[0] = attnum AND indnkeyatts = 1 AND indisunique AND indisvalid
     AND indpred IS NULL
-)
+), attnotnull, atthasdef OR attidentity <> '' OR attgenerated <> '',
+ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = atttypid)
 FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
 WHERE relname::text = :table AND relkind IN ('r', 'p', 'f', 'v', 'm') AND pg_table_is_visible(pg_class.oid)
 AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
+
+_RELATION = """
+SELECT relname::text, relkind::text, (
+    SELECT min(source.relname::text) FROM pg_rewrite JOIN pg_depend ON pg_depend.objid = pg_rewrite.oid
+    JOIN pg_class AS source ON source.oid = pg_depend.refobjid
+    WHERE pg_rewrite.ev_class = pg_class.oid AND source.oid <> pg_class.oid
+)
+FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
+WHERE lower(relname::text) = :name AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relpersistence <> 't'
+AND nspname <> 'pg_catalog' AND pg_table_is_visible(pg_class.oid)
+ORDER BY relname::text = :name DESC LIMIT 1
+"""
+_NOT_THE_ROW = ("08", "0A", "25", "28", "3D", "40", "42", "53", "54", "55", "57", "58", "F0", "XX")
+"""How the SQLSTATE of an error begins that says nothing of the row."""
 
 
 class PostgresConnection(Connection):
@@ -88,7 +103,37 @@ class PostgresConnection(Connection):
 
     def columns(self, table: str) -> list[Column]:
         """See `Connection.columns`."""
-        return [Column(*row) for row in self.rows(_COLUMNS, {"table": table})]
+        found = self.rows(_COLUMNS, {"table": table})
+        return [
+            Column(name, kind, is_key, is_required, is_filled, frozenset(words) or None)
+            for name, kind, is_key, is_required, is_filled, words in found
+        ]
+
+    def refuses_row(self, error: Exception) -> bool:
+        """See `Connection.refuses_row`: whatever is not about the server, the session, or the statement itself."""
+        return not str(getattr(error, "sqlstate", None) or "08").startswith(_NOT_THE_ROW)
+
+    def check_at_once(self) -> None:
+        """See `Connection.check_at_once`; Django's foreign keys wait for the commit."""
+        self.change("SET CONSTRAINTS ALL IMMEDIATE")
+
+    def relation(self, name: str) -> Relation | None:
+        """See `Connection.relation`."""
+        found = self.first(_RELATION, {"name": name})
+        if found is None:
+            return None
+        return Relation(found[0], None if found[1] in ("r", "p") else found[2] or "")
+
+    def references(self, table: str) -> list[tuple[str, str]]:
+        """See `Connection.references`: the server names the table."""
+        return []
+
+    def triggers(self, table: str) -> list[str]:
+        """See `Connection.triggers`."""
+        wanted = (
+            "SELECT tgname::text FROM pg_trigger WHERE tgrelid = to_regclass(:table) AND NOT tgisinternal ORDER BY 1"
+        )
+        return [name for (name,) in self.rows(wanted, {"table": table})]
 
     def _spelt(self, statement: str) -> str:
         return for_psycopg(statement)

@@ -8,14 +8,17 @@ from heapq import merge
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.backends.sql.connection import Connection
-from team_console.store.backends.sql.rows import Row, RowEntry, read_row
+from team_console.store.backends.sql.rows import ROW_REFUSED, Row, RowEntry, read_row
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, Shape
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
+from team_console.store.model.safe import first_of
 
 Progress = Callable[[int, int], bool]
 _CHUNK = 1000
+_NAMED = 5
 
 
 class RowsState(Struct, frozen=True):
@@ -50,6 +53,22 @@ def in_order(entries: Iterable[RowEntry]) -> list[Message]:
         # Of ours and theirs with one moment ours comes first; ours keep their order, whatever their clocks said.
         merged = list(merge(merged, sorted(others, key=_age), key=_age))
     return merged
+
+
+def _gathered(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Return the problems, of rows that the table refuses for one reason one for all."""
+    found: list[Problem] = []
+    refused: dict[str, list[Problem]] = {}
+    for problem in problems:
+        if problem.code == ROW_REFUSED:
+            refused.setdefault(problem.message, []).append(problem)
+        else:
+            found.append(problem)
+    for why, alike in refused.items():
+        names = first_of([problem.place for problem in alike], _NAMED)
+        text = why if len(alike) == 1 else f"{names}: {why}"
+        found.append(replace(alike[0], message=text))
+    return tuple(found)
 
 
 def _age(message: Message) -> str:
@@ -87,7 +106,7 @@ class RowReader:
                 self._state = RowsState(
                     entries,
                     tuple(messages),
-                    tuple(problem for entry in entries.values() for problem in entry.problems),
+                    _gathered(problem for entry in entries.values() for problem in entry.problems),
                     max(map(_age, messages), default="") or self._state.newest,
                     self._state.number + 1,
                 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.json_object import distinct
-from team_console.store.model.message import FieldDict, Fields, Message, Priority, Status, from_record
+from team_console.store.model.message import TABLE_REFUSES, FieldDict, Fields, Message, Priority, Status, from_record
 from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 
@@ -36,10 +36,22 @@ _NAMING_KEYS = frozenset(
     {"message_id", "id", "type", "message_type", "from", "sender", "from_agent", "status"}
     | {"to", "to_agents", "recipient", "to_agent"}
 )
+STAND_INS = {
+    **dict.fromkeys((str(Status.RETRY), str(Status.CLAIMED)), str(Status.PENDING)),
+    **dict.fromkeys((str(Status.EXPIRED), str(Status.RECALLED)), str(Status.FAILED)),
+    str(Status.READ): str(Status.DELIVERED),
+}
+"""Status -> what the column holds for it where the table takes only the three words of seed 003."""
 _ZONE = re.compile(r" ([+-]\d\d(:\d\d){0,2})\Z")
 _DAMAGED = "DAMAGED_ENTRY"
+ROW_REFUSED = "ROW_REFUSED"
+"""Code of the finding that a table does not let a row change, or go."""
 _UNKNOWN_STATUS = "unknown"
 _STATUSES = frozenset(str(statu) for statu in Status)
+
+
+Fitted = Callable[[Fields], FieldDict]
+"""Values by column -> those that the table holds then (`Shape.fitted`)."""
 
 
 class Row(NamedTuple):
@@ -113,6 +125,10 @@ def read_row(row: Row, *, place: str) -> RowEntry:
     if message.status not in _STATUSES:
         text = f"status {message.status!r} is none the router knows; nobody will get this message"
         warnings.append(("UNKNOWN_STATUS", text, "Set it to pending to send it."))
+    refusal = record.get(TABLE_REFUSES)
+    if isinstance(refusal, dict):
+        hint = "Mend the table or the row; the router looks at it again by itself."
+        warnings.append((ROW_REFUSED, f"its row cannot be changed: {refusal.get('why')!s:.500}", hint))
     problems = [Problem(code, "warning", row.message_id, text, hint) for code, text, hint in warnings]
     parts = zip(_PARTS, _recorded_words(note), _words(message), strict=False)
     # guard: row-words-compared
@@ -141,24 +157,33 @@ def columns_of(message: Message) -> FieldDict:
     }
 
 
-def new_row(message: Message, *, arrival: int) -> tuple[FieldDict, str]:
-    """Return all column values of a row of ours, and the note beside it."""
-    columns = {**columns_of(message), "payload": payload_text(message)}
+def new_row(message: Message, *, arrival: int, fitted: Fitted = dict) -> tuple[FieldDict, str]:
+    """Return all column values of a row of ours, and the note beside it; `fitted` gives what the table takes."""
+    columns = fitted({**columns_of(message), "payload": payload_text(message)})
     return columns, _own_note(message, columns, arrival, _words(message))
 
 
-def changed_row(old: RowEntry, new: Message) -> tuple[FieldDict, str | None]:
+def changed_row(old: RowEntry, new: Message, *, fitted: Fitted = dict) -> tuple[FieldDict, str | None]:
     """Column values that must change to turn the row of `old` into `new`, and the note beside it (None: none).
+
+    Args:
+        fitted: Gives what the table takes.
 
     Raises:
         LookupError: `old` is no message.
     """
     if old.message is None:
         raise LookupError(old.row.message_id)
-    before, columns = columns_of(old.message), columns_of(new)
-    changed = {name: value for name, value in columns.items() if before[name] != value}
+    before, wanted = columns_of(old.message), columns_of(new)
+    columns = fitted(wanted)
+    # What the column cannot hold at all leaves it as it is, and stands in the note.
+    changed = {
+        name: columns[name]
+        for name, value in wanted.items()
+        if before[name] != value and (columns[name] is not None or value is None)
+    }
     if old.arrival is not None or old.is_old:
-        columns["payload"] = payload_text(new)
+        columns["payload"] = fitted({"payload": payload_text(new)})["payload"]
         if columns["payload"] != old.row.payload:
             changed["payload"] = columns["payload"]
         parts = zip(_recorded_words(old.note), _words(old.message), _words(new), strict=False)
@@ -184,7 +209,7 @@ def payload_text(message: Message) -> str | None:
 
 
 def _own_note(message: Message, columns: Fields, arrival: int | None, words: Sequence[str]) -> str:
-    payload = None if columns["payload"] is None else message.record.get("payload")
+    payload = None if columns["payload"] is None else message.record.get("payload", {})
     base = _from_columns(Row(**columns), payload, foreign=True)
     # One mark for both: 0.5.0 takes every other key for one of the record, and it would be part of its digest.
     arrived = [arrival, list(words)] if words else arrival
@@ -238,11 +263,17 @@ def _record(row: Row, payload: Any, note: Fields) -> FieldDict:
         return record
     named = columns_of(from_record(record))
     plain = columns_of(from_record(base))
-    if all(named[name] == plain[name] for name in _IDENTITY):
+    # guard: stand-in-understood
+    if all(named[name] == plain[name] or _stands_for(plain[name], named[name]) for name in _IDENTITY):
         return record
     absent = [key for key in _listed(note) if key not in _NAMING_KEYS]
     rest = {key: value for key, value in note.items() if key not in _NAMING_KEYS}
     return _apply(base, {**rest, _ABSENT: absent}, row)
+
+
+def _stands_for(column: Any, named: Any) -> bool:
+    """Return whether the column holds what stands for a status that the table does not take."""
+    return isinstance(named, str) and named in STAND_INS and STAND_INS[named] == column
 
 
 def _check_times(record: Fields) -> None:
@@ -284,6 +315,7 @@ def _from_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
     record: FieldDict = {
         "message_id": row.message_id,
         "type": row.message_type or "message",
+        **({} if row.message_type else {"message_type": None}),  # so that a poll can say that there is none
         "from": row.sender,
         "to": row.recipient,
     }
@@ -296,7 +328,7 @@ def _from_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
         "delivered_at": _moment(row.delivered_at, is_utc=not foreign) or None,
         "retry_count": row.retry_count or None,
         "max_retries": None if row.max_retries == MAX_RETRIES else row.max_retries,
-        "error_message": row.error_message,
+        "error_message": row.error_message or None,  # a column that takes no NULL holds an empty text for none
     }
     record.update({key: value for key, value in further.items() if value is not None})
     if isinstance(payload, dict):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.backends.sql.connection import Connection, insert, quoted
-from team_console.store.backends.sql.rows import COLUMNS
+from team_console.store.backends.sql.connection import Column, Connection, Relation, Values, insert, listed, quoted
+from team_console.store.backends.sql.rows import COLUMNS, STAND_INS
+from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import FieldDict, Fields, Status
 from team_console.store.model.names import spellings, word_for
 
 MESSAGES = "agent_message"
@@ -210,11 +214,25 @@ def _index_waiting(connection: Connection) -> None:
 
 _REQUIRED = ("message_id", "sender", "recipient", "status")
 _NUMBERS = ("retry_count", "max_retries")
+_MOMENTS = ("created_at", "delivered_at")
 _UNIQUE = {
     True: f"ALTER TABLE {MESSAGES} ADD PRIMARY KEY (message_id);",
     False: f"CREATE UNIQUE INDEX {MESSAGES}_message_id ON {MESSAGES} (message_id);",
 }
 """What makes ids unique, in PostgreSQL and in SQLite, which adds no key to a table that is there."""
+_EMPTY: tuple[tuple[str, Any], ...] = (
+    *(("[]", "{}"), ("interval", "0"), ("bool", False), ("json", "{}")),
+    ("uuid", "00000000-0000-0000-0000-000000000000"),
+    *((word, 0) for word in ("int", "num", "dec", "real", "doub", "float", "serial")),
+    *((word, "1970-01-01T00:00:00Z") for word in ("time", "date")),
+)
+"""What a required column of such a type holds where there is nothing to say; of any other type an empty text."""
+_COUNTING = ("int", "real", "doub", "float", "numeric(", "decimal")
+"""Parts of the names of types that hold numbers and no time; SQLite's NUMERIC holds both."""
+
+
+def _empty(kind: str) -> Any:
+    return next((value for word, value in _EMPTY if word in kind.lower()), "")
 
 
 class Shape(Struct, frozen=True):
@@ -226,6 +244,10 @@ class Shape(Struct, frozen=True):
         has_ours: Whether our own tables are there.
         hidden: Whether they are there and this role may not read them.
         is_strict: Whether values are read and written as text with a cast (PostgreSQL).
+        required: Those of the columns we know that take no NULL.
+        filled: Columns we do not know that take no NULL and get no value by themselves -> what a new row has there.
+        words: The only statuses the column can hold, of an enumeration; None for any other type.
+        refused: Statuses that the table was seen to refuse, as by a CHECK.
     """
 
     types: Mapping[str, str]
@@ -233,6 +255,10 @@ class Shape(Struct, frozen=True):
     has_ours: bool
     is_strict: bool
     hidden: bool = False
+    required: frozenset[str] = frozenset()
+    filled: Mapping[str, Any] = MappingProxyType({})
+    words: frozenset[str] | None = None
+    refused: AbstractSet[str] = frozenset()
 
     @property
     def id(self) -> str:
@@ -249,15 +275,87 @@ class Shape(Struct, frozen=True):
         is_text = any(word in self.types[name].lower() for word in ("char", "clob", "text"))
         return column if is_text else f"CAST({column} AS TEXT)"
 
+    def fitted(self, values: Fields) -> FieldDict:
+        """Return what the table will hold of the `values` by column: those that it takes, in place of those it does
+        not; None where it holds nothing. What is lost that way belongs into the note.
+        """
+        return {name: self._fitted(name, value, values.get("created_at")) for name, value in values.items()}
+
+    def _fitted(self, name: str, value: Any, created: Any) -> Any:
+        if name not in self.types:
+            return None
+        if name in self.numeric_moments:
+            moment = from_text(str(value or created or ""))
+            return None if name not in self.required else 0 if moment is None else int(moment.timestamp())
+        if name == "status" and not self.takes(value):
+            return STAND_INS.get(value, value)
+        if value is None and name in self.required:
+            return created if name in _MOMENTS and created is not None else _empty(self.types[name])
+        return value
+
+    def takes(self, status: Any) -> bool:
+        """Return whether a row can have this status, as far as is known."""
+        return status not in self.refused and (self.words is None or status in self.words)
+
+    def has_status(self, statuses: Iterable[str], name: str = "status") -> tuple[str, Values]:
+        """Return the condition for rows that have one of these statuses, or what stands for it, with its values."""
+        wanted = {*statuses}
+        wanted |= {STAND_INS[status] for status in wanted if status in STAND_INS}
+        some, values = listed(name, sorted(wanted if self.words is None else wanted & self.words))
+        return f"status IN {some}", values
+
+    def is_unread(self) -> str:
+        """Return the condition for rows that nobody has read for certain."""
+        if self.words is not None and Status.READ not in self.words:
+            return "1 = 1"
+        return f"(status IS NULL OR status <> '{Status.READ}')"
+
+    @property
+    def numeric_moments(self) -> frozenset[str]:
+        """Columns for times that hold numbers."""
+        return frozenset(
+            name for name in _MOMENTS if any(word in self.types.get(name, "").lower() for word in _COUNTING)
+        )
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return findings on the table as it was made."""
+        if not self.numeric_moments:
+            return ()
+        names = sorted(self.numeric_moments)
+        text = f"{' and '.join(names)} hold numbers, which say neither unit nor zone: our times stand beside the table"
+        if self.is_strict:
+            changes = (f"ALTER COLUMN {name} TYPE timestamptz USING to_timestamp({name})" for name in names)
+            steps = f"ALTER TABLE {MESSAGES} {', '.join(changes)};"
+        else:
+            steps = " ".join(
+                f"ALTER TABLE {MESSAGES} RENAME COLUMN {name} TO {name}_seconds; "
+                f"ALTER TABLE {MESSAGES} ADD COLUMN {name} TIMESTAMP; "
+                f"UPDATE {MESSAGES} SET {name} = datetime({name}_seconds, 'unixepoch');"
+                for name in names
+            )
+        hint = f"Where they are seconds, let its owner run: {steps}"
+        return (Problem("NUMERIC_TIMES", "warning", MESSAGES, text, hint),)
+
     def insertion(self, columns: Iterable[str]) -> str:
         """Return the statement that adds a row with values for `columns`; those that are not there are left out."""
         names = [name for name in columns if name in self.types]
-        return f"INSERT INTO {MESSAGES} ({', '.join(names)}) VALUES ({', '.join(self._bound(name) for name in names)})"
+        more = [f"fill_{number}" for number in range(len(self.filled))]
+        into = ", ".join([*names, *map(quoted, self.filled)])
+        values = ", ".join([*map(self._bound, names), *(f":{name}" for name in more)])
+        return f"INSERT INTO {MESSAGES} ({into}) VALUES ({values})"
+
+    def fills(self) -> Values:
+        """Return the values of `insertion` for columns we do not know."""
+        return {f"fill_{number}": value for number, value in enumerate(self.filled.values())}
 
     def change(self, columns: Iterable[str]) -> str:
         """Return the statement that changes `columns` of the row with `old_id`."""
         values = ", ".join(f"{name} = {self._bound(name)}" for name in columns)
         return f"UPDATE {MESSAGES} SET {values} WHERE {self.id} = :old_id"
+
+    def statuses(self) -> str:
+        """Return the select of id and status of the rows with the ids that follow."""
+        return f"SELECT {self.id}, {self._read('status')} FROM {MESSAGES} WHERE {self.id} IN"
 
     def removal(self) -> str:
         """Return the statement that deletes that row."""
@@ -311,22 +409,34 @@ class Shape(Struct, frozen=True):
         return self.types.get(name) == "bytea"
 
 
-def find_shape(connection: Connection) -> Shape | None:
+def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) -> Shape | None:
     """Look what is there; None when there is no `agent_message` at all.
+
+    Args:
+        refused: Statuses that the table was seen to refuse.
 
     Raises:
         TeamError: `STORE_UNREADABLE` for a table that is not the one of seed 003.
     """
-    tables = connection.tables([MESSAGES, *OURS])
-    if MESSAGES not in tables:
+    relation = connection.relation(MESSAGES)
+    if relation is None:
         return None
-    columns = {column.name: column for column in connection.columns(MESSAGES)}
+    _refuse_other(connection, relation)
+    tables = connection.tables(OURS)
+    found = {column.name: column for column in connection.columns(relation.name)}
+    columns = {
+        name.lower() if not connection.is_strict and name.lower() in COLUMNS else name: found[name] for name in found
+    }
     missing = [name for name in _REQUIRED if name not in columns]
     if missing:
+        spelled = next((name for name in columns if name.lower() == missing[0]), None)
+        hint = f"It is another table of that name, or a later form: the one that is read has {', '.join(_REQUIRED)}."
+        if spelled is not None:
+            hint = f"Run: ALTER TABLE {MESSAGES} RENAME COLUMN {quoted(spelled)} TO {missing[0]};"
         raise TeamError(
             Code.STORE_UNREADABLE,
             f"table {MESSAGES} has no column {missing[0]}; it has {', '.join(columns):.300}",
-            f"It is another table of that name, or a later form: the one that is read has {', '.join(_REQUIRED)}.",
+            hint,
         )
     if not columns["message_id"].is_key:
         raise TeamError(
@@ -336,13 +446,46 @@ def find_shape(connection: Connection) -> Shape | None:
         )
     is_complete = tables.keys() >= OURS.keys()
     hidden = not all(may_be_read for name, may_be_read in tables.items() if name in OURS)
+    others = [column for name, column in columns.items() if name not in COLUMNS]
     return Shape(
         types={name: columns[name].type for name in COLUMNS if name in columns},
-        others=tuple(name for name in columns if name not in COLUMNS),
+        others=tuple(column.name for column in others),
         has_ours=is_complete and not hidden,
         is_strict=connection.is_strict,
         hidden=hidden,
+        required=frozenset(name for name in COLUMNS if name in columns and columns[name].is_required),
+        filled={one.name: _filling(one) for one in others if one.is_required and not one.is_filled},
+        words=columns["status"].words,
+        refused=refused,
     )
+
+
+def _filling(column: Column) -> Any:
+    """Return what a new row has in a required column of another program that gets no value by itself."""
+    return sorted(column.words)[0] if column.words else _empty(column.type)
+
+
+def _refuse_other(connection: Connection, relation: Relation) -> None:
+    """Refuse a view, and in a database that tells capitals apart another spelling.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` with the statement that mends it.
+    """
+    if relation.source is not None:
+        table = quoted(relation.source or "THE TABLE BEHIND IT")
+        aside = f"ALTER VIEW {quoted(relation.name)} RENAME TO {MESSAGES}_view" if connection.is_strict else ""
+        first = aside or f"DROP VIEW {quoted(relation.name)}"
+        raise TeamError(
+            Code.STORE_UNREADABLE,
+            f"{relation.name} is a view, in which nobody can tell rows that wait from rows that it hides",
+            f"Give the table behind it this name: {first}; ALTER TABLE {table} RENAME TO {MESSAGES};",
+        )
+    if connection.is_strict and relation.name != MESSAGES:
+        raise TeamError(
+            Code.STORE_UNREADABLE,
+            f"the table is called {quoted(relation.name)}, which {MESSAGES} in a statement does not mean here",
+            f"Run: ALTER TABLE {quoted(relation.name)} RENAME TO {MESSAGES};",
+        )
 
 
 def find_inbox(connection: Connection, agent: str) -> str | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import sqlite3
 import struct
 import time
@@ -21,7 +22,7 @@ from typing import Any
 from urllib.parse import quote
 
 from team_console.store.backends.presence_folder import PresenceFolder, SessionNotes
-from team_console.store.backends.sql.connection import Column, Connection
+from team_console.store.backends.sql.connection import Column, Connection, Relation
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
@@ -41,12 +42,22 @@ _COLUMNS = """
 SELECT name, type, name IN (
     SELECT min(part.name) FROM pragma_index_list(:table) AS keys, pragma_index_info(keys.name) AS part
     WHERE keys."unique" AND NOT keys.partial GROUP BY keys.name HAVING count(*) = 1
-) OR (pk = 1 AND (SELECT max(pk) FROM pragma_table_xinfo(:table)) = 1)
+) OR (pk = 1 AND (SELECT max(pk) FROM pragma_table_xinfo(:table)) = 1),
+"notnull", dflt_value IS NOT NULL OR hidden <> 0 OR (pk = 1 AND lower(type) = 'integer')
 FROM pragma_table_xinfo(:table) WHERE hidden <> 1 AND :table IN (SELECT name FROM sqlite_master) ORDER BY cid
 """
 """A key is a unique index of this column alone over all rows, or the primary key, which may have none of its own.
 
 SQLite finds a table whatever the case of its name is; but `bob_inbox` is not the inbox of `BOB`.
+"""
+
+_RELATION = """
+SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = :name
+"""
+_BEHIND = re.compile(r'\bFROM\s+"?(?P<name>\w+)', re.IGNORECASE)
+_REFERENCES = """
+SELECT child.name, key."from" FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS key
+WHERE child.type = 'table' AND lower(key."table") = :table AND key.on_delete IN ('NO ACTION', 'RESTRICT')
 """
 
 
@@ -69,7 +80,36 @@ class SqliteConnection(Connection):
 
     def columns(self, table: str) -> list[Column]:
         """See `Connection.columns`."""
-        return [Column(name, kind, bool(is_key)) for name, kind, is_key in self.rows(_COLUMNS, {"table": table})]
+        found = self.rows(_COLUMNS, {"table": table})
+        return [
+            Column(name, kind, is_key=bool(is_key), is_required=bool(is_required), is_filled=bool(is_filled))
+            for name, kind, is_key, is_required, is_filled in found
+        ]
+
+    def refuses_row(self, error: Exception) -> bool:
+        """See `Connection.refuses_row`: constraints, triggers that raise, values of another type."""
+        return isinstance(error, (sqlite3.IntegrityError, sqlite3.DataError))
+
+    def check_at_once(self) -> None:
+        """See `Connection.check_at_once`: here nobody can, so `references` are looked at."""
+        return None
+
+    def relation(self, name: str) -> Relation | None:
+        """See `Connection.relation`."""
+        found = self.first(_RELATION, {"name": name})
+        if found is None:
+            return None
+        source = _BEHIND.search(str(found[2])) if found[1] == "view" else None
+        return Relation(found[0], None if found[1] == "table" else source["name"] if source else "")
+
+    def references(self, table: str) -> list[tuple[str, str]]:
+        """See `Connection.references`."""
+        return self.rows(_REFERENCES, {"table": table})
+
+    def triggers(self, table: str) -> list[str]:
+        """See `Connection.triggers`."""
+        wanted = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = :table ORDER BY name"
+        return [name for (name,) in self.rows(wanted, {"table": table})]
 
 
 _PROC_LOCKS = Path("/proc/locks")

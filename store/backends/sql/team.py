@@ -37,7 +37,7 @@ from team_console.store.backends.sql.transaction import SqlTransaction, may_addr
 from team_console.store.contract.team import Addressed, AuditLine, Condition, LockHolder, Page, Snapshot, Team
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, Status, ids_of
+from team_console.store.model.message import Message, ids_of
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings.in_force import digest
 from team_console.store.settings.team_config import TeamConfig
@@ -63,6 +63,7 @@ class SqlTeam(Team):
     """
 
     kind = "sql"
+    writes_in_pieces = True
     error: ClassVar[type[Exception]]
 
     def __init__(
@@ -81,6 +82,8 @@ class SqlTeam(Team):
         self._seen: tuple[object, Snapshot] | None = None
         self._asked = -_ASK_SECONDS
         self._holder: LockHolder | None = None
+        self._refused: frozenset[str] = frozenset()
+        """Statuses that the table was seen to refuse."""
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -212,7 +215,7 @@ class SqlTeam(Team):
             changed_at=max(moments, default=None),
             config=settings.config,
             messages=state.messages,
-            problems=(*settings.problems, *ours, *state.problems, *self.problems()),
+            problems=(*settings.problems, *ours, *shape.problems(), *state.problems, *self.problems()),
             condition=condition,
             missing=self._reader.missing,
             recorded=self._facts.read(connection, settings.config.key).facts if shape.has_ours else _NOTHING_RECORDED,
@@ -258,8 +261,7 @@ class SqlTeam(Team):
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`; what has been read is left out."""
         with self._reading() as (connection, shape):
-            unread = may_address("(status IS NULL OR status <> :read)")
-            rows = connection.rows(shape.rows(unread), {**to_recipient(agent), "read": Status.READ})
+            rows = connection.rows(shape.rows(may_address(shape.is_unread())), to_recipient(agent))
             entries = self._reader.alone(rows)
             anything = connection.first(f"SELECT message_id FROM {MESSAGES} LIMIT 1") is not None
         messages = in_order(entries)
@@ -356,7 +358,7 @@ class SqlTeam(Team):
         """A moment of the database with its tables."""
         with self.connect() as connection:
             self.begin_reading(connection)
-            yield connection, _tables(connection, self.location)
+            yield connection, self._tables(connection)
 
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[SqlTransaction]:
@@ -365,7 +367,7 @@ class SqlTeam(Team):
             why = "is open read-only" if self.read_only else "may not be written by this user"
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
         with self.connect() as connection:
-            shape = _tables(connection, self.location)
+            shape = self._tables(connection)
             self.roll_back(connection)
             self.prepare(connection)
             self.begin_writing(connection, wait=wait, label=f"{action} {actor}")
@@ -392,6 +394,8 @@ class SqlTeam(Team):
                     self.notify(connection)
                 except connection.error as error:
                     raise self._failed(error) from error
+                finally:
+                    self._refused |= tx.learned
                 self.commit(connection, line, changes.added, wait=wait)
 
     def _restore_numbers(self, tx: SqlTransaction) -> None:
@@ -423,22 +427,21 @@ class SqlTeam(Team):
             text = f"{refused.message}; team-console writes with tables of its own beside {MESSAGES}"
             hint = "Let its owner run GRANT CREATE ON SCHEMA ... TO this role, or write once with team-console."
             raise TeamError(Code.NOT_PERMITTED, text, hint) from error
-        made = find_shape(connection)
+        made = find_shape(connection, self._refused)
         if made is None or not made.has_ours:
             raise TeamError(Code.STORE_FAILED, f"{self.location}: our tables could not be made", "Check your rights.")
         return made
 
+    def _tables(self, connection: Connection) -> Shape:
+        """Return the tables as they are now: other programs may make, change and drop them.
 
-def _tables(connection: Connection, location: str) -> Shape:
-    """Return the tables as they are now: other programs may make, change and drop them.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE` when there is no table of messages.
-    """
-    shape = find_shape(connection)
-    if shape is None:
-        existed = bool(connection.tables(OURS))
-        text = f"{location} has no table {MESSAGES}" + (" any more" if existed else "")
-        hint = "Restore the table." if existed else "Make a team in it with: team-console init LOCATION"
-        raise TeamError(Code.STORE_UNREADABLE, text, hint, vanished=existed)
-    return shape
+        Raises:
+            TeamError: `STORE_UNREADABLE` when there is no table of messages.
+        """
+        shape = find_shape(connection, self._refused)
+        if shape is None:
+            existed = bool(connection.tables(OURS))
+            text = f"{self.location} has no table {MESSAGES}" + (" any more" if existed else "")
+            hint = "Restore the table." if existed else "Make a team in it with: team-console init LOCATION"
+            raise TeamError(Code.STORE_UNREADABLE, text, hint, vanished=existed)
+        return shape

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from team_console.store.backends.sql.connection import Connection, Values, insert, listed
+from team_console.store.backends.sql.connection import Connection, Lost, Values, insert, listed
 from team_console.store.backends.sql.history import (
     AuditRow,
     archived_messages,
@@ -20,13 +20,12 @@ from team_console.store.backends.sql.history import (
     with_recorded,
 )
 from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_order
+from team_console.store.backends.sql.row_writer import RowWriter, replaced_in
 from team_console.store.backends.sql.rows import (
     RowEntry,
-    changed_row,
     dump,
     given_payload,
     is_storable,
-    new_row,
     payload_text,
     storable,
 )
@@ -44,9 +43,9 @@ from team_console.store.backends.sql.schema import (
     numbers,
 )
 from team_console.store.backends.sql.settings import TABLE, write_pointer, write_settings
-from team_console.store.contract.transaction import Changes, Transaction
+from team_console.store.contract.transaction import Changes, RefusedRowsError, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import ENVELOPE_KEYS, FieldDict, Fields, Message, ids_of
+from team_console.store.model.message import ENVELOPE_KEYS, Fields, Message, ids_of
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, reworded
 from team_console.store.protocol.parsing import carries
@@ -72,10 +71,10 @@ def to_recipient(recipient: str) -> Values:
     return {**written, "everybody": ALL}
 
 
-_NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
 _TYPE = "COALESCE(NULLIF(CAST(message_type AS TEXT), ''), 'message')"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
 """An id that JSON has byte for byte, but for `\\u00..`; what is special in a pattern of LIKE only finds more."""
+_AT_ONCE = 500
 _TIDY_AFTER = 5
 """So many times the messages that may stay are added or archived from one tidying to the next."""
 
@@ -107,6 +106,8 @@ class SqlTransaction(Transaction):
         self._state: RowsState | None = None
         self._entries: dict[str, RowEntry] = {}
         self._archives: dict[str, AbstractSet[str]] = {}
+        self.learned: set[str] = set()
+        """Statuses that the table was found to refuse."""
         self._arrivals = 0
 
     def entry(self, message: Message) -> RowEntry:
@@ -146,8 +147,8 @@ class SqlTransaction(Transaction):
         if self._state is not None or self.changes.replaced:
             return self.everything()
         if recipient is not None and statuses:
-            some, values = listed("status", statuses)
-            entries = self._read(may_address(f"status IN {some}"), {**to_recipient(recipient), **values})
+            having, values = self.shape.has_status(statuses)
+            entries = self._read(may_address(having), {**to_recipient(recipient), **values})
             return self.changes.apply(in_order(entries))
         if not types or "message_type" not in self.shape.types:
             return self.everything()
@@ -167,6 +168,12 @@ class SqlTransaction(Transaction):
         condition = " OR ".join([f"{self.shape.id} = :message_id", *held])
         entries = self._read(condition, {"message_id": word, "word": f"%{word}%", "escape": r"%\u00%"})
         return self.changes.apply(in_order(entries))
+
+    def fetch(self, ids: Sequence[str]) -> None:
+        wanted = [one for one in ids if one not in self._entries and is_storable(one)]
+        for start in range(0, 0 if self._state is not None else len(wanted), _AT_ONCE):
+            some, values = listed("id", wanted[start : start + _AT_ONCE])
+            self._read(f"{self.shape.id} IN {some}", values)
 
     def stored_message(self, message_id: str) -> Message | None:
         if message_id not in self._entries and self._state is None and is_storable(message_id):
@@ -236,9 +243,7 @@ class SqlTransaction(Transaction):
             hint = "Put them back with: team-console check --heal"
             raise TeamError(Code.STORE_FAILED, f"{STATE} holds no numbers; nothing was changed", hint)
         self._arrivals = known.arrivals
-        self._write_added(changes)
-        self._write_replaced(changes)
-        self._write_removed(changes)
+        self._write_rows(changes)
         self._write_archived(changes)
         self._write_pushed(changes, at)
         for reference, data in changes.attachments.items():
@@ -259,44 +264,27 @@ class SqlTransaction(Transaction):
         self._arrivals += 1
         return self._arrivals
 
-    def _write_added(self, changes: Changes) -> None:
-        made = [new_row(message, arrival=self._number()) for message in changes.added.values()]
-        if made:
-            rows = [columns for columns, _ in made]
-            self.connection.change_all(self.shape.insertion(rows[0]), rows)
-            notes = [{"message_id": columns["message_id"], "note": note} for columns, note in made]
-            self.connection.change_all(_NO_NOTE, notes)  # of a row that another program took away
-            self._insert(NOTES, notes)
+    def _write_rows(self, changes: Changes) -> None:
+        """Write what changes in `agent_message`.
 
-    def _write_replaced(self, changes: Changes) -> None:
-        """Only columns that change, rows with the same ones together."""
-        groups: dict[tuple[str, ...], list[FieldDict]] = {}
-        for old, new in changes.replaced.items():
-            entry = self.entry(old)
-            columns, note = changed_row(entry, new)
-            given = {name: value for name, value in columns.items() if name in self.shape.types}
-            if given:
-                groups.setdefault(tuple(given), []).append({**given, **_row_of(entry)})
-            self._write_note(entry, new.message_id, note)
-        for names, rows in groups.items():
-            self._check(self.connection.change_all(self.shape.change(names), rows), rows)
-
-    def _write_note(self, entry: RowEntry, message_id: str, note: str | None) -> None:
-        known = entry.row.note
-        if note == known and message_id == entry.row.message_id:
-            return
-        if known is not None:
-            self.connection.change(_NO_NOTE, {"message_id": entry.row.message_id})
-        if note is not None:
-            self._insert(NOTES, [{"message_id": message_id, "note": note}])
-
-    def _write_removed(self, changes: Changes) -> None:
-        rows = [_row_of(self.entry(message)) for message in changes.removed]
-        if rows:
+        Raises:
+            RefusedRowsError: The table refuses some of it.
+        """
+        writer = RowWriter(self.connection, self.shape)
+        writer.add(changes.added.values(), self._number)
+        writer.replace(replaced_in(changes, self.entry))
+        if changes.removed:
             self._keep_others(changes)
-            self._check(self.connection.change_all(self.shape.removal(), rows), rows)
-        for message in changes.removed:
-            self._write_note(self.entry(message), message.message_id, None)
+            writer.remove([self.entry(message) for message in changes.removed])
+        self.learned |= writer.learned
+        # guard: compaction-is-optional
+        stay = changes.optional.intersection(writer.refused)
+        if writer.refused.keys() - set(stay):
+            raise RefusedRowsError({one: why for one, why in writer.refused.items() if one not in stay}, {})
+        if stay:
+            for action, facts in changes.records:
+                if action == "compact":
+                    facts["ids"] = [one for one in facts["ids"] if one not in stay]
 
     def _keep_others(self, changes: Changes) -> None:
         """Archives hold messages; what else other programs had in the rows that go is kept on the audit trail."""
@@ -316,30 +304,39 @@ class SqlTransaction(Transaction):
         """Into the agent's own inbox table where it has one (seed 003, method 1), else into ours."""
         # Looked for at every write: agents make theirs when they start.
         own_tables = {agent: find_inbox(self.connection, agent) for agent, _ in changes.pushed}
+        failed: dict[str, str] = {}
         for agent, message in changes.pushed:
             if (own := own_tables[agent]) is not None:
-                self._push_into(own, agent, message, changes)
+                if why := self._push_into(own, agent, message, changes):
+                    failed[message.message_id] = why
                 continue
             record = dump(dict(message.record))
             row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
             self._insert_once(INBOX, {"n": self._number(), **row}, "agent", "message_id")
+        if failed:
+            raise RefusedRowsError({}, failed)
 
-    def _push_into(self, own: str, agent: str, message: Message, changes: Changes) -> None:
-        """Append to a file where the agent's own table takes no rows (seed 003, method 2)."""
+    def _push_into(self, own: str, agent: str, message: Message, changes: Changes) -> str:
+        """Append to a file where the agent's own table takes no rows (seed 003, method 2).
+
+        Returns:
+            Why neither took it; empty when it is there.
+        """
         row = {"message_id": message.message_id, "payload": self._payload(message)}
-        self.connection.change("SAVEPOINT inbox")
         try:
-            self._insert_once(own, row, "message_id")
+            with self.connection.savepoint():
+                self._insert_once(own, row, "message_id")
+        except Lost as error:
+            raise RefusedRowsError({}, {message.message_id: f"{own}: {error}"}) from error
         except self.connection.error as error:
-            self.connection.change("ROLLBACK TO SAVEPOINT inbox")
             path = self._inbox_folder / f"{check_name(agent, field='agent')}.jsonl"
             try:
                 append_once(path, message)
-            except OSError:
-                raise error from None
+            except OSError as trouble:
+                return f"{own}: {' '.join(str(error).split())}; {path}: {trouble.strerror or trouble}"
             facts = {"ids": [message.message_id], "agent": agent, "file": str(path), "error": str(error)}
             changes.records.append(("inbox_file", facts))
-        self.connection.change("RELEASE SAVEPOINT inbox")
+        return ""
 
     def _payload(self, message: Message) -> Any:
         """To the letter as it stands in the row; with what the record handed on has beside it, where it has any."""
@@ -356,12 +353,6 @@ class SqlTransaction(Transaction):
     def _insert(self, into: str, rows: Sequence[Fields]) -> None:
         if rows:
             self.connection.change_all(insert(into, rows[0]), rows)
-
-    def _check(self, count: int, rows: Sequence[Fields]) -> None:
-        if count != len(rows):
-            names = ", ".join(str(row["old_id"]) for row in rows[:3])
-            text = f"another program took one of {names} away at the same moment; nothing was written"
-            raise TeamError(Code.STORE_FAILED, text, "Look again and repeat.")
 
 
 def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
@@ -398,8 +389,3 @@ def append_once(path: Path, message: Message) -> None:
         torn = b"\n" if told and not told.endswith(b"\n") else b""
         file.write(torn + dump(dict(message.record)).encode() + b"\n")
         os.fsync(file.fileno())
-
-
-def _row_of(entry: RowEntry) -> FieldDict:
-    """Return the parameter that tells which row `Shape.change` and `Shape.removal` mean."""
-    return {"old_id": entry.row.message_id}

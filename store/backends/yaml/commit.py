@@ -37,6 +37,7 @@ from team_console.store.backends.yaml.layout import Layout, archive_part, refuse
 from team_console.store.backends.yaml.lock import Released, not_writable
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, apply, archive_entry
+from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.names import word_for
@@ -148,7 +149,10 @@ def write(
         _append_line(team, line)
         try:
             for item in appends:
-                append(disk, item.path, item.data, mode=before.mode_beside)
+                try:
+                    append(disk, item.path, item.data, mode=before.mode_beside)
+                except OSError as error:
+                    raise refused_push(item.path, error, item.pushed) or error from error
             displaced = _swap(team, staging)
         except BaseException as error:
             found = disk.stat(team.layout.queue)
@@ -341,11 +345,16 @@ _to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 class Append(Struct):
-    """Bytes for the end of a file that is `size` long; `data` begins with what its form needs."""
+    """Bytes for the end of a file that is `size` long; `data` begins with what its form needs.
+
+    Attributes:
+        pushed: Ids of the messages that an inbox gets with them.
+    """
 
     path: Path
     size: int
     data: bytearray
+    pushed: tuple[str, ...] = ()
 
 
 def plan_appends(team: LockedTeam, line: Line, text: QueueText) -> list[Append]:
@@ -353,6 +362,7 @@ def plan_appends(team: LockedTeam, line: Line, text: QueueText) -> list[Append]:
 
     Raises:
         TextError: A message cannot be written.
+        RefusedRowsError: An inbox takes nothing.
     """
     planned: dict[tuple[str, str], Append] = {}
     words = team.archives.words() if line.archived else set()
@@ -372,12 +382,23 @@ def plan_appends(team: LockedTeam, line: Line, text: QueueText) -> list[Append]:
     for agent, pushed in line.pushed:
         if ("inbox", agent) not in planned:
             path = team.layout.inbox(team.disk, agent, beside=[item.path.name for item in planned.values()])
-            make_room(team, path)
-            size = _size(team.disk, path)
-            is_whole = size == 0 or team.disk.read(path, size - 1)[0] == b"\n"
-            planned["inbox", agent] = Append(path, size, bytearray(b"" if is_whole else b"\n"))
+            ids = tuple(str(record.get("message_id")) for name, record in line.pushed if name == agent)
+            try:
+                make_room(team, path)
+                size = _size(team.disk, path)
+                is_whole = size == 0 or team.disk.read(path, size - 1)[0] == b"\n"
+            except OSError as error:
+                raise refused_push(path, error, ids) or error from error
+            planned["inbox", agent] = Append(path, size, bytearray(b"" if is_whole else b"\n"), ids)
         planned["inbox", agent].data += inbox_line(pushed)
     return list(planned.values())
+
+
+def refused_push(path: Path, error: OSError, ids: tuple[str, ...]) -> RefusedRowsError | None:
+    """Return the error for messages that an agent's inbox does not take; None where the disk is at fault, not it."""
+    if not ids or error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS):
+        return None
+    return RefusedRowsError({}, dict.fromkeys(ids, f"{path}: {error.strerror or error}"))
 
 
 def inbox_line(pushed: dict[str, object]) -> bytes:

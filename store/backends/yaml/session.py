@@ -110,7 +110,7 @@ class YamlTransaction(Transaction):
     def stored_settings(self) -> str:
         return read_settings(self._team.layout.config)
 
-    def remove(self, message: Message) -> None:
+    def remove(self, message: Message, *, optional: bool = False) -> None:
         """See `Transaction.remove`.
 
         Raises:

@@ -30,6 +30,32 @@ GUARDS: Mapping[str, Guard] = {
     "late-agreement-counts": guard(
         never, "views/test_stopping_and_conversation.py::test_who_agrees_after_its_wait_is_counted_like_any_other"
     ),
+    "stand-in-understood": guard(
+        never, "sql/test_tables_of_others.py::test_a_delivery_that_fails_spends_its_tries_in_every_form"
+    ),
+    "stand-in-status": guard(
+        always, "sql/test_tables_of_others.py::test_a_delivery_that_fails_spends_its_tries_in_every_form"
+    ),
+    "refused-row-told": guard(
+        never, "sql/test_tables_of_others.py::test_what_can_be_delivered_is_and_one_reply_says_the_rest"
+    ),
+    "swallowed-write-noticed": guard(
+        never, "sql/test_tables_of_others.py::test_what_can_be_delivered_is_and_one_reply_says_the_rest"
+    ),
+    "infrastructure-is-no-row": guard(
+        never, "sql/test_tables_of_others.py::test_an_error_of_the_database_spends_no_try_and_blames_no_row"
+    ),
+    "referred-row-stays": guard(
+        removed, "sql/test_tables_of_others.py::test_what_is_old_leaves_but_for_the_rows_that_must_stay"
+    ),
+    "refused-row-stays": guard(
+        unfiltered, "sql/test_tables_of_others.py::test_mail_is_taken_held_and_given_back_in_every_form"
+    ),
+    "done-beside-error": guard(always, "sql/test_tables_of_others.py::test_an_error_says_what_was_done_before_it"),
+    "compaction-is-optional": guard(
+        giving(()),
+        "sql/test_tables_of_others.py::test_a_read_row_that_something_refers_to_keeps_nobody_from_reading",
+    ),
     "words-of-others-decide-nothing": guard(
         always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
     ),

@@ -1,0 +1,216 @@
+"""Changes of messages as changes of rows: each tried so that a row which the table refuses takes no other along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+from team_console.store.backends.sql.connection import Connection, Lost, insert, quoted
+from team_console.store.backends.sql.rows import STAND_INS, RowEntry, changed_row, new_row
+from team_console.store.backends.sql.schema import MESSAGES, NOTES, Shape
+from team_console.store.contract.transaction import Changes, RefusedRowsError
+from team_console.store.model.message import FieldDict, Fields, Message
+
+_NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
+_LONGEST = 400
+
+
+class RowWriter:
+    """Writes rows of `agent_message` and the notes beside them, in the transaction of the connection.
+
+    Attributes:
+        shape: The table, with the statuses that it was seen to refuse.
+        learned: Those that were found out now.
+        refused: Id of each row that is left as it is -> why.
+    """
+
+    def __init__(self, connection: Connection, shape: Shape) -> None:
+        self.connection = connection
+        self.shape = shape
+        self.learned: set[str] = set()
+        self.refused: dict[str, str] = {}
+
+    def add(self, messages: Iterable[Message], number: Callable[[], int]) -> None:
+        """Add rows of ours; `number` gives each its place among all that we added.
+
+        Raises:
+            Exception: What the driver says; new rows are written all or none.
+        """
+        made = [new_row(message, arrival=number(), fitted=self.shape.fitted) for message in messages]
+        if made:
+            rows = [{**columns, **self.shape.fills()} for columns, _ in made]
+            self.connection.change_all(self.shape.insertion(made[0][0]), rows)
+            notes = [{"message_id": columns["message_id"], "note": note} for columns, note in made]
+            self.connection.change_all(_NO_NOTE, notes)  # of a row that another program took away
+            self.connection.change_all(insert(NOTES, notes[0]), notes)
+
+    def replace(self, changes: Sequence[tuple[RowEntry, Message]]) -> None:
+        """Change rows, only columns that change, those with the same ones together.
+
+        Raises:
+            RefusedRowsError: A row ended the transaction.
+        """
+        groups: dict[tuple[str, ...], list[tuple[RowEntry, Message]]] = {}
+        for entry, new in changes:
+            groups.setdefault(tuple(self._change(entry, new)[0]), []).append((entry, new))
+        for names, group in groups.items():
+            for entry, new in group if self._all_at_once(names, group) else self._one_by_one(group):
+                self._note(entry, new.message_id, self._change(entry, new)[1])
+
+    def remove(self, entries: Sequence[RowEntry]) -> None:
+        """Delete rows with their notes.
+
+        Raises:
+            RefusedRowsError: A row ended the transaction.
+        """
+        self._find_referred([_id_of(entry) for entry in entries])
+        wanted = [entry for entry in entries if _id_of(entry) not in self.refused]
+        rows = [_row_of(entry) for entry in wanted]
+        statement = self.shape.removal()
+        self.connection.check_at_once()
+        if rows and self._try(statement, rows) is not None:
+            for row in rows:
+                if (refusal := self._try(statement, [row])) is not None:
+                    self.refused[row["old_id"]] = refusal.why
+        for entry in wanted:
+            if _id_of(entry) not in self.refused:
+                self._note(entry, _id_of(entry), None)
+
+    def _change(self, entry: RowEntry, new: Message) -> tuple[FieldDict, str | None]:
+        columns, note = changed_row(entry, new, fitted=self.shape.fitted)
+        return {name: value for name, value in columns.items() if name in self.shape.types}, note
+
+    def _all_at_once(self, names: tuple[str, ...], group: Sequence[tuple[RowEntry, Message]]) -> bool:
+        if not names:
+            return True
+        rows = [{**self._change(entry, new)[0], **_row_of(entry)} for entry, new in group]
+        return self._try(self.shape.change(names), rows, with_status="status" in names) is None
+
+    def _one_by_one(self, group: Sequence[tuple[RowEntry, Message]]) -> list[tuple[RowEntry, Message]]:
+        """Return those of the changes that the table took."""
+        done = []
+        for entry, new in group:
+            refusal = self._write(entry, new)
+            if refusal is not None and not refusal.is_silent and self._stand_in(entry, new):
+                refusal = None
+            # guard: refused-row-told
+            if refusal is not None:
+                self.refused[_id_of(entry)] = refusal.why
+            else:
+                done.append((entry, new))
+        return done
+
+    def _stand_in(self, entry: RowEntry, new: Message) -> bool:
+        """Write what stands for a status that the table does not take; returns whether it takes that."""
+        if new.status not in STAND_INS or not self.shape.takes(new.status):
+            return False
+        before = self.shape
+        self.shape = replace(before, refused={*before.refused, new.status})
+        # guard: stand-in-status
+        if self._write(entry, new) is not None:
+            self.shape = before
+            return False
+        self.learned.add(new.status)
+        return True
+
+    def _write(self, entry: RowEntry, new: Message) -> _Refusal | None:
+        columns, _ = self._change(entry, new)
+        if not columns:
+            return None
+        row = {**columns, **_row_of(entry)}
+        return self._try(self.shape.change(columns), [row], with_status="status" in columns)
+
+    def _try(self, statement: str, rows: Sequence[Fields], *, with_status: bool = False) -> _Refusal | None:
+        """Execute it for each row, all or none; returns why the table does not take it, None when it did.
+
+        Args:
+            with_status: Whether to look that it says the new status then.
+        """
+        try:
+            with self.connection.savepoint():
+                count = self.connection.change_all(statement, rows)
+                # guard: swallowed-write-noticed
+                if count != len(rows) or (with_status and self._kept_status(rows)):
+                    raise _UndoneError
+        except _UndoneError:
+            return _Refusal(self._swallowed(rows), is_silent=True)
+        except Lost as error:
+            ids = [str(row["old_id"]) for row in rows]
+            words = self._words(error)
+            raise RefusedRowsError(dict.fromkeys(ids, words), {}, certain=len(ids) == 1) from error
+        except self.connection.error as error:
+            # guard: infrastructure-is-no-row
+            if not self.connection.refuses_row(error):
+                raise
+            return _Refusal(self._words(error))
+        return None
+
+    def _kept_status(self, rows: Sequence[Fields]) -> bool:
+        """Return whether a row still says what it said before, which is not what was written."""
+        wanted = {row["old_id"]: (row["old_status"], row["status"]) for row in rows}
+        found = self.connection.rows_among(
+            self.shape.statuses(), [row.get("message_id", row["old_id"]) for row in rows]
+        )
+        return any(
+            status == wanted[message_id][0] != wanted[message_id][1]
+            for message_id, status in found
+            if message_id in wanted
+        )
+
+    def _swallowed(self, rows: Sequence[Fields]) -> str:
+        triggers = self.connection.triggers(MESSAGES)
+        if not triggers:
+            text = f"another program took {'it' if len(rows) == 1 else 'one of them'} away at the same moment"
+            return f"{text}; look again"
+        names = ", ".join(map(quoted, triggers))
+        where = f" ON {MESSAGES}" if self.connection.is_strict else ""
+        return f"a trigger swallows the change ({names}). Mend it, or: DROP TRIGGER {quoted(triggers[0])}{where};"
+
+    def _find_referred(self, ids: Sequence[str]) -> None:
+        """Find the rows that another table refers to, where the database may say so only at the commit."""
+        for table, column in self.connection.references(MESSAGES):
+            text = f"CAST({quoted(column)} AS TEXT)"
+            for (message_id,) in self.connection.rows_among(
+                f"SELECT DISTINCT {text} FROM {quoted(table)} WHERE {text} IN", ids
+            ):
+                # guard: referred-row-stays
+                self.refused[message_id] = f"a row of {table} refers to it in {column}; delete that row first"
+
+    def _note(self, entry: RowEntry, message_id: str, note: str | None) -> None:
+        known = entry.row.note
+        if note == known and message_id == entry.row.message_id:
+            return
+        if known is not None:
+            self.connection.change(_NO_NOTE, {"message_id": entry.row.message_id})
+        if note is not None:
+            row = {"message_id": message_id, "note": note}
+            self.connection.change(insert(NOTES, row), row)
+
+    def _words(self, error: Exception) -> str:
+        return f"{MESSAGES} refuses it: {' '.join(str(error).split()):.{_LONGEST}}"
+
+
+class _Refusal(NamedTuple):
+    """Why the table does not take a change; `is_silent` when it said nothing."""
+
+    why: str
+    is_silent: bool = False
+
+
+class _UndoneError(Exception):
+    """What the database did without an error is undone again."""
+
+
+def replaced_in(changes: Changes, entry: Callable[[Message], RowEntry]) -> list[tuple[RowEntry, Message]]:
+    """Return the rows that change, each with what it is to be."""
+    return [(entry(old), new) for old, new in changes.replaced.items()]
+
+
+def _id_of(entry: RowEntry) -> str:
+    return str(entry.row.message_id)
+
+
+def _row_of(entry: RowEntry) -> Mapping[str, Any]:
+    """Return the parameters that tell which row `Shape.change` and `Shape.removal` mean, and what its status was."""
+    return {"old_id": entry.row.message_id, "old_status": entry.row.status}

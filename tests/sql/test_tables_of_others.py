@@ -1,0 +1,419 @@
+"""Tables that other programs made, with what they ask of a row: all that can be delivered is, the rest is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Struct
+from team_console.store.backends.sql.open import create_database
+from team_console.store.contract.team import Condition, Snapshot
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.service import inbox, maintenance
+from team_console.store.service.caller import Caller
+from team_console.store.service.deliveries import Remedy, treat
+from team_console.store.service.orchestrator import route
+from team_console.store.service.router import deliver
+from team_console.store.service.sending import send
+
+from tests.conftest import CommandLine
+from tests.sql.conftest import Open
+from tests.sql.test_foreign import execute, named_rows
+from tests.store.contract import FakeClock
+
+pytestmark = pytest.mark.slow
+
+COLUMNS = {
+    "message_id": "TEXT PRIMARY KEY",
+    "sender": "TEXT NOT NULL",
+    "recipient": "TEXT NOT NULL",
+    "message_type": "TEXT",
+    "payload": "JSON",
+    "status": "TEXT",
+    "created_at": "TIMESTAMP",
+    "delivered_at": "TIMESTAMP",
+    "retry_count": "INTEGER DEFAULT 0",
+    "max_retries": "INTEGER DEFAULT 3",
+    "error_message": "TEXT",
+}
+THREE = "status IN ('pending', 'delivered', 'failed')"
+
+
+class Form(Struct, frozen=True):
+    """A table as somebody made it: columns in another form than seed 003 has, and statements after it."""
+
+    columns: Mapping[str, str] = {}
+    more: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    postgres: tuple[str, ...] = ()
+    sqlite: tuple[str, ...] = ()
+    only: str = ""
+    name: str = "agent_message"
+
+
+def _trigger_of_sqlite(what: str) -> str:
+    return f"CREATE TRIGGER guard BEFORE UPDATE ON agent_message WHEN OLD.message_id = 'bad' BEGIN SELECT {what}; END"
+
+
+def _trigger_of_postgres(what: str) -> tuple[str, str]:
+    body = f"BEGIN IF OLD.message_id = 'bad' THEN {what} END IF; RETURN NEW; END"
+    return (
+        f"CREATE FUNCTION guard() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$",
+        "CREATE TRIGGER guard BEFORE UPDATE ON agent_message FOR EACH ROW EXECUTE FUNCTION guard()",
+    )
+
+
+_REFERS = "CREATE TABLE message_log (mid TEXT REFERENCES agent_message (message_id){0}, line TEXT)"
+FORMS = {
+    "seed": Form(),
+    "required with defaults, as Django makes them": Form(
+        {"error_message": "TEXT NOT NULL DEFAULT ''", "message_type": "VARCHAR(40) NOT NULL DEFAULT 'x'"}
+        | {"retry_count": "INTEGER NOT NULL DEFAULT 0", "max_retries": "INTEGER NOT NULL DEFAULT 3"}
+    ),
+    "required without defaults, with columns of their own": Form(
+        {"error_message": "TEXT NOT NULL", "payload": "JSON NOT NULL", "created_at": "TIMESTAMP NOT NULL"}
+        | {"updated_at": "TIMESTAMP NOT NULL", "is_hot": "BOOLEAN NOT NULL", "tries": "BIGINT NOT NULL"}
+        | {"retry_count": "INTEGER NOT NULL", "max_retries": "INTEGER NOT NULL"}
+    ),
+    "the three words of the seed as a CHECK": Form({"status": f"TEXT CHECK ({THREE})"}),
+    "the three words of the seed as an ENUM": Form(
+        {"status": "words"}, before=("CREATE TYPE words AS ENUM ('pending', 'delivered', 'failed')",), only="postgresql"
+    ),
+    "names in capitals": Form(
+        {name.upper(): form for name, form in COLUMNS.items()}, name="AGENT_MESSAGE", only="sqlite"
+    ),
+    "a trigger that refuses one row": Form(
+        sqlite=(_trigger_of_sqlite("raise(ABORT, 'not this one')"),),
+        postgres=_trigger_of_postgres("RAISE EXCEPTION 'not this one';"),
+    ),
+    "a trigger that ends the transaction for one row": Form(
+        sqlite=(_trigger_of_sqlite("raise(ROLLBACK, 'not this one')"),), only="sqlite"
+    ),
+    "a trigger that swallows the change of one row": Form(
+        sqlite=(_trigger_of_sqlite("raise(IGNORE)"),), postgres=_trigger_of_postgres("RETURN NULL;")
+    ),
+    "a trigger that takes one row back to what it was": Form(
+        postgres=_trigger_of_postgres("RETURN OLD;"), only="postgresql"
+    ),
+    "times that are numbers": Form({"created_at": "BIGINT", "delivered_at": "BIGINT"}),
+    "a log that refers to rows": Form(more=(_REFERS.format(""),)),
+    "a log that refers to rows and is checked at the commit": Form(
+        more=(_REFERS.format(" DEFERRABLE INITIALLY DEFERRED"),)
+    ),
+}
+REFUSE_ONE = frozenset(name for name in FORMS if name.startswith("a trigger"))
+REFERRED = frozenset(name for name in FORMS if name.startswith("a log"))
+
+
+class Table(Struct):
+    """A database in one of the forms; `at` is the present of its router."""
+
+    place: str
+    form: str
+    clock: FakeClock
+
+    def row(self, message_id: str, to: str = "code_developer", status: str = "pending", *, days: float = 0) -> None:
+        """Put a row in as another program does, `days` old."""
+        at = self.clock.now - timedelta(days=days)
+        moment = (
+            int(at.timestamp()) if FORMS[self.form].columns.get("created_at") == "BIGINT" else f"{at:%Y-%m-%d %H:%M:%S}"
+        )
+        names = ["message_id", "sender", "recipient", "message_type", "payload", "status", "created_at"]
+        values = {"id": message_id, "to": to, "status": status, "at": moment}
+        given = [":id", "'orchestrator'", ":to", "'task_assignment'", '\'{"task_id": "T-1"}\'', ":status", ":at"]
+        if "tries" in FORMS[self.form].columns:
+            names += ["error_message", "updated_at", "is_hot", "tries", "retry_count", "max_retries"]
+            given += ["''", "'2026-01-01'", "'false'" if "://" in self.place else "0", "1", "0", "3"]
+        if status == "delivered":
+            names, given = [*names, "delivered_at"], [*given, ":at"]
+        execute(self.place, f"INSERT INTO agent_message ({', '.join(names)}) VALUES ({', '.join(given)})", **values)
+
+    def stored(self) -> dict[str, dict[str, Any]]:
+        """Every row by its id, by the names of the seed."""
+        rows = named_rows(self.place, "SELECT * FROM agent_message ORDER BY message_id")
+        lower = [{name.lower(): value for name, value in row.items()} for row in rows]
+        return {row["message_id"]: row for row in lower}
+
+
+def _made(place: str, clock: FakeClock, form: Form | None = None, name: str = "seed") -> Table:
+    form = form or FORMS[name]
+    columns = form.columns if form.name != "agent_message" else {**COLUMNS, **form.columns}
+    made = f"CREATE TABLE {form.name} ({', '.join(f'{name} {text}' for name, text in columns.items())})"
+    execute(place, *form.before, made, *form.more, *(form.sqlite if "://" not in place else form.postgres))
+    return Table(place, name, clock)
+
+
+@pytest.fixture(params=FORMS)
+def table(request: pytest.FixtureRequest, empty_place: str, clock: FakeClock) -> Table:
+    """Each form in each database."""
+    form = FORMS[request.param]
+    kind = "postgresql" if "://" in empty_place else "sqlite"
+    if form.only not in ("", kind):
+        pytest.skip(f"a form of {form.only}")
+    return _made(empty_place, clock, name=request.param)
+
+
+def _caller(table: Table, opened: Open, name: str = "orchestrator") -> Caller:
+    return Caller(opened(table.place, clock=table.clock), name, wait=2.0)
+
+
+def _state(snapshot: Snapshot) -> dict[str, str]:
+    return {message.message_id: message.status for message in snapshot.messages}
+
+
+def test_what_can_be_delivered_is_and_one_reply_says_the_rest(table: Table, opened: Open) -> None:
+    for name in ("a1", "bad", "b1"):
+        table.row(name)
+    table.row("old", days=8)
+    caller = _caller(table, opened)
+    reply = route(caller, {"ACTION": "deliver_all"})
+    refuses = table.form in REFUSE_ONE
+    assert (reply["success"], reply["messages_delivered"], reply["messages_expired"]) == (True, 3 - refuses, 1)
+    rows = table.stored()
+    assert [rows[name]["status"] for name in ("a1", "b1")] == ["delivered", "delivered"]
+    assert _state(caller.team.snapshot())["old"] == "expired"
+    if not refuses:
+        assert reply["messages_failed"] == 0
+        return
+    assert (reply["messages_failed"], reply["messages_refused"]) == (1, 1)
+    (left,) = reply["refused"]
+    assert (left["message_id"], rows["bad"]["status"], rows["bad"]["retry_count"]) == ("bad", "pending", 0)
+    assert "guard" in left["reason"] or "not this one" in left["reason"]
+    (finding,) = [problem for problem in caller.team.snapshot().problems if problem.code == "ROW_REFUSED"]
+    assert "bad" in finding.place + finding.message
+    counts = []
+    for seconds in (29, 1, 59, 1, 119, 1):
+        table.clock.advance(seconds)
+        counts.append(len(deliver(caller).attempts))
+    assert counts == [0, 1, 0, 1, 0, 1]
+    execute(table.place, f"DROP TRIGGER guard{' ON agent_message' if '://' in table.place else ''}")
+    table.clock.advance(120)
+    assert [attempt.error for attempt in deliver(caller).attempts] == [None]
+    assert table.stored()["bad"]["status"] == "delivered"
+    assert not [problem for problem in caller.team.snapshot().problems if problem.code == "ROW_REFUSED"]
+
+
+def test_a_delivery_that_fails_spends_its_tries_in_every_form(
+    table: Table, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    execute(table.place, "CREATE TABLE architect_inbox (message_id TEXT CHECK (message_id = ''), payload TEXT)")
+    caller = _caller(table, opened)
+    folder = caller.team.inbox_folder  # type: ignore[attr-defined]
+    (folder / "architect.jsonl").mkdir(parents=True)
+    table.row("broken", "architect")
+    table.row("fine")
+    assert [len(some) for some in (deliver(caller).delivered, deliver(caller).attempts)] == [1, 0]
+    for seconds, status in ((30, "retry"), (60, "retry"), (120, "failed")):
+        table.clock.advance(seconds)
+        (attempt,) = deliver(caller).attempts
+        assert attempt.message.status == status
+        assert _state(caller.team.snapshot())["broken"] == status
+    row = table.stored()["broken"]
+    assert (row["status"], row["retry_count"]) == ("failed", 3)
+    assert "architect_inbox" in row["error_message"]
+    treat(caller, Remedy.RETRY, ["broken"])
+    assert _state(caller.team.snapshot())["broken"] == "pending"
+    assert table.stored()["broken"]["status"] == "pending"
+
+
+def test_mail_is_taken_held_and_given_back_in_every_form(table: Table, opened: Open) -> None:
+    for name in ("a1", "bad", "b1"):
+        table.row(name)
+    developer = _caller(table, opened, "code_developer")
+    refuses = table.form in REFUSE_ONE and "ends the transaction" not in table.form
+    if "ends the transaction" in table.form:
+        with pytest.raises(TeamError, match="not this one"):
+            inbox.receive(developer, agent="code_developer")
+        return
+    held = inbox.receive(developer, agent="code_developer", lease=60)
+    assert {message.message_id for message in held.messages} == {"a1", "b1"} | (set() if refuses else {"bad"})
+    assert ["bad" in notice.message for notice in held.notices] == [True] * refuses
+    again = inbox.receive(_caller(table, opened, "code_developer"), agent="code_developer")
+    assert again.messages == ()
+    table.clock.advance(61)
+    inbox.receive(developer, agent="code_developer")
+    state = _state(developer.team.snapshot())
+    assert [state[name] for name in ("a1", "b1")] == ["read", "read"]
+    assert inbox.receive(_caller(table, opened, "code_developer"), agent="code_developer").messages == ()
+
+
+def test_a_message_of_ours_fits_into_every_form_and_comes_back_as_it_was_sent(table: Table, opened: Open) -> None:
+    caller = _caller(table, opened)
+    sent = send(caller, to="code_developer", summary="Five words are in here", content="Hello").messages[0]
+    silent = send(caller, to="code_developer", type="spec_ready", payload={}).messages[0]
+    found = {message.message_id: message for message in caller.team.snapshot().messages}
+    for message in (sent, silent):
+        assert dict(found[message.message_id].record) == dict(message.record)
+    assert not [p for p in caller.team.snapshot().problems if p.code not in ("NUMERIC_TIMES",)]
+    treat(caller, Remedy.RECALL, [sent.message_id])
+    assert _state(caller.team.snapshot())[sent.message_id] == "recalled"
+
+
+def test_what_is_old_leaves_but_for_the_rows_that_must_stay(table: Table, opened: Open) -> None:
+    for number in range(30):
+        table.row(f"o{number:02}", status="delivered", days=9)
+    table.row("bad", status="delivered", days=9)
+    if table.form in REFERRED:
+        execute(table.place, "INSERT INTO message_log (mid, line) VALUES ('o07', 'read')")
+    caller = _caller(table, opened)
+    reply = route(caller, {"ACTION": "clear_old", "OLDER_THAN_DAYS": 7})
+    stays = {"o07"} if table.form in REFERRED else set()
+    assert (reply["success"], reply["messages_deleted"]) == (True, 31 - len(stays))
+    assert table.stored().keys() == stays
+    for left in reply.get("refused", []):
+        assert (left["message_id"], "message_log" in left["reason"]) == ("o07", True)
+    assert len(reply.get("refused", [])) == len(stays)
+    if stays:
+        (finding,) = [p for p in caller.team.snapshot().problems if p.code == "ROW_REFUSED"]
+        assert "o07" in finding.place + finding.message
+        execute(table.place, "DELETE FROM message_log")
+        assert maintenance.clear(caller).deleted == 1
+
+
+def test_a_read_row_that_something_refers_to_keeps_nobody_from_reading(
+    empty_place: str, opened: Open, clock: FakeClock
+) -> None:
+    """What leaves the queue by itself may stay; whoever reads meant something else."""
+    create_database(empty_place, "team: t\nlead: ceo\nactive_messages_max: 1\nagents: [ceo, architect]\n")
+    execute(empty_place, _REFERS.format(" ON DELETE RESTRICT"))
+    caller = Caller(opened(empty_place, clock=clock), "ceo")
+    ids = [
+        send(caller, to="architect", summary="Five words are in here", content=f"Number {n}").messages[0].message_id
+        for n in range(12)
+    ]
+    execute(empty_place, "INSERT INTO message_log (mid, line) VALUES (:one, 'x')", one=ids[0])
+    for _ in ids:
+        inbox.receive(Caller(caller.team, "architect"), agent="architect", limit=1)
+        clock.advance(1)
+    left = [row[0] for row in execute(empty_place, "SELECT message_id FROM agent_message")]
+    assert ids[0] in left
+    assert len(left) < len(ids)
+
+
+@pytest.mark.parametrize("face", ["status", "init", "route"])
+@pytest.mark.parametrize(
+    ("statements", "mends"),
+    [
+        (
+            ("CREATE TABLE mail ({0})", "CREATE VIEW agent_message AS SELECT * FROM mail"),
+            'ALTER TABLE "mail" RENAME TO agent_message',
+        ),
+        (('CREATE TABLE "AGENT_MESSAGE" ({0})',), 'ALTER TABLE "AGENT_MESSAGE" RENAME TO agent_message'),
+    ],
+    ids=["view", "capitals"],
+)
+def test_what_cannot_work_is_refused_with_the_statement_that_mends_it_and_left_alone(
+    empty_place: str, elsewhere: CommandLine, face: str, statements: tuple[str, ...], mends: str
+) -> None:
+    if "AGENT_MESSAGE" in mends and "://" not in empty_place:
+        pytest.skip("SQLite does not tell capitals apart")
+    columns = ", ".join(f"{name} {text}" for name, text in COLUMNS.items())
+    execute(empty_place, *(statement.format(columns) for statement in statements))
+    words = {
+        "status": ("-t", empty_place, "status", "--json"),
+        "init": ("init", empty_place, "--name", "t", "--lead", "ceo", "--json"),
+        "route": ("-t", empty_place, "route", "--json"),
+    }[face]
+    done = elsewhere(*words, stdin='{"ACTION": "deliver_all"}' if face == "route" else "")
+    assert mends in json.dumps(done.json).replace('\\"', '"')
+    tables = "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'team_console%'"
+    if "://" not in empty_place:
+        tables = "SELECT count(*) FROM sqlite_master WHERE name LIKE 'team_console%'"
+    assert execute(empty_place, tables) == [(0,)]
+
+
+def test_times_that_are_numbers_are_one_finding_with_what_mends_it(
+    empty_place: str, opened: Open, clock: FakeClock
+) -> None:
+    columns = COLUMNS | {"created_at": "BIGINT", "delivered_at": "BIGINT"}
+    execute(
+        empty_place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in columns.items())})"
+    )
+    table = Table(empty_place, "times that are numbers", clock)
+    table.row("m1")
+    team = opened(empty_place, clock=clock)
+    (finding,) = team.snapshot().problems
+    assert (finding.code, team.snapshot().condition) == ("NUMERIC_TIMES", Condition.OK)
+    deliver(Caller(team, "orchestrator"))
+    (message,) = team.snapshot().messages
+    assert message.envelope("delivered_at") == to_text(clock.now)
+    (steps,) = [finding.hint.partition("run: ")[2]]
+    execute(empty_place, *(step for step in steps.split(";") if step.strip()))
+    (after,) = opened(empty_place, clock=clock).snapshot().messages
+    assert (after.created_at, opened(empty_place, clock=clock).snapshot().problems) == (message.created_at, ())
+
+
+def test_a_retry_count_above_what_is_allowed_is_said_as_it_is(empty_place: str, opened: Open, clock: FakeClock) -> None:
+    execute(
+        empty_place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in COLUMNS.items())})"
+    )
+    table = Table(empty_place, "seed", clock)
+    table.row("m1")
+    execute(empty_place, "UPDATE agent_message SET retry_count = 4")
+    (attempt,) = deliver(Caller(opened(empty_place, clock=clock), "orchestrator")).attempts
+    assert "claimed" not in str(attempt.error)
+    assert "its writer counts 4 tries" in str(attempt.error)
+
+
+def test_a_row_without_a_kind_is_polled_without_one(empty_place: str, opened: Open, clock: FakeClock) -> None:
+    execute(
+        empty_place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in COLUMNS.items())})"
+    )
+    table = Table(empty_place, "seed", clock)
+    table.row("m1")
+    execute(empty_place, "UPDATE agent_message SET message_type = NULL")
+    reply = route(
+        Caller(opened(empty_place, clock=clock), "orchestrator"), {"ACTION": "poll", "RECIPIENT": "code_developer"}
+    )
+    assert [message["message_type"] for message in reply["messages"]] == [None]
+
+
+def test_an_error_says_what_was_done_before_it(tmp_path: Path, opened: Open, clock: FakeClock) -> None:
+    """A pass is several writes: "nothing was changed" is true of the last one alone."""
+    place = str(tmp_path / "team.db")
+    table = _made(place, clock)
+    for number in range(150):
+        table.row(f"m{number:03}")
+    caller = _caller(table, opened)
+    send(caller, to="code_developer", summary="Five words are in here", content="Tables.")
+    execute(
+        place,
+        "CREATE TRIGGER broken AFTER INSERT ON team_console_inbox WHEN NEW.message_id = 'm120' "
+        "BEGIN SELECT raise(ABORT, 'no room'); END",
+    )
+    with pytest.raises(TeamError) as caught:
+        deliver(caller)
+    error = caught.value
+    assert (error.code, error.facts["messages_delivered"]) == (Code.STORE_FAILED, 100)
+    assert "100 messages delivered in the same pass" in error.message
+    assert "nothing was" not in f"{error.message} {error.hint}".lower()
+    assert [row["retry_count"] for row in table.stored().values()].count(0) >= 150
+
+
+def test_an_error_of_the_database_spends_no_try_and_blames_no_row(
+    empty_place: str, opened: Open, clock: FakeClock
+) -> None:
+    """A trigger that can work for no row at all says nothing of any of them."""
+    table = _made(empty_place, clock)
+    table.row("m1")
+    caller = _caller(table, opened)
+    deliver(caller)
+    table.row("m2")
+    body = "BEGIN INSERT INTO gone VALUES (1); END"
+    if "://" in empty_place:
+        function = f"CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ {body[:-3]} RETURN NEW; END $$"
+        on = "CREATE TRIGGER broken AFTER UPDATE ON agent_message FOR EACH ROW EXECUTE FUNCTION broken()"
+        execute(empty_place, function, on)
+    else:
+        execute(empty_place, f"CREATE TRIGGER broken AFTER UPDATE ON agent_message {body}")
+    with pytest.raises(TeamError, match="gone"):
+        deliver(caller)
+    row = table.stored()["m2"]
+    assert (row["status"], row["retry_count"], row["error_message"]) == ("pending", 0, None)
+    assert [problem.code for problem in caller.team.snapshot().problems] == []
