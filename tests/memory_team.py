@@ -199,7 +199,7 @@ class MemoryTeam(Team):
         for action, facts in changes.records:
             state.audit.append(AuditLine(len(state.audit) + 1, to_text(self.clock()), actor, action, facts))
             if self.recorded is not None:
-                self.recorded.take_on_record(len(state.audit), action, facts)
+                self.recorded.take_on_record(len(state.audit), action, facts, self.clock())
         recorded = self.recorded
         for message in changes.added.values() if recorded is not None else ():
             raw, seq, at = json.dumps(dict(message.record)).encode(), len(state.audit), self.clock()

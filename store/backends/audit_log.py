@@ -109,7 +109,7 @@ class AuditReader:
         if line.void and is_trusted:
             self.facts = self.facts.without(line.void)
         facts = _decoded(line.facts) if is_trusted else None
-        self.facts.take_on_record(line.seq, line.action, facts)
+        self.facts.take_on_record(line.seq, line.action, facts, from_text(line.at))
         vouched = vouched_for(line.action, facts)
         by_desk = is_trusted and line.action not in NOT_BY_DESK
         if not (line.noted or line.writes or line.questions or vouched):

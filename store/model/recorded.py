@@ -18,6 +18,8 @@ ACCEPT_KEYS = "accept_keys"
 """The action that takes keys of a human on record."""
 ACCEPT_SETTINGS = "accept_settings"
 """The action that confirms settings which lost what was in force."""
+ADD_MEMBERS, REMOVE_MEMBERS = "member_add", "member_remove"
+"""The actions that put members into the settings and take them out; their fact `members` lists those."""
 TRAIL_LOST = "audit_lost"
 """The fact of a line that is the first after others were lost: where they ended, and how many there were."""
 CARRIED = "audit_findings"
@@ -116,6 +118,7 @@ class RecordedFacts:
         losses: Numbers of the lines that are the first after others were lost.
         reworded: Id of each message that was changed after it was recorded -> what of it is another.
         carried: Line, code and text of what was found on the trail of the team that this one was copied from.
+        left: Name of each member that was taken out of the settings -> line of the trail, and when, if that is known.
         recalls: Id of each grant that was recalled -> the line that says so.
     """
 
@@ -125,6 +128,7 @@ class RecordedFacts:
         self.losses: list[int] = []
         self.reworded: dict[str, str] = {}
         self.carried: list[tuple[int, str, str]] = []
+        self.left: dict[str, tuple[int, datetime | None]] = {}
         self.recalls: dict[str, int] = {}
         self._uses: dict[str, dict[int, str]] = {}
         self._latest: list[datetime | None] = []
@@ -228,11 +232,16 @@ class RecordedFacts:
         """The line of the first verdict with a signature that team-console wrote here; None without one."""
         return self._signed[0].line if self._signed else None
 
-    def take_on_record(self, line: int, action: str, facts: object) -> None:
+    def take_on_record(self, line: int, action: str, facts: object, at: datetime | None) -> None:
         """Take the facts of the next line of the trail, where it takes keys on record, confirms settings, is the first
-        after a loss, found messages changed, or keeps what was found on the trail of another team.
+        after a loss, found messages changed, keeps what was found on the trail of another team, or says which members
+        came and left.
         """
         known = facts if isinstance(facts, dict) else {}
+        for name in _members(known) if action in (ADD_MEMBERS, REMOVE_MEMBERS) else ():
+            self.left.pop(name, None)
+            if action == REMOVE_MEMBERS:
+                self.left[name] = (line, at)
         if isinstance(changed := known.get(REWORDED), dict):
             self.reworded.update({str(key): str(what) for key, what in changed.items()})
         for done, about in ((action, known), *_copied(action, known)):
@@ -282,9 +291,17 @@ class RecordedFacts:
         rest.reworded = dict(self.reworded)
         rest.recalls = {grant_id: recalled for grant_id, recalled in self.recalls.items() if recalled != line}
         rest.carried = [found for found in self.carried if found[0] != line]
+        rest.left = {name: when for name, when in self.left.items() if when[0] != line}
         rest.losses = [lost for lost in self.losses if lost != line]
         rest.confirmations = [confirmation for confirmation in self.confirmations if confirmation.line != line]
         return rest
+
+
+def _members(facts: Mapping[str, Any]) -> Iterator[str]:
+    members = facts.get("members")
+    for member in members if isinstance(members, list) else ():
+        if isinstance(member, dict) and isinstance(member.get("name"), str):
+            yield member["name"]
 
 
 def difference(message: Message, recorded: Message) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean, guess, refuse_case_twin
+from team_console.store.model.recorded import ADD_MEMBERS, REMOVE_MEMBERS
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.permissions import check_settings
@@ -95,7 +96,7 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
         warnings += rights_of_nobody(config, agents, current_members(tx))
         for agent in agents:
             _edit(tx, partial(add_member, agent=agent), {agent.name: agent})
-        tx.record("member_add", members=[_facts(agent) for agent in agents])
+        tx.record(ADD_MEMBERS, members=[_facts(agent) for agent in agents])
     return MembersChanged("member_add", config.name, tuple(agents), tuple(warnings), tuple(tx.notices))
 
 
@@ -143,7 +144,7 @@ def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
                 hint = "Make somebody else the lead in the settings first."
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} leads the team", hint)
             _edit(tx, partial(remove_member, name=agent.name), {agent.name: None})
-        tx.record("member_remove", members=[_facts(agent) for agent in gone])
+        tx.record(REMOVE_MEMBERS, members=[_facts(agent) for agent in gone])
         warnings = _left_behind(tx, [agent.name for agent in gone])
     return MembersChanged("member_remove", tx.config.name, tuple(gone), tuple(warnings), tuple(tx.notices))
 

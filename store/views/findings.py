@@ -315,6 +315,15 @@ _LIKE_ALL = frozenset({"all", "everyone", "everybody", "team", "broadcast", "*",
 """Words that writers use for everybody; `all` alone is understood."""
 
 
+def _has_left(facts: Facts, row: RosterRow) -> bool:
+    """Return whether it was a member, was taken out of the settings, and has said nothing since."""
+    removed = facts.recorded.left.get(row.name) if facts.recorded is not None else None
+    if removed is None:
+        return False
+    at = removed[1]
+    return row.last_seen is None or (at is not None and row.last_seen <= at)
+
+
 def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
     """Yield names nobody can write to, or that are on no roster, or easily taken for another."""
     names = [row.name for row in roster if not row.stranger]
@@ -328,7 +337,7 @@ def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
         elif name.casefold() in _LIKE_ALL and row.last_seen is None:
             text = f"{name} is written to as if it were everybody, and nobody of that name was ever heard"
             yield Problem("STRANGER", "warning", name, text, "'to: all', in small letters, reaches everybody.")
-        elif row.stranger:
+        elif row.stranger and not _has_left(facts, row):
             hint = guess(name, names, "Add it to the settings if it belongs here.")
             where = "on no roster" if facts.complete else f"on no roster {_OF_THOSE}"
             text = f"{name} writes or is written to and is {where}"

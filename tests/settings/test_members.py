@@ -62,8 +62,12 @@ def test_members_come_change_and_go(elsewhere: CommandLine, crew: tuple[str, ...
     assert names(elsewhere, crew) == {"ceo": "master", "a1": "member", "a2": "slave"}
     refused = elsewhere(*crew, "send", "--to", "a3", "--summary", "Are you still there", "--content", "x", "--json")
     assert refused.json["error"] == "AGENT_NOT_FOUND"
-    findings = elsewhere.ok(*crew, "check", "--json").json["findings"]
-    assert {(finding["code"], finding["place"]) for finding in findings} == {("STRANGER", "a3")}
+    assert elsewhere.ok(*crew, "check", "--json").json["findings"] == []  # it left; nobody made it up
+    if crew[1] == "crew":  # and goes on writing, by another program
+        with (elsewhere.folder / "crew" / "message-queue.yaml").open("a") as queue:
+            queue.write("- {message_id: M-9, type: message, from: a3, to: ceo, created: '2099-01-01T00:00:00Z'}\n")
+        findings = elsewhere.ok(*crew, "check", "--json").json["findings"]
+        assert ("STRANGER", "a3") in {(finding["code"], finding["place"]) for finding in findings}
 
 
 def test_each_change_is_on_the_audit_trail(elsewhere: CommandLine, crew: tuple[str, ...]) -> None:
