@@ -415,7 +415,7 @@ def do_serve(call: Call) -> int:
     """Show the console in a browser on this machine, read-only unless --write is given. The printed address
     holds a token, new at each start; without it every request is answered with 403. To reach it from another
     machine: ssh -L 8765:127.0.0.1:8765 HOST, then open the same address there.
-    It needs the extra `serve`: pip install 'team-console[serve]'."""
+    It needs the extra `serve`; without it the error names the command that installs it."""
     options = call.options
     if options.write and options.read_only:
         raise TeamError(Code.READ_ONLY, "--write and --read-only exclude each other", "Leave one of them out.")
@@ -423,8 +423,10 @@ def do_serve(call: Call) -> int:
     try:
         from team_console.console.serve import ConsoleServer  # an extra, with a web server in it
     except ImportError as error:
+        from team_console.store.model.extras import install_line  # 20 ms: what is known of installed packages
+
         text = f"serve needs the package {error.name or 'textual-serve'}, which is not installed"
-        raise TeamError(Code.USAGE, text, "pip install 'team-console[serve]'") from None
+        raise TeamError(Code.USAGE, text, f"Install it with: {install_line('serve')}") from None
     if options.team:  # not on the command line, where others would read the password of a database
         os.environ["TEAM_CONSOLE_TEAM"] = options.team
     seat = ["--as", call.given_actor] if call.given_actor else []

@@ -265,7 +265,7 @@ def word_of(verdict: Message) -> str:
 
 _REMEMBERED = 65_536
 """Signatures at most; beyond that all are worked out anew."""
-NO_TOOL = "it cannot be verified here: pip install 'team-console[signatures]', or install OpenSSH"
+NO_TOOL = "it cannot be verified here: install OpenSSH, or team-console with its extra `signatures`"
 
 
 _known: dict[bytes, str] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from team_console.store.model.extras import install_line
 
 from tests.conftest import CommandLine
 
@@ -27,7 +28,7 @@ def test_a_server_without_its_driver_names_the_command_that_installs_it(
     result = team(*words, env=_without(tmp_path, "psycopg"))
     assert result.status == 1
     assert "teams in PostgreSQL need psycopg" in result.err
-    assert "pip install 'team-console[postgresql]'" in result.err
+    assert install_line("postgresql") in result.err
     assert "defect" not in result.err
 
 
@@ -41,7 +42,7 @@ def test_a_python_without_sqlite_says_so(team: CommandLine, tmp_path: Path) -> N
 
 def test_serve_without_its_package_names_the_command_that_installs_it(team: CommandLine, tmp_path: Path) -> None:
     result = team("serve", env=_without(tmp_path, "textual_serve"))
-    assert (result.status, "pip install 'team-console[serve]'" in result.err) == (2, True)
+    assert (result.status, install_line("serve") in result.err) == (2, True)
 
 
 def test_no_verb_needs_a_package_of_an_extra(team: CommandLine, tmp_path: Path) -> None:

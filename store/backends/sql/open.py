@@ -82,7 +82,9 @@ def _opened(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
     except ValueError as error:
         raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS) from error
     except ImportError as error:
-        kind, hint = "PostgreSQL", "Install it with: pip install 'team-console[postgresql]'"
+        from team_console.store.model.extras import install_line  # 20 ms: what is known of installed packages
+
+        kind, hint = "PostgreSQL", f"Install it with: {install_line('postgresql')}"
         if isinstance(place, Path):
             kind, hint = "SQLite", "Run team-console with a Python that has it, as nearly all have."
         raise TeamError(Code.TEAM_NOT_FOUND, f"teams in {kind} need {error.name or error}", hint) from error
