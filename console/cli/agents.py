@@ -42,13 +42,13 @@ def do_instructions(call: Call) -> int:
 
 
 @verb(
-    arg("--client", "without it the event tells", choices=("claude-code", "codex")),
+    arg("--client", "without it the event tells", choices=("claude-code", "codex", "qwen-code")),
     arg("--timeout", "seconds for which the client waits for its hook", metavar="S"),
     flag("--wake", "wait for mail beside an idle session, and wake it"),
 )
 def do_hook(call: Call) -> int:
-    """Take one event of Claude Code or Codex as JSON on standard input; print the client's answer, or nothing.
-    What it wants permission for, its plans and questions wait for the human at the console; without a verdict
+    """Take one event of Claude Code, Codex or Qwen Code as JSON on standard input; print the client's answer, or
+    nothing. What it wants permission for, its plans and questions wait for the human at the console; without a verdict
     nothing is printed and the client's own dialog decides. The exit status is 0 whatever happens, but 2 with
     --wake when mail came. 'team-console join' puts it into a client's settings; --as NAME or TEAM_CONSOLE_AS
     says whose session it is, and without it nothing is done."""
@@ -65,7 +65,8 @@ def do_hook(call: Call) -> int:
 def do_mcp(call: Call) -> int:
     """Serve whoami, inbox, send, hand_in_plan, ask_human, verdict, answer_shutdown, report_done and roster to an
     MCP client, on standard input and output. Who acts comes from TEAM_CONSOLE_AS, the team from
-    TEAM_CONSOLE_TEAM or the current folder; no tool takes a name. It needs: pip install 'team-console[mcp]'."""
+    TEAM_CONSOLE_TEAM or the current folder; no tool takes a name. It needs the extra `mcp`; without it
+    the error names the command that installs it."""
     name = call.given_actor
     if name is None:
         text = "an agent that takes part by MCP needs a name"
@@ -78,7 +79,9 @@ def do_mcp(call: Call) -> int:
     try:
         from team_console.console.mcp.server import serve  # 500 ms: the SDK
     except ModuleNotFoundError as error:
-        hint = "Install it with: pip install 'team-console[mcp]'"
+        from team_console.store.model.extras import install_line  # 20 ms: what is known of installed packages
+
+        hint = f"Install it with: {install_line('mcp')}"
         raise TeamError(Code.USAGE, f"the MCP server needs the package {error.name}", hint) from error
     return serve(name, call.options.team)
 

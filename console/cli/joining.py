@@ -5,34 +5,29 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from team_console.console.cli.call import Call, is_terminal
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.printing import ASK_HELP, parse_rules
-from team_console.console.clients.join import (
-    Joined,
-    join,
-    join_all,
-    leave,
-    plugin_folder,
-    running_sessions,
-)
-from team_console.console.clients.session_files import EACH
+from team_console.console.cli.team import make_team
+from team_console.console.clients.client_files import Running
+from team_console.console.clients.join import CLIENTS, Joined, join, joined_by, leave, running_sessions
+from team_console.console.clients.join_all import join_all, leave_all
 from team_console.store.backends.locations import absolute, redact, unseen
+from team_console.store.backends.open import OWN_FOLDER, nearest_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 
-_CLIENTS = ("claude", "codex", "mcp", "shell")
-
-
 FOLDER = arg("--in", "the project (default: the current folder)", dest="folder", metavar="DIR", source="files")
-SHOW = flag("--print", "show what would change; write nothing", dest="show")
+SHOW = flag("--print", "show every difference; write nothing", dest="show")
 
 
 @verb(
     arg("name", "the member the agent is to be", nargs="?", metavar="NAME", source="agents"),
-    arg("--for", "what the agent runs in", dest="client", choices=_CLIENTS),
+    arg("--for", "what the agent runs in; once it has joined, this is known", dest="client", choices=tuple(CLIENTS)),
     flag("--all", "every session, by a name of its own", dest="every"),
     arg("--session", "with --all: of those that run only this; repeatable", metavar="ID", action="append"),
     (
@@ -42,7 +37,6 @@ SHOW = flag("--print", "show what would change; write nothing", dest="show")
     ),
     FOLDER,
     SHOW,
-    flag("--plugin", "print the command that starts claude with our plugin"),
     arg("--role", "of a new member", choices=[role for role in ROLES if role != "master"]),
     flag("--plan", "a new member hands in plans and works only after approval"),
     arg("--ask-for", ASK_HELP, metavar="RULE|none|team", action="append"),
@@ -51,9 +45,10 @@ SHOW = flag("--print", "show what would change; write nothing", dest="show")
     ),
 )
 def do_join(call: Call) -> int:
-    """Make NAME a member, if it is none, and write what its client needs, beside what others put there: hooks, the
-    MCP server and the rule that allows it (claude, codex), the MCP server alone (mcp), or a block in AGENTS.md
-    (shell). Every change is shown. Again, it changes nothing; 'team-console leave NAME' takes it out.
+    """Make NAME a member, if it is none, and write what its client needs, beside what others put there: hooks and the
+    MCP server (claude, codex, qwen), the MCP server alone (mcp), or a block in AGENTS.md (shell). Where there is no
+    team, one is made in the project's .team-console. --print shows every change. Again, it changes nothing;
+    'team-console leave NAME' takes it out.
 
     With --all sessions of Claude Code and Codex join, each by a name of its own: those that run and are chosen,
     without a restart, and every one that starts from now on; 'team-console leave --all' takes it out."""
@@ -64,20 +59,72 @@ def do_join(call: Call) -> int:
     write = not (options.show or options.read_only)
     if options.every:
         return _join_all(call, write=write)
-    if options.name is None or options.client is None:
+    if options.name is None:
         text = "join takes a NAME and what it runs in, or --all"
         raise TeamError(Code.USAGE, text, "For example: team-console join helper --for claude")
-    if options.plugin:
-        return _plugin(call)
-    rules = None if options.ask_for is None else parse_rules(options.ask_for)
-    agent = Agent(options.name, role=options.role or "member", plan_mode_required=options.plan, ask_for=rules)
     folder = absolute("." if options.folder is None else options.folder)
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"
         raise TeamError(Code.USAGE, f"--in {folder}: {why}", "Name the project's folder.")
-    scope, hold = options.scope or "project", parse_rules(options.hold or []) or ()
-    done = join(call.caller, agent, options.client, scope, project=folder, write=write, hold=hold)
-    return _finish(call, done)
+    if options.client is not None and not _has_team(call, folder):
+        return _join_new_team(call, folder, write=write)
+    return _finish(call, _join(call, folder, write=write))
+
+
+def _join(call: Call, folder: Path, *, write: bool, location: str | None = None) -> Joined:
+    """Let a member join.
+
+    Args:
+        location: What the files of clients name, where that is not yet the location of the team.
+
+    Raises:
+        TeamError: `USAGE` where nobody knows what the member runs in; as for `join`.
+    """
+    options = call.options
+    client, scope = CLIENTS.get(options.client), options.scope
+    if client is None:
+        found = joined_by(call.team, options.name, folder)
+        if found is None:
+            text = f"{options.name} has not joined from here, so it is not known what it runs in"
+            hint = f"For example: team-console join {shlex.quote(options.name)} --for claude"
+            raise TeamError(Code.USAGE, text, hint)
+        client, scope = found[0], scope or found[1]
+    rules = None if options.ask_for is None else parse_rules(options.ask_for)
+    agent = Agent(options.name, role=options.role or "member", plan_mode_required=options.plan, ask_for=rules)
+    hold = parse_rules(options.hold or []) or ()
+    scope = scope or "project"
+    return join(call.caller, agent, client, scope, project=folder, write=write, hold=hold, location=location)
+
+
+def _has_team(call: Call, folder: Path) -> bool:
+    """Return whether a team is named, or there is one in or above the current folder or the project."""
+    if call.options.team is not None or os.environ.get("TEAM_CONSOLE_TEAM"):
+        return True
+    if nearest_team(absolute(".").resolve()) is not None:
+        return True
+    found = nearest_team(folder.resolve())
+    if found is not None:
+        call.options.team = str(found)
+    return found is not None
+
+
+def _join_new_team(call: Call, project: Path, *, write: bool) -> int:
+    """Make the project's own team, and let a member join it; one that is only shown is made elsewhere, and goes."""
+    place = project / OWN_FOLDER
+    if write:
+        call.options.team = str(place)
+        name = make_team(place, project)
+        return _finish(call, _join(call, project, write=True), _words_of_team(call, name, place, ""))
+    with TemporaryDirectory() as elsewhere:
+        call.options.team = elsewhere
+        name = make_team(Path(elsewhere), project)
+        done = _join(call, project, write=False, location=str(place))
+        return _finish(call, done, _words_of_team(call, name, place, "would be "))
+
+
+def _words_of_team(call: Call, name: str, place: Path, would: str) -> list[str]:
+    lead = call.team.config().lead
+    return [f"team {name}: {would}made in {place}, which Git ignores; you are {lead}, who leads it"]
 
 
 def _join_all(call: Call, *, write: bool) -> int:
@@ -90,9 +137,10 @@ def _join_all(call: Call, *, write: bool) -> int:
     known = [one.session for one in sessions]
     chosen = call.options.session
     if chosen is None and sessions and write and not call.as_json and is_terminal(sys.stdin):
-        call.say(*(f"{number}  {one.told}" for number, one in enumerate(sessions, 1)))
-        words = input("which of them join? numbers, or Enter for all: ").replace(",", " ").split()
-        chosen = [known[int(word) - 1] if word.isdecimal() and 0 < int(word) <= len(known) else word for word in words]
+        chosen = _chosen(call, sessions)
+        if chosen is None:
+            call.say("no session was chosen; nothing was written")
+            return 1
     chosen = chosen or known
     unknown = sorted({*chosen} - {*known})
     if unknown:
@@ -101,14 +149,16 @@ def _join_all(call: Call, *, write: bool) -> int:
     return _finish(call, join_all(call.caller, sessions, chosen, write=write))
 
 
-def _plugin(call: Call) -> int:
-    """The command line alone, so that it can be run; it writes nothing, so the member must be one already."""
-    if call.options.client != "claude":
-        raise TeamError(Code.USAGE, "--plugin is for claude", "Leave it out.")
-    identity = f"TEAM_CONSOLE_AS={shlex.quote(call.options.name)} TEAM_CONSOLE_TEAM={shlex.quote(call.team.location)}"
-    line = f"{identity} claude --plugin-dir {shlex.quote(str(plugin_folder()))}"
-    call.show({"success": True, "action": "join", "command": line}, line)
-    return 0
+def _chosen(call: Call, sessions: list[Running]) -> list[str] | None:
+    """Ask which sessions join; none are all. None where the question is left with ctrl+d."""
+    call.say(*(f"{number}  {one.line}" for number, one in enumerate(sessions, 1)))
+    try:
+        words = input("which of them join? numbers, or Enter for all: ").replace(",", " ").split()
+    except EOFError:
+        call.say()
+        return None
+    numbers = {str(number): one.session for number, one in enumerate(sessions, 1)}
+    return [numbers.get(word, word) for word in words]
 
 
 # `leave`: takes out of the settings of clients, and of the team, what `join` put there.
@@ -128,22 +178,29 @@ def do_leave(call: Call) -> int:
     project = absolute("." if options.folder is None else options.folder)
     if options.every is (options.name is not None):
         raise TeamError(Code.USAGE, "leave takes a NAME or --all", "For example: team-console leave helper")
-    return _finish(call, leave(call.caller, options.name or EACH, project=project, write=write))
+    if options.every:
+        return _finish(call, leave_all(call.caller, write=write))
+    return _finish(call, leave(call.caller, options.name, project=project, write=write))
 
 
-# What a join or leave did, for people with every difference, or as JSON.
+# What a join or leave did, for people in a few lines, or as JSON.
 
 
-def _finish(call: Call, done: Joined) -> int:
-    """Print what was joined or left; an exit status."""
-    would, lines = "" if done.written else "would be ", []
+def _finish(call: Call, done: Joined, made: list[str] | None = None) -> int:
+    """Print what was joined or left; an exit status.
+
+    Args:
+        made: What is to be said of a team that was made for it.
+    """
+    would, lines = "" if done.written else "would be ", list(made or ())
     if done.member:
         word = "added to" if done.action == "join" else "taken out of"
         lines.append(f"{done.name}: {would}{word} the team's settings")
     for change in done.files:
         lines.append(f"{change.path}: {would if change.word != 'unchanged' else ''}{change.word}")
-        lines += [f"    {line}" for line in change.diff.splitlines()]
+        lines += [] if done.written else [f"    {line}" for line in change.diff.splitlines()]
     files = [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files]
-    facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": done.notes}
+    notes = [*(made or ()), *done.notes]
+    facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": notes}
     call.show({"success": True, "action": done.action, **facts, "written": done.written}, *lines, *done.notes)
     return 0

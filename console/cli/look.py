@@ -732,7 +732,7 @@ _CHECK_COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 )
 def do_check(call: Call) -> int:
     """List damage, and what breaks the rules of the protocols; exits with 1 if any of it is an error."""
-    from team_console.console.clients.join import gate_problems  # 20 ms, and only here
+    from team_console.console.clients.gate import gate_problems  # 20 ms, and only here
 
     healed = _repaired(call)
     snapshot = watched(call.team)

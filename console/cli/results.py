@@ -183,7 +183,7 @@ class ClientFileJson(TypedDict):
     """the change as a unified diff; empty for none"""
 
 
-class JoiningJson(ActedJson, total=False):
+class JoiningJson(ActedJson):
     agent: str
     member_changed: bool
     """the member was put into the team's settings, or taken out of them"""
@@ -193,8 +193,6 @@ class JoiningJson(ActedJson, total=False):
     """what the user should know, as sentences"""
     written: bool
     """it was done, and not only shown"""
-    command: str
-    """with --plugin: starts the client with the plugin"""
 
 
 class LeavingJson(ActedJson):

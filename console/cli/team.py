@@ -69,11 +69,14 @@ def do_demo(call: Call) -> int:
 
 # `init`: a new team.
 
+LEAD = "ceo"
+"""Who leads a team that names nobody else."""
+
 
 @verb(
     arg("location", "where (default: the current folder)", nargs="?", metavar="LOCATION", source="files"),
     arg("--name", "the team's name (default: the place's)", metavar="TEAM"),
-    arg("--lead", "who answers plans (default: ceo)", metavar="NAME", default="ceo"),
+    arg("--lead", "who answers plans (default: ceo)", metavar="NAME", default=LEAD),
     arg(
         "--agent",
         f"a member; ROLE is one of {', '.join(ROLES)}; plan: it works only after its plan was approved",
@@ -166,6 +169,23 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
         return team.location
 
 
+def make_team(place: Path, project: Path) -> str:
+    """Make the team of a project in a folder that Git ignores, with a lead and nobody else; returns its name.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` where there is one, `STORE_FAILED` where it cannot be written.
+    """
+    name = _name_of(str(project))
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        (place / ".gitignore").write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        text = f"{error.filename}: {error.strerror}"
+        raise TeamError(Code.STORE_FAILED, text, "Choose a folder to write in, or name a team: -t LOCATION") from None
+    _make(str(place), name, LEAD, with_lead([], LEAD))
+    return name
+
+
 # `member`: adds, changes, removes and lists the members in the team's settings.
 
 _ACTIONS = ("add", "set", "remove", "list")
@@ -212,9 +232,6 @@ def do_member(call: Call) -> int:
         raise TeamError(Code.USAGE, "member set changes one member at a time", "Name one.")
     name = agents[0].name
     done = service.set_member(call.caller, name, {**_spoken(words[0], agents[0]), **fields})
-    if "ask_for" in fields:
-        note = f"the rules in its client's settings follow when it joins again: team-console join {name} --for CLIENT"
-        done = replace(done, warnings=(*done.warnings, note))
     return _finish(call, done, "set")
 
 

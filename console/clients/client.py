@@ -30,7 +30,8 @@ class Client(ABC):
         shows_dialog_beside: Whether its own dialog stands beside a hook that waits, and its record says when that is
             answered.
         shows_title: Whether it shows the name that is given to a session.
-        is_woken_by_hook: Whether a hook that waits wakes its session; else a process of ours waits and calls `wake`.
+        is_woken_by_hook: Whether a hook that waits wakes its session.
+        needs_waker: Whether a process of ours waits beside its session, and calls `wake`.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Client(ABC):
     shows_dialog_beside = False
     shows_title = False
     is_woken_by_hook = False
+    needs_waker = False
 
     def has_sent(self, data: Mapping[str, Any]) -> bool:
         """Return whether an event that names no client looks like one of this."""

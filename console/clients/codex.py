@@ -39,6 +39,7 @@ class Codex(Client):
 
     name = NAME
     question_tools = (ASKS_BY_TOOL,)
+    needs_waker = True
 
     def has_sent(self, data: Mapping[str, Any]) -> bool:
         """Return whether an event looks like one of Codex, which names turns and has a folder for transcripts."""

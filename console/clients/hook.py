@@ -38,7 +38,7 @@ def answer_event(call: Invocation, files: SessionFiles) -> int:
             act = _ACTS.get(session.event.name)
             if act is not None:
                 act(session)
-            if session.event.name in _WAITED_FROM and not session.client.is_woken_by_hook:
+            if session.event.name in _WAITED_FROM and session.client.needs_waker:
                 wait_beside(session)
         finally:
             session.team.close()
@@ -145,17 +145,17 @@ def _ended(session: ClientSession) -> None:
 
 def _config_changed(session: ClientSession) -> None:
     """Keep hooks and rules in force where a file of a join loses them, and tell the human."""
-    from team_console.console.clients.join import missing_part, receipt_of  # 20 ms, and hardly ever
+    from team_console.console.clients.gate import is_unhooked  # 20 ms, and hardly ever
+    from team_console.console.clients.receipts import receipt_of
 
     path = text_in(session.call.data, "file_path")
     known = receipt_of(path)
-    what = missing_part(known) if known is not None else ""
     # guard: unhooking-seen
-    if not what:
+    if known is None or not is_unhooked(known):
         return
-    words = f"{path} was changed: {what} is gone, by which {session.me} asks {session.config.lead}"
+    words = f"{path} was changed: our part is gone, by which {session.me} asks {session.config.lead}"
     session.say(_go_on(f"{words}. Only 'team-console leave' takes it out."))
-    lead, once = session.config.lead, f"unhooked-{digest([path, what, session.event.session]):08x}"
+    lead, once = session.config.lead, f"unhooked-{digest([path, session.event.session]):08x}"
     content = f"{words}. This session goes on with what was there; others may not. Join again, or leave."
     send(session.caller(), to=lead, summary=words, content=content, priority="critical", message_id=once)
 

@@ -48,13 +48,14 @@ _MOST_NAMES = 20
 """Members that are named; a model of a larger team is told how to list them."""
 
 
-def instructions_for(team: Team, name: str, *, by_itself: bool) -> str:
+def instructions_for(team: Team, name: str, *, by_itself: bool, location: str | None = None) -> str:
     """Return the instructions for the model of member `name`, as plain text.
 
     Args:
         by_itself: Whether its mail comes by itself, through the hooks of its client; else it has to take it.
+        location: What its commands name, where that is not the location of the team.
     """
-    snapshot = team.snapshot()
+    snapshot, location = team.snapshot(), location or team.location
     config = snapshot.config
     others = [other for other in members(config, snapshot.messages) if other not in (name, ALL)]
     more = f" and {len(others) - _MOST_NAMES} more" if others[_MOST_NAMES:] else ""
@@ -70,15 +71,15 @@ def instructions_for(team: Team, name: str, *, by_itself: bool) -> str:
         lines += [
             "",
             "Take your mail before you begin, and whenever you have finished something:",
-            f"    {command_of(team.location, name, 'receive', '--agent', name)}",
+            f"    {command_of(location, name, 'receive', '--agent', name)}",
         ]
-    return "\n".join([*lines, "", *_ways(team, name, config.lead)])
+    return "\n".join([*lines, "", *_ways(location, name, config.lead)])
 
 
-def _ways(team: Team, name: str, lead: str) -> list[str]:
+def _ways(location: str, name: str, lead: str) -> list[str]:
     def line(*words: str) -> str:
         rest = " ".join(f"'{word}'" if word in _BLANKS else shlex.quote(word) for word in words)
-        return f"    {command_of(team.location, name)} {rest}"
+        return f"    {command_of(location, name)} {rest}"
 
     return [
         "Write to a member:",

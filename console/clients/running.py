@@ -43,6 +43,11 @@ def codex_home() -> Path:
     return Path(os.environ.get("CODEX_HOME") or home() / ".codex")
 
 
+def qwen_home() -> Path:
+    """Return the folder of Qwen Code's own files."""
+    return Path(os.environ.get("QWEN_HOME") or home() / ".qwen")
+
+
 def facts_of_session(session: str) -> dict[str, Any]:
     """Return what Claude Code records of a running session; empty when that cannot be read."""
     return next((facts for facts in claude_sessions() if facts.get("sessionId") == session), {})

@@ -65,7 +65,7 @@ def _run(words: Sequence[str]) -> int:
     if call.actor == EACH:
         name = name_of(call.session)
         if name is None:
-            from team_console.console.clients.join import name_session
+            from team_console.console.clients.join_all import name_session
 
             name = name_session(call)
         call.actor, call.has_own_name = name, True

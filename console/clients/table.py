@@ -8,8 +8,9 @@ from typing import Any
 from team_console.console.clients.claude import Claude
 from team_console.console.clients.client import Client
 from team_console.console.clients.codex import Codex
+from team_console.console.clients.qwen import Qwen
 
-CLIENTS: Mapping[str, Client] = {client.name: client for client in (Codex(), Claude())}
+CLIENTS: Mapping[str, Client] = {client.name: client for client in (Codex(), Qwen(), Claude())}
 """Name -> client. The last takes the events in which no other recognises its own."""
 
 

@@ -23,6 +23,8 @@ PROJECT_QUEUE = Path("_bmad-output/messenger") / QUEUE_NAME
 """Where a project root keeps its queue (seed 000, requirement 2)."""
 PROJECT_CONFIG = Path("_bmad/core/messenger") / CONFIG_NAME
 """Where a project root keeps its settings (seed 000, requirement 1)."""
+OWN_FOLDER = ".team-console"
+"""Where a project without a messenger of its own keeps its team, out of the way of its files."""
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 _HINT = "Give a team with -t LOCATION, make one with 'team-console init', or try 'team-console demo'."
 
@@ -34,7 +36,7 @@ def open_team(
     start: Path | None = None,
     clock: Clock = utc_now,
 ) -> Team:
-    """Open the team at `location`, else of `TEAM_CONSOLE_TEAM`, else of the nearest project root above `start`.
+    """Open the team at `location`, else of `TEAM_CONSOLE_TEAM`, else the nearest one upwards from `start`.
 
     Raises:
         TeamError: `TEAM_NOT_FOUND` when nothing there is a team.
@@ -51,13 +53,31 @@ def open_team(
     if given:
         return _open_folder(absolute(given), read_only=read_only, clock=clock)
     here = (start or absolute(".")).resolve()
-    for folder in (here, *here.parents):
-        if is_team(folder):
-            return _open_folder(folder, read_only=read_only, clock=clock)
-        why = unseen(*_marks(folder))
-        if why is not None:  # the team of a folder further up may be another one
+    found = nearest_team(here)
+    if found is None:
+        raise _not_found(here, None)
+    return _open_folder(found, read_only=read_only, clock=clock)
+
+
+def nearest_team(start: Path) -> Path | None:
+    """Return the folder of the team in `start` or the nearest above it; None when there is none.
+
+    Raises:
+        TeamError: `TEAM_NOT_FOUND` for a folder into which we may not look: the team further up may be another one.
+    """
+    for folder in (start, *start.parents):
+        found = _team_of(folder)
+        if found is not None:
+            return found
+        why = unseen(*_marks(folder), *_marks(folder / OWN_FOLDER))
+        if why is not None:
             raise _not_found(folder, why)
-    raise _not_found(here, None)
+    return None
+
+
+def _team_of(folder: Path) -> Path | None:
+    """Return the folder that holds the team of `folder`: itself, or the one of ours in it."""
+    return next((place for place in (folder, folder / OWN_FOLDER) if is_team(place)), None)
 
 
 def is_team(folder: Path) -> bool:
@@ -75,8 +95,9 @@ def find_teams(start: Path, *, depth: int = 3) -> list[str]:
     found: list[str] = []
     level = [start]
     for _ in range(depth + 1):
-        found += [str(folder) for folder in level if is_team(folder)]
-        level = [child for folder in level if not is_team(folder) for child in _folders(folder)]
+        teams = {folder: _team_of(folder) for folder in level}
+        found += [str(team) for team in teams.values() if team is not None]
+        level = [child for folder, team in teams.items() if team is None for child in _folders(folder)]
     return found
 
 
@@ -93,7 +114,7 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
         folder = folder.parent
     if not os.path.isdir(folder):
         raise _not_found(folder, unseen(folder), "is not a folder")
-    folder = _project_of(folder) or folder
+    folder = _project_of(folder) or _team_of(folder) or folder
     if not is_team(folder):
         other = team_in(folder, clock)
         if other is not None:

@@ -93,7 +93,6 @@ class _Day:
         self.do("member", "set", "a4", "--may-send", "message", "--deliver", "false")
         self.do("member", "list")
         self.do("join", "a5", "--for", "claude")
-        self.do("join", "a5", "--for", "claude", "--plugin")
         self.do("instructions", "a5")
         self.do("leave", "a5")
         self.do("init")

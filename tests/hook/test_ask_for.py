@@ -14,7 +14,7 @@ from team_console.store.settings.team_config import ASK_FOR, ASK_WORDS
 
 from tests.conftest import CommandLine
 from tests.hook.conftest import CAPTURED, Client, Heard, Human
-from tests.hook.test_joining import Desk, put
+from tests.hook.test_joining import Desk
 
 PROJECT = "/home/you/project"
 CALLS = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "asked_calls.json"
@@ -157,44 +157,36 @@ def test_what_the_client_refuses_by_itself_shows_the_time_that_is_left(client: C
         client.escape(hook)
 
 
-def ask_rules(desk: Desk) -> list[str]:
-    """What Claude Code is told to ask for in the project."""
-    settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
-    return list(settings.get("permissions", {}).get("ask", []))
-
-
-def test_joining_writes_what_a_rule_of_the_client_can_say(desk: Desk) -> None:
-    assert any(", ".join(ASK_FOR) in note for note in desk.ok("join", "alice", "--for", "claude")["notes"])
-    rules = ask_rules(desk)
-    assert {"Bash(git push:*)", "Bash(npm publish:*)", "Bash(rm:*)", "Edit(.claude/**)"} < set(rules)
-    # Rules that match nothing, or too much (seen with 2.1.331).
-    assert not [rule for rule in rules if rule.startswith(("Write(", "Edit(//", "mcp__")) or rule == "Bash(rm -r:*)"]
-    assert "onFailure" not in (desk.project / ".claude" / "settings.json").read_text()
-
-
-def test_rules_are_those_of_the_member_and_a_later_join_takes_out_its_own_alone(desk: Desk) -> None:
-    put(desk.project / ".claude" / "settings.json", '{"permissions": {"ask": ["Bash(rm:*)", "WebFetch"]}}')
-    desk.ok("join", "alice", "--for", "claude", "--ask-for", "delete, Bash(make deploy:*)")
+def test_joining_says_what_is_asked_for_and_a_later_join_chooses_anew(desk: Desk) -> None:
+    """The command is the one that the program prints: it knows what the member runs in."""
+    first = desk.ok("join", "alice", "--for", "claude")["notes"]
+    (line,) = [note for note in first if ", ".join(ASK_FOR) in note]
+    assert "team-console join alice --ask-for RULE" in line
+    joined = desk.files()
+    again = desk.ok("join", "alice", "--ask-for", "delete, Bash(make deploy:*)")
+    assert any("delete, Bash(make deploy:*)" in note for note in again["notes"])
     assert desk.team.ok("member", "list", "alice", "--json").json["members"][0]["ask_for"] == [
         *("delete", "Bash(make deploy:*)"),
     ]
-    assert {"Bash(make deploy:*)", "Bash(unlink:*)", "WebFetch"} < set(ask_rules(desk))
-    done = desk.team.ok("member", "set", "alice", "--ask-for", "push", "--json").json
-    assert "join alice" in done["warnings"][0]
-    desk.ok("join", "alice", "--for", "claude")
-    assert set(ask_rules(desk)) == {
-        "Bash(rm:*)",
-        "WebFetch",
-        "Bash(git push:*)",
-        "Bash(hg push:*)",
-        "Bash(jj git push:*)",
-    }
-    desk.ok("join", "alice", "--for", "claude", "--ask-for", "none")
-    assert ask_rules(desk) == ["Bash(rm:*)", "WebFetch"]
+    assert desk.team.ok("member", "set", "alice", "--ask-for", "push", "--json").json["warnings"] == []
+    desk.ok("join", "alice", "--ask-for", "none")
+    assert desk.team.ok("member", "list", "alice", "--json").json["members"][0]["ask_for"] == []
+    assert desk.files() == joined
     desk.ok("leave", "alice")
-    assert ask_rules(desk) == ["Bash(rm:*)", "WebFetch"]
+    refused = desk("join", "alice", "--ask-for", "push", "--json")
+    assert (refused.status, "--for claude" in refused.json["hint"]) == (2, True)
     desk.team.ok("member", "set", "alice", "--ask-for", "team")
     assert desk.team.ok("member", "list", "alice", "--json").json["members"][0]["ask_for"] is None
+
+
+@pytest.mark.parametrize(
+    ("client", "scope"),
+    [("claude", "--local"), ("claude", "--user"), ("codex", "--project"), ("qwen", "--user"), ("shell", "--project")],
+)
+def test_a_member_that_joined_is_known_by_what_it_joined(client: str, scope: str, desk: Desk) -> None:
+    files = desk.ok("join", "alice", "--for", client, scope)["files"]
+    again = desk.ok("join", "alice", "--ask-for", "push")["files"]
+    assert [(file["path"], file["change"]) for file in again] == [(file["path"], "unchanged") for file in files]
 
 
 def test_a_rule_that_matches_nothing_is_refused_and_says_why(desk: Desk) -> None:
@@ -215,13 +207,14 @@ def test_a_rule_that_matches_nothing_is_refused_and_says_why(desk: Desk) -> None
 def test_what_is_held_names_nobody_to_the_model_and_is_taken_out_again(desk: Desk) -> None:
     before = desk.files()
     done = desk.ok("join", "alice", "--for", "claude", "--hold", "push")
-    assert any(note.startswith("held until you decide") for note in done["notes"])
+    assert any(note.startswith("Held until you decide") for note in done["notes"])
     settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
     held = [hook for entry in settings["hooks"]["PreToolUse"] for hook in entry["hooks"] if "if" in hook]
     assert {"Bash(git push:*)"} < {hook["if"] for hook in held}
     assert {hook["onFailure"] for hook in held} == {"block"}
     assert str(desk.team.folder) not in json.dumps(held)
-    assert "Bash(git push:*)" not in ask_rules(desk)
+    (asking,) = [hook["command"] for hook in settings["hooks"]["PreToolUse"][0]["hooks"]]
+    assert asking.endswith("--held push")
     assert {file["change"] for file in desk.ok("join", "alice", "--for", "claude", "--hold", "push")["files"]} == {
         "unchanged"
     }

@@ -14,7 +14,7 @@ import pytest
 
 from tests.conftest import COMMAND, CommandLine
 from tests.hook.conftest import CAPTURED
-from tests.hook.test_joining import OTHERS, Desk, meaning, put
+from tests.hook.test_joining import OTHERS, Desk, put
 
 pytestmark = pytest.mark.slow
 
@@ -78,7 +78,7 @@ def test_what_join_all_put_there_is_taken_out_again(desk: Desk, running: int) ->
     assert {file["change"] for file in desk.ok("join", "--all")["files"]} == {"unchanged"}
     assert (desk.home / ".claude/skills/team-console/.claude-plugin/plugin.json").exists()
     desk.ok("leave", "--all")
-    assert meaning(desk.files()) == meaning(before)
+    assert desk.files() == before
     assert not (desk.home / ".claude" / "skills").exists()
     assert "nothing is to be taken out" in desk.ok("leave", "--all")["notes"][0]
 
@@ -159,7 +159,7 @@ def codes(desk: Desk) -> list[str]:
     return [finding["code"] for finding in found if finding["code"] in ("UNHOOKED", "PLUGIN_MODULES")]
 
 
-@pytest.mark.parametrize("harm", ["emptied", "hooks", "a rule"])
+@pytest.mark.parametrize("harm", ["emptied", "hooks", "one hook"])
 def test_unhooking_is_refused_and_told(harm: str, desk: Desk) -> None:
     desk.ok("join", "alice", "--for", "claude")
     path = desk.project / ".claude" / "settings.json"
@@ -167,8 +167,8 @@ def test_unhooking_is_refused_and_told(harm: str, desk: Desk) -> None:
     settings = json.loads(path.read_text())
     if harm == "hooks":
         del settings["hooks"]
-    elif harm == "a rule":
-        settings["permissions"]["ask"].remove("Bash(git push:*)")
+    elif harm == "one hook":
+        settings["hooks"]["PermissionRequest"] = []
     path.write_text("{}" if harm == "emptied" else json.dumps(settings))
     for _ in range(2):
         assert changed(desk, path)["decision"] == "block"

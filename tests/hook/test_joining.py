@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console import __version__
-from team_console.console.clients.join import hook_command, hook_entries
 
-from tests.conftest import ROOT, CommandLine, Result
+from tests.conftest import CommandLine, Result
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +52,8 @@ class Desk:
     def files(self) -> dict[str, str]:
         """Every file of the project and the home."""
         folders = (self.project, self.home)
-        return {str(path): path.read_text() for folder in folders for path in folder.rglob("*") if path.is_file()}
+        found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+        return {str(path): path.read_bytes().decode() for path in found}
 
 
 @pytest.fixture
@@ -68,21 +67,14 @@ def put(path: Path, text: str) -> Path:
     return path
 
 
-def meaning(files: dict[str, str]) -> dict[str, str]:
-    """The same files, those of JSON without their white space; the order of their keys counts."""
-    return {path: as_values(text) if path.endswith(".json") else text for path, text in files.items()}
-
-
-def as_values(text: str) -> str:
-    return json.dumps(json.loads(text) if text.strip() else {})
-
-
 WAYS = [
     ("claude", "--project"),
     ("claude", "--local"),
     ("claude", "--user"),
     ("codex", "--project"),
     ("codex", "--user"),
+    ("qwen", "--project"),
+    ("qwen", "--user"),
     ("mcp", "--project"),
     ("shell", "--project"),
 ]
@@ -100,6 +92,7 @@ def test_leaving_takes_out_what_joining_put_in_and_nothing_else(
             put(folder / ".claude" / "settings.local.json", OTHERS)
             put(folder / ".codex" / "hooks.json", OTHERS)
             put(folder / ".codex" / "config.toml", TOML)
+            put(folder / ".qwen" / "settings.json", OTHERS)
         put(desk.project / ".mcp.json", '{"mcpServers": {"other": {"command": "x"}}}')
         put(desk.home / ".claude.json", '{"numStartups": 3}')
         put(desk.project / "AGENTS.md", AGENTS)
@@ -113,7 +106,7 @@ def test_leaving_takes_out_what_joining_put_in_and_nothing_else(
     again = desk.ok("join", "alice", "--for", client, scope)
     assert ({file["change"] for file in again["files"]}, desk.files()) == ({"unchanged"}, joined)
     desk.ok("leave", "alice")
-    assert (meaning(desk.files()), sorted(os.listdir(desk.project))) == (meaning(before), folders)
+    assert (desk.files(), sorted(os.listdir(desk.project))) == (before, folders)
     assert "nothing is to be taken out" in desk.ok("leave", "alice")["notes"][0]
 
 
@@ -198,7 +191,8 @@ def test_the_member_is_added_and_taken_out_again(desk: Desk) -> None:
 
 
 def test_what_is_asked_of_a_new_member_is_not_dropped_without_a_word_for_an_old_one(desk: Desk) -> None:
-    (note,) = desk.ok("join", "alice", "--for", "shell", "--role", "temp", "--plan")["notes"]
+    notes = desk.ok("join", "alice", "--for", "shell", "--role", "temp", "--plan")["notes"]
+    (note,) = [line for line in notes if "to change it: " in line]
     command = shlex.split(note.partition("to change it: ")[2])
     assert command[:2] == ["team-console", "member"]
     desk.ok(*command[1:])
@@ -252,7 +246,7 @@ def test_nobody_joins_as_the_human(name: str, desk: Desk) -> None:
     "text",
     [
         *("{", "[]", "[" * 9999, '{"hooks": {"Stop": {}}}', '{"permissions": {"allow": "x"}}'),
-        *('{"a": 1, "a": 2}', '{"a": NaN}', '{"a": 0.10000000000000000001}'),
+        *('{"a": 1, "a": 2}', '{"a": NaN}', '{\n  // mine\n  "model": "opus"\n}'),
     ],
 )
 def test_settings_that_cannot_be_edited_are_left_alone(text: str, desk: Desk) -> None:
@@ -264,14 +258,33 @@ def test_settings_that_cannot_be_edited_are_left_alone(text: str, desk: Desk) ->
     assert "carol" not in (desk.team.folder / "messenger-config.yaml").read_text()
 
 
-def test_servers_of_codex_in_an_inline_table_are_left_alone(desk: Desk) -> None:
-    path = put(desk.project / ".codex" / "config.toml", 'mcp_servers = { other = { command = "x" } }\n')
+@pytest.mark.parametrize(
+    ("client", "name", "text", "why"),
+    [
+        ("claude", ".mcp.json", '{\n  // mine\n  "mcpServers": {}\n}\n', "perhaps a comment"),
+        ("claude", ".mcp.json", '{"mcpServers": {"team-console": {"command": "x"}}, "mcpServers": {}}', "twice"),
+        ("claude", ".mcp.json", "[]", "not a JSON object"),
+        ("codex", ".codex/config.toml", 'mcp_servers = { other = { command = "x" } }\n', "added at the end"),
+        ("codex", ".codex/config.toml", '[mcp_servers.team-console]\ncommand = "x"\n', "a hand put there"),
+        ("codex", ".codex/config.toml", "model = \n", "not TOML"),
+    ],
+)
+def test_a_file_of_servers_that_cannot_be_edited_does_not_stop_the_hooks(
+    client: str, name: str, text: str, why: str, desk: Desk
+) -> None:
+    put(desk.project / name, text)
     before = desk.files()
-    refused = desk("join", "alice", "--for", "codex", "--json")
-    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
-    assert "none can be added at the end" in refused.json["message"]
+    done = desk.ok("join", "alice", "--for", client)
+    (note,) = [note for note in done["notes"] if note.startswith("The MCP server was left out")]
+    assert (why in note, str(desk.project / name) in note) == (True, True)
+    assert [file["change"] for file in done["files"]] == ["created"]
+    assert (desk.project / name).read_text() == text
+    desk.ok("leave", "alice")
     assert desk.files() == before
-    path.write_text('mcp_servers.other = { command = "x" }\n')
+
+
+def test_the_server_goes_in_beside_others_of_a_dotted_key(desk: Desk) -> None:
+    path = put(desk.project / ".codex" / "config.toml", 'mcp_servers.other = { command = "x" }\n')
     desk.ok("join", "alice", "--for", "codex")
     assert sorted(tomllib.loads(path.read_text())["mcp_servers"]) == ["other", "team-console"]
 
@@ -298,24 +311,7 @@ def test_what_was_empty_comes_back_as_it_was(name: str, client: str, text: str, 
         assert path.read_bytes() != text.encode()
         desk.ok("join", "alice", "--for", client)
     desk.ok("leave", "alice")
-    after = path.read_bytes().decode()
-    assert after.strip() == text.strip() if client == "shell" else as_values(after) == as_values(text)
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
-def test_values_order_indentation_and_line_ends_of_settings_stay(end: str, desk: Desk) -> None:
-    """Numbers, half a character and text of other alphabets, too."""
-    odd: dict[str, object] = {"z": [1.5, 10**30, -0.0], "a": "é \ud83d", "b": {}, "c": None, "__": [[]]}
-    newline = end or "\n"
-    text = json.dumps(odd, indent="\t").replace("\n", newline) + end
-    path = desk.project / ".mcp.json"
-    path.write_bytes(text.encode())
-    desk.ok("join", "alice", "--for", "mcp")
-    joined = path.read_bytes().decode()
-    assert joined.startswith(text.replace("\\u00e9", "é").removesuffix(end).removesuffix(f"{newline}}}"))
-    assert joined.count("\n") == joined.count(newline)
-    desk.ok("leave", "alice")
-    assert path.read_bytes().decode() == text.replace("\\u00e9", "é")
+    assert path.read_bytes().decode() == text
 
 
 @pytest.mark.parametrize(
@@ -388,19 +384,6 @@ def test_a_password_gets_into_no_settings(desk: Desk) -> None:
     assert refused.status == 2
     assert "secret" not in refused.out + refused.err
     assert desk.files() == {}
-
-
-def test_the_plugin_says_what_a_join_would_and_ships(desk: Desk) -> None:
-    folder = ROOT / "console" / "clients" / "plugin"
-    hooks = json.loads((folder / "hooks" / "hooks.json").read_text())
-    assert hooks == {"hooks": hook_entries("claude-code", hook_command(["team-console"]))}
-    plugin = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
-    assert (plugin["name"], plugin["version"]) == ("team-console", __version__)
-    server = json.loads((folder / ".mcp.json").read_text())["mcpServers"]["team-console"]
-    assert server["args"] == ["mcp"]
-    words = shlex.split(desk("join", "alice", "--for", "claude", "--plugin").out)
-    assert words[:2] == ["TEAM_CONSOLE_AS=alice", f"TEAM_CONSOLE_TEAM={desk.team.folder}"]
-    assert (words[2:4], Path(words[4]).resolve()) == (["claude", "--plugin-dir"], folder.resolve())
 
 
 RULES = [f"- Rule {number}: test first." for number in range(50)]
@@ -490,7 +473,7 @@ def test_owner_mode_and_other_names_of_a_file_stay(way: str, desk: Desk) -> None
         desk.ok(*words)
         assert facts_of(path) == known
         assert way != "hard link" or path.samefile(desk.project / "backup.json")
-    assert as_values(path.read_text()) == as_values(OTHERS)
+    assert path.read_text() == OTHERS
     assert sorted(os.listdir(path.parent)) == ["settings.json"]
 
 

@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--brief"]:
         why = _unfit()
         if why:
-            print(f"the real clients were not run, {why}: only what was captured of Claude Code and Codex")
+            print(f"the real clients were not run, {why}: only what was captured of them")
             return 0
         arguments = ["-q", "-k", _BRIEF]
     if not network.is_own() and "--inside" not in arguments:
@@ -32,8 +32,8 @@ def main(arguments: list[str]) -> int:
     network.lift_loopback()
     rest = [word for word in arguments if word != "--inside"]
     missing = packages.missing()
-    both = f"with the real Claude Code {packages.CLAUDE_VERSION} and Codex {packages.CODEX_VERSION}"
-    print(f"not installed: {' and '.join(missing)} (make clients)" if missing else both, flush=True)
+    all_of_them = f"with the real {packages.VERSIONS}"
+    print(f"not installed: {' and '.join(missing)} (make clients)" if missing else all_of_them, flush=True)
     places = [] if any("test_" in word for word in rest) else [str(Path(__file__).parent)]
     return pytest.main(["-n", "2", *rest, *places])
 

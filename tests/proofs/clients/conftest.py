@@ -37,6 +37,13 @@ def codex(own_network: None) -> None:
 
 
 @pytest.fixture
+def qwen(own_network: None) -> None:
+    """Qwen Code is there."""
+    if packages.qwen() is None:
+        pytest.skip("Qwen Code is not installed: make clients")
+
+
+@pytest.fixture
 def set_up(tmp_path: Path) -> Iterator[SetUp]:
     """Sets a scenario for a script."""
     with ExitStack() as ending:

@@ -13,6 +13,11 @@ def join_claude(scenario: Scenario, name: str = AGENT, *, ask_for: str = PIPES) 
     scenario.verb("join", name, "--for", "claude", "--project", "--ask-for", ask_for)
 
 
+def join_qwen(scenario: Scenario, name: str = AGENT) -> None:
+    """Sessions of Qwen Code in the project of the scenario are `name`."""
+    scenario.verb("join", name, "--for", "qwen")
+
+
 def join_codex(scenario: Scenario, name: str = AGENT) -> None:
     """Sessions of Codex are `name`."""
     scenario.verb("join", name, "--for", "codex", "--user")

@@ -1,4 +1,4 @@
-"""A scripted model on the loopback: answers Anthropic's Messages and OpenAI's Responses as event streams.
+"""A scripted model on the loopback: answers Anthropic's Messages, OpenAI's Responses and Chat Completions as streams.
 
 Nothing is remembered between calls: which turn comes next is told by how many turns the conversation holds already,
 so a call that is made again gets the same answer.
@@ -15,7 +15,7 @@ from itertools import count
 from types import TracebackType
 from typing import Any
 
-from tests.proofs.clients import anthropic_stream, openai_stream
+from tests.proofs.clients import anthropic_stream, chat_stream, openai_stream
 from tests.proofs.clients.turns import Conversation, Say, Step, Turn
 
 Script = Mapping[str, Sequence[Step]]
@@ -34,6 +34,7 @@ class _Door:
 _DOORS = {
     "/v1/messages": _Door(anthropic_stream.conversation, anthropic_stream.events),
     "/v1/responses": _Door(openai_stream.conversation, openai_stream.events),
+    "/v1/chat/completions": _Door(chat_stream.conversation, chat_stream.events),
 }
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 CLAUDE_VERSION = os.environ.get("TESTED_CLAUDE_VERSION", "2.1.331")
 CODEX_VERSION = os.environ.get("TESTED_CODEX_VERSION", "0.169.0")
+QWEN_VERSION = os.environ.get("TESTED_QWEN_VERSION", "0.15.10")
 """The pinned versions, unless the environment names others: `TESTED_CLAUDE_VERSION=2.1.340 make clients`."""
+VERSIONS = f"Claude Code {CLAUDE_VERSION}, Codex {CODEX_VERSION} and Qwen Code {QWEN_VERSION}"
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 """What the packages' names call the machines that the clients are built for."""
 
@@ -20,6 +22,11 @@ def folder() -> Path:
     """Where the clients are installed: a folder of the user's cache, never the checkout."""
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(cache) / "team-console-clients" / f"claude-{CLAUDE_VERSION}-codex-{CODEX_VERSION}"
+
+
+def qwen_folder() -> Path:
+    """Where Qwen Code is installed, beside the others."""
+    return folder().parent / f"qwen-{QWEN_VERSION}"
 
 
 def claude() -> Path | None:
@@ -34,21 +41,28 @@ def codex() -> Path | None:
     return next(package.glob("vendor/*/bin/codex"), None)
 
 
+def qwen() -> Path | None:
+    """The program of Qwen Code, which Node runs; None when it is not installed."""
+    path = qwen_folder() / "node_modules" / ".bin" / "qwen"
+    return path if path.exists() and shutil.which("node") else None
+
+
 def missing() -> list[str]:
     """The names of the clients that are not installed."""
-    return [name for name, path in (("Claude Code", claude()), ("Codex", codex())) if path is None]
+    known = (("Claude Code", claude()), ("Codex", codex()), ("Qwen Code", qwen()))
+    return [name for name, path in known if path is None]
 
 
 def install() -> int:
     """Install the pinned versions where they are missing; returns an exit status and says what is there."""
     if not missing():
-        print(f"Claude Code {CLAUDE_VERSION} and Codex {CODEX_VERSION} are in {folder()}")
+        print(f"{VERSIONS} are in {folder().parent}")
         return 0
     problem = _unfit() or _run_npm()
     if problem:
         print(f"the real clients are not installed: {problem}", file=sys.stderr)
         return 1
-    print(f"installed Claude Code {CLAUDE_VERSION} and Codex {CODEX_VERSION} in {folder()}")
+    print(f"installed {VERSIONS} in {folder().parent}")
     return 0
 
 
@@ -59,14 +73,17 @@ def _unfit() -> str:
 
 
 def _run_npm() -> str:
-    place = folder()
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "package.json").write_text('{"private": true}\n')
-    packages = [f"{_claude_package()}@{CLAUDE_VERSION}", f"@openai/codex@{CODEX_VERSION}"]
-    words = ["npm", "install", "--no-fund", "--no-audit", "--no-save", "--loglevel=error", *packages]
-    done = subprocess.run(words, cwd=place, stdin=subprocess.DEVNULL, check=False)
-    if done.returncode:
-        return f"npm ended with status {done.returncode}"
+    wanted = {
+        folder(): [f"{_claude_package()}@{CLAUDE_VERSION}", f"@openai/codex@{CODEX_VERSION}"],
+        qwen_folder(): [f"@qwen-code/qwen-code@{QWEN_VERSION}"],
+    }
+    for place, packages in wanted.items():
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "package.json").write_text('{"private": true}\n')
+        words = ["npm", "install", "--no-fund", "--no-audit", "--no-save", "--loglevel=error", *packages]
+        done = subprocess.run(words, cwd=place, stdin=subprocess.DEVNULL, check=False)
+        if done.returncode:
+            return f"npm ended with status {done.returncode}"
     return f"npm left out {' and '.join(missing())}" if missing() else ""
 
 

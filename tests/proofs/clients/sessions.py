@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -125,6 +126,30 @@ class Codex:
         last = ["resume", "--last"] if again else []
         command = [str(program), "--dangerously-bypass-hook-trust", "exec", "--skip-git-repo-check", *last, prompt]
         return _run(command, self.place, self.place.environment(LOOPBACK_KEY="made-up"))
+
+
+class Qwen:
+    """Qwen Code in a place."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+
+    def start(self, *arguments: str) -> Terminal:
+        """Start it on a terminal, interactive."""
+        return _terminal([*self._command(), *arguments], self.place, self._environment())
+
+    def run(self, prompt: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run it without a terminal until it is through with `prompt`."""
+        return _run([*self._command(), *arguments, "-p", prompt], self.place, self._environment())
+
+    def _command(self) -> list[str]:
+        program, node = packages.qwen(), shutil.which("node")
+        assert program is not None
+        assert node is not None
+        return [node, str(program), "--auth-type", "openai", "--model", "scripted"]
+
+    def _environment(self) -> dict[str, str]:
+        return self.place.environment(OPENAI_BASE_URL=f"{self.place.vendor}/v1", OPENAI_API_KEY="made-up")
 
 
 def _terminal(command: Sequence[str], place: Place, environment: Mapping[str, str]) -> Terminal:

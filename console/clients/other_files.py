@@ -1,0 +1,56 @@
+"""Files of what is no client of its own: any program that speaks MCP, and an agent in a shell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from team_console.console.clients.client_files import ClientFiles
+from team_console.console.clients.json_editing import NotEditable
+from team_console.console.clients.marked_block import block_of, names_in, with_block, without_block
+from team_console.console.clients.place import Joining, Place, json_place
+from team_console.console.clients.receipts import Notes
+
+
+class McpFiles(ClientFiles):
+    """The file of servers that many programs read."""
+
+    name = "mcp"
+    needs_server = True
+
+    def places(self, scope: str, joining: Joining) -> list[Place]:
+        """Return the project's file of servers."""
+        return [json_place(joining.project / ".mcp.json", joining.project, joining.name, joining.servers())]
+
+    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+        """Return what the user should know."""
+        return [
+            "Programs that read .mcp.json offer their model the tools of the team: mail, plans, questions.",
+            "What such a program asks permission for stays in its own dialog.",
+        ]
+
+
+class ShellFiles(ClientFiles):
+    """The file of instructions that agents read."""
+
+    name = "shell"
+
+    def places(self, scope: str, joining: Joining) -> list[Place]:
+        """Return the project's instructions."""
+
+        def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
+            others = [name for name in names_in(text) if name != joining.name]
+            if others and joins:
+                leave = f"team-console leave {others[0]}"
+                raise NotEditable(f"it says already that the agent is {others[0]}; first: {leave}")
+            block = block_of(joining.name, joining.instructions)
+            rest = without_block(text, joining.name)
+            return (text if block in text else with_block(rest, block)) if joins else rest, []
+
+        return [Place(joining.project / "AGENTS.md", joining.project, edit)]
+
+    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+        """Return what the user should know."""
+        return [
+            "An agent that reads AGENTS.md takes its mail, hands in plans and asks you by the command line.",
+            "What it asks permission for stays in its own dialog.",
+        ]

@@ -1,0 +1,168 @@
+"""Places: the files in which a client keeps its settings, and the changes there by which a member joins or leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.console.clients.file_change import FileChange, read_file, refused
+from team_console.console.clients.json_editing import NotEditable, Settings, read
+from team_console.console.clients.receipts import Notes, Receipt, receipt_of
+from team_console.console.clients.session_files import EACH
+from team_console.console.clients.settings_part import (
+    SERVER,
+    SERVERS,
+    edit_settings,
+    events_of,
+    hook_command,
+    members_in,
+)
+from team_console.store.model.errors import TeamError
+
+EMPTY_JSON = "{}\n"
+_MARK = "\ufeff"
+"""The byte order mark that editors on Windows write; it stays."""
+_SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
+"""One of them stands in every file that has something of a join: hooks and servers name who acts, blocks are marked."""
+
+Edit = Callable[[str, Notes | None, bool], tuple[str, Notes]]
+"""A text, what a join made there (None: nobody knows), whether it joins -> the text after, what is made there now."""
+
+
+class Joining(Struct, frozen=True):
+    """Who joins which team, by which program, in which project.
+
+    Attributes:
+        instructions: What a shell's agent must know.
+        hold: Rules of the team for what the client is told to hold until somebody decides.
+        has_server: Whether our MCP server can start.
+        leaves: Whether the member leaves: every file counts then that may have something of it.
+    """
+
+    name: str
+    location: str
+    program: tuple[str, ...]
+    project: Path
+    instructions: str = ""
+    hold: tuple[str, ...] = ()
+    has_server: bool = True
+    leaves: bool = False
+
+    @property
+    def command(self) -> list[str]:
+        """The words that call the hook."""
+        return hook_command(self.program, name=self.name, location=self.location)
+
+    @property
+    def server(self) -> Settings:
+        """The entry of our MCP server."""
+        environment = {"TEAM_CONSOLE_AS": self.name, "TEAM_CONSOLE_TEAM": self.location}
+        return {"command": self.program[0], "args": [*self.program[1:], "mcp"], "env": environment}
+
+    def servers(self, **more: Any) -> Settings:
+        """Return our MCP server as settings in JSON have it; nothing where it cannot start.
+
+        Args:
+            more: What else a client wants to know of a server.
+        """
+        return {SERVERS: {SERVER: {**self.server, **more}}} if self.has_server else {}
+
+
+class Place(Struct, frozen=True):
+    """One file of a client.
+
+    Attributes:
+        home: The folder it must not lead out of.
+        edit: Puts our part in, or takes it out.
+        empty: What an absent file counts as.
+        is_optional: Whether a member joins without it where it cannot be edited.
+    """
+
+    path: Path
+    home: Path
+    edit: Edit
+    empty: str = ""
+    is_optional: bool = False
+
+    def joining(self, joining: Joining) -> tuple[FileChange, Receipt]:
+        """Return the change by which the member joins, and what it makes that was not there.
+
+        Raises:
+            TeamError: `NOT_PERMITTED`; as `FileRefused` for a file that has to be changed by hand.
+        """
+        before, known = read_file(self.path, self.home), receipt_of(str(self.path))
+        after, notes = self._edited(before, known, joins=True)
+        known = known or Receipt("", "", str(self.path), is_new=before is None, blank=_blank(before))
+        each = joining.name == EACH
+        events = events_of(read(after.removeprefix(_MARK)), joining.name) if self.empty == EMPTY_JSON else []
+        receipt = replace(known, member=joining.name, team=joining.location, notes=notes, each=each, events=events)
+        return FileChange(self.path, self.home, before, self._kept(before, after, known)), receipt
+
+    def leaving(self) -> FileChange:
+        """Return the change by which it leaves; a file that only a join made goes with it."""
+        before, known = read_file(self.path, self.home), receipt_of(str(self.path))
+        is_ours = before is not None and (known is not None or any(sign in before for sign in _SIGNS))
+        if before is None or not is_ours:  # others' files need not even be JSON
+            return FileChange(self.path, self.home, before, before)
+        after = self._edited(before, known, joins=False)[0]
+        return FileChange(self.path, self.home, before, self._kept(before, after, known))
+
+    def members(self) -> set[str]:
+        """Return the members whose part is in a file of JSON; what cannot be read has nothing of ours."""
+        try:
+            return members_in(read(read_file(self.path, self.home) or EMPTY_JSON))
+        except (TeamError, NotEditable):
+            return set()
+
+    def _kept(self, before: str | None, after: str, known: Receipt | None) -> str | None:
+        """Return what a file becomes from which our part is gone: what it was before we wrote to it."""
+        if after == before or after.removeprefix(_MARK).strip() != self.empty.strip():
+            return after
+        if known is None or known.is_new:
+            return None
+        return after if known.blank is None else known.blank
+
+    def _edited(self, before: str | None, known: Receipt | None, *, joins: bool) -> tuple[str, Notes]:
+        mark = _MARK if before is not None and before.startswith(_MARK) else ""
+        text = (before or "").removeprefix(_MARK)
+        try:
+            notes = known.notes if known is not None else None
+            after, made = self.edit(text if text.strip() else self.empty, notes, joins)
+            return mark + after, made
+        except NotEditable as error:
+            raise refused(self.path, f"it cannot be edited: {error}") from error
+
+
+def _blank(text: str | None) -> str | None:
+    return text if text is not None and not text.removeprefix(_MARK).strip() else None
+
+
+def json_place(path: Path, home: Path, name: str, ours: Settings, *, is_optional: bool = False) -> Place:
+    """Return the place of settings in JSON, in which the member `name` has `ours`."""
+
+    def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
+        return edit_settings(text, name, ours, notes, joins=joins)
+
+    return Place(path, home, edit, EMPTY_JSON, is_optional)
+
+
+def own_file(path: Path, home: Path, text: str, sign: str) -> Place:
+    """Return the place of a file that is ours alone.
+
+    Args:
+        sign: Stands in each that we wrote; one without it is somebody else's, and stays.
+    """
+    return Place(path, home, partial(_edit_own, text, sign))
+
+
+def _edit_own(ours: str, sign: str, text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
+    # guard: file-of-somebody-else-stays
+    if text and sign not in text:
+        if joins:
+            raise NotEditable("somebody else wrote it; rename its folder first")
+        return text, []
+    return ours if joins else "", []

@@ -1,0 +1,86 @@
+"""Qwen Code: its events, its replies, its transcript. Facts are those of 0.15, seen with the program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+from team_console.console.clients.client import Client, yes
+from team_console.console.clients.event import Event, Reply, Wish, specific_reply
+from team_console.console.clients.session_files import EXIT
+from team_console.console.clients.transcript import Row, Said, clean, end_words, say, take_call, typed
+from team_console.store.protocol.client_requests import answers_text
+from team_console.store.protocol.parsing import mapping, mappings, text_in
+
+NAME = "qwen-code"
+_TOOLS = {"run_shell_command": "Bash", "write_file": "Write", "edit": "Edit", "read_file": "Read"}
+"""Tools that take what those of Claude Code take, which is how the console knows them."""
+
+
+class Qwen(Client):
+    """Qwen Code, which shows its own dialog only when its hook has ended."""
+
+    name = NAME
+    plan_tool = "exit_plan_mode"
+    question_tools = ("ask_user_question",)
+    takes_edits = True
+
+    def has_sent(self, data: Mapping[str, Any]) -> bool:
+        """Return whether an event looks like one of Qwen Code, which has a folder for transcripts."""
+        return "/.qwen/" in text_in(data, "transcript_path")
+
+    def event_of(self, data: Mapping[str, Any]) -> Event:
+        """Read one event; a tool gets the name by which the console knows it."""
+        event = super().event_of(data)
+        return replace(event, tool=_TOOLS.get(event.tool, event.tool))
+
+    def teammate_of(self, data: Mapping[str, Any]) -> str | None:
+        """Return None: it has no teammates."""
+        return None
+
+    def take_row(self, said: Said, row: Row) -> None:
+        """Take a row, which is a whole message, or what came out of a tool."""
+        parts = mappings(row.message, "parts") if isinstance(row.message, Mapping) else ()
+        words = [text_in(part, "text") for part in parts if not part.get("thought")]
+        if row.type == "tool_result":
+            for part in parts:
+                answer = mapping(part, "functionResponse")
+                said.results.setdefault(text_in(answer, "id"), _result(mapping(answer, "response")))
+        elif row.type == "assistant":
+            for part in reversed(parts):
+                if call := mapping(part, "functionCall"):
+                    tool, given = text_in(call, "name"), mapping(call, "args")
+                    tool = _TOOLS.get(tool, tool)
+                    is_asked = tool == said.asked.tool and dict(given) == dict(said.asked.input)
+                    take_call(said, tool, given, text_in(call, "id"), is_asked=is_asked)
+            say(said, words, None)
+            end_words(said)
+        elif row.type == "user":
+            end_words(said)
+            said.user = said.user or typed(clean("\n".join(filter(None, words))), is_typed=True)
+
+    def approval(self, event: Event, verdict: Mapping[str, Any]) -> Reply | None:
+        """Return the yes to what is asked for; None for one that it has no words for."""
+        if event.wish is Wish.QUESTION:
+            # The words of a refusal are all that reaches the model, as the result of its question.
+            return self.refusal(event, f"The human answered in the console: {answers_text(verdict)}")
+        if event.wish is Wish.PLAN:
+            plan = text_in(verdict, "updated_plan")
+            return yes(event, {**event.input, "plan": plan} if plan else None)
+        updated = verdict.get("updated_input")
+        return yes(event, dict(updated) if isinstance(updated, Mapping) else None)
+
+    def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
+        """Let a tool be used without asking; with another input, where the human changed it before the yes."""
+        changed: Reply = {} if instead is None else {"updatedInput": dict(instead)}
+        why = "allowed once by the human"
+        return specific_reply(event, permissionDecision="allow", permissionDecisionReason=why, **changed)
+
+
+def _result(response: Mapping[str, Any]) -> str:
+    text = text_in(response, "output") or text_in(response, "error")
+    match = EXIT.search(text[:4_000])
+    if match is not None:
+        return "ok" if match[1] == "0" else f"exit {match[1]}"
+    return "failed" if "error" in response else "ok"

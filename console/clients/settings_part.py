@@ -1,0 +1,281 @@
+"""Our part of a client's settings in JSON, beside what others put there: hooks, the MCP server and its allow rule."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from team_console.console.clients.event import EventName
+from team_console.console.clients.instructions import PROGRAM
+from team_console.console.clients.json_editing import NotEditable, Settings, read, written
+from team_console.console.clients.receipts import Notes
+from team_console.console.clients.rules import EVERY_WORD, native_rules
+from team_console.console.clients.session_files import EACH
+from team_console.store.model.errors import Code, TeamError
+
+# Hook lines: for which events, by which command, and how long the client waits for each.
+
+A_DAY = 86_400
+_USUAL = 60
+_SECONDS = {
+    EventName.PERMISSION: A_DAY,
+    EventName.BEFORE_TOOL: A_DAY,
+    EventName.DENIED: 180,
+    EventName.SESSION_END: 5,
+}
+"""Seconds for events that take another time than usual: a human may take a day."""
+_ASKING = "asking the human at the team's console"
+_ASKED = {EventName.PERMISSION, EventName.DENIED}
+"""Events while whose hook a client shows that somebody is asked, to a teammate's terminal too."""
+HOLD = "team-console-hold-"
+"""Begins the name of a script; behind it stands the member's."""
+
+
+class HookLines(Struct, frozen=True):
+    """How a client's hooks are written.
+
+    Attributes:
+        events: Those that it has and we answer.
+        client: The client's name, where its events do not show whose they are.
+        per_second: Its units of time in a second.
+        wakers: Events at which a hook begins to wait that wakes the session.
+        says_asking: Whether it shows what a hook that waits is doing.
+    """
+
+    events: tuple[EventName, ...]
+    client: str = ""
+    per_second: int = 1
+    wakers: tuple[EventName, ...] = ()
+    says_asking: bool = False
+
+    def entries(
+        self, command: Sequence[str], *, held: Sequence[str] = (), condition: str = ""
+    ) -> dict[str, list[Settings]]:
+        """Return event -> entries for the client's settings.
+
+        Args:
+            command: The words that call the hook, environment assignments before it included.
+            held: Rules of calls for which another hook waits in any case.
+            condition: Words for a shell before each command.
+        """
+        entries: dict[str, list[Settings]] = {}
+        for event in self.events:
+            seconds = _SECONDS.get(event, _USUAL)
+            words = [*command, *(["--timeout", str(seconds)] if seconds == A_DAY else ())]
+            words += ["--held", ",".join(held)] if held and event == EventName.BEFORE_TOOL else []
+            words += ["--client", self.client] if self.client else []
+            shown = {"statusMessage": _ASKING} if self.says_asking and event in _ASKED else {}
+            entries[event.value] = [self._entry(condition + shell_line(words), seconds, **shown)]
+        for event in self.wakers:
+            line = condition + shell_line([*command, "--wake"])
+            entries[event.value].append(self._entry(line, 7 * A_DAY, asyncRewake=True))
+        return entries
+
+    def holding(self, script: Path, rules: Sequence[str]) -> list[Settings]:
+        """Return entries that hold what the client's `rules` match until somebody decides: what ends without a verdict
+        is a no.
+
+        A client shows the model the command of a hook that failed: so it names a script, and not who acts for whom.
+        """
+        more = {"onFailure": "block", "statusMessage": _ASKING}
+        return [self._entry(f"sh {shlex.quote(str(script))}", A_DAY, **more, **{"if": rule}) for rule in rules]
+
+    def _entry(self, line: str, seconds: int, **more: object) -> Settings:
+        return {"hooks": [{"type": "command", "command": line, "timeout": seconds * self.per_second, **more}]}
+
+
+def hook_command(program: Sequence[str], *, name: str, location: str) -> list[str]:
+    """Return the words that call the hook for a member of a team."""
+    return [f"TEAM_CONSOLE_AS={name}", f"TEAM_CONSOLE_TEAM={location}", *program, "hook"]
+
+
+def member_of(command: object) -> str | None:
+    """Return the member for whom a command calls our hook; None for a command of anybody else."""
+    if isinstance(command, str) and (held := re.search(rf"/{HOLD}([^/\s']+)'?$", command)):
+        return held[1]
+    if not isinstance(command, str) or "TEAM_CONSOLE_AS=" not in command or "hook" not in command:
+        return None
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    names = [word.partition("=")[2] for word in words if word.startswith("TEAM_CONSOLE_AS=")]
+    is_ours = "hook" in words and any(word.endswith((PROGRAM, "team_console.console")) for word in words)
+    return names[0] if names and is_ours else None
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """Return a line for a shell; assignments before the command keep their equals sign outside of quotes."""
+    parts = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        is_assignment = bool(equals) and name.startswith("TEAM_CONSOLE_")
+        parts.append(f"{name}={shlex.quote(value)}" if is_assignment else shlex.quote(word))
+    return " ".join(parts)
+
+
+# The edit that puts our part in, or takes it out.
+
+SERVER = "team-console"
+"""The name of our MCP server in clients."""
+SERVERS = "mcpServers"
+"""Where servers stand in the settings of clients."""
+
+
+def edit_settings(text: str, name: str, ours: Settings, notes: Notes | None, *, joins: bool) -> tuple[str, Notes]:
+    """Put our part of the member `name` into settings, or take it out; returns the text after, and what was made in it.
+
+    Args:
+        notes: What an earlier join made there; None when nobody knows.
+
+    Raises:
+        NotEditable: They are no JSON that could be edited.
+        TeamError: `NOT_PERMITTED` where they have the part of another member.
+    """
+    settings, made = read(text), Notes()
+    if joins:
+        _refuse_others(members_in(settings) - {name})
+    if notes is None:  # nobody knows, so what nobody else would write
+        notes = [way for way in added({}, ours) if value_at(ours, way) is not None or SERVER in way[-1]]
+        notes += _rules_of_earlier_versions(settings, name)
+    take_out(settings, name, notes)
+    if joins:
+        before = copy.deepcopy(settings)
+        merge(settings, ours)
+        made = list(added(before, settings))
+    return written(text, settings), made
+
+
+def _rules_of_earlier_versions(settings: Settings, name: str) -> Notes:
+    """Return the `ask` rules that an earlier version wrote with hooks that said so.
+
+    It wrote many at once and in its own order: fewer than three in that order may be somebody's own.
+    """
+    lines = json.dumps(settings.get("hooks", {}))
+    asked = value_at(settings, ("permissions", "ask"))
+    if "--has-rules" not in lines or name not in members_in(settings) or not isinstance(asked, list):
+        return []
+    order = {rule: number for number, rule in enumerate(native_rules(EVERY_WORD))}
+    runs: list[list[str]] = [[]]
+    for rule in asked:
+        number = order.get(rule, -1) if isinstance(rule, str) else -1
+        if number < 0 or (runs[-1] and number < order[runs[-1][-1]]):
+            runs.append([])
+        if number >= 0:
+            runs[-1].append(rule)
+    rules = [rule for run in runs if len(run) > 2 for rule in run]
+    return [["permissions", "ask"], *(["permissions", "ask", rule] for rule in rules)] if rules else []
+
+
+def _refuse_others(others: set[str]) -> None:
+    if others:
+        other = min(others)
+        text = f"sessions with these settings act as {'members of their own' if other == EACH else other} already"
+        leave = f"team-console leave {'--all' if other == EACH else other}"
+        raise TeamError(Code.NOT_PERMITTED, text, f"First: {leave}. Or join in another project.")
+
+
+def value_at(settings: Settings, way: Sequence[str]) -> Any:
+    """Find the value at the end of a way; None for none."""
+    value: Any = settings
+    for step in way:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def merge(settings: Settings, ours: Mapping[str, Any]) -> None:
+    """Put our objects, and what our lists have, beside what is there.
+
+    Raises:
+        NotEditable: Something of another kind is there.
+    """
+    for key, value in ours.items():
+        there = settings.setdefault(key, type(value)())
+        if type(there) is not type(value):
+            raise NotEditable(f"{key} is not {'a list' if isinstance(value, list) else 'an object'}")
+        if isinstance(value, dict):
+            merge(there, value)
+        elif isinstance(value, list):
+            there += [item for item in value if item not in there]
+        else:
+            settings[key] = value
+
+
+def added(before: Settings, after: Settings, way: Sequence[str] = ()) -> Iterator[list[str]]:
+    """Find what `after` has and `before` has not."""
+    for key, value in after.items():
+        if isinstance(value, (dict, list)) and key not in before:
+            yield [*way, key]
+        known = before.get(key, ())
+        if isinstance(value, dict):
+            yield from added(known or {}, value, [*way, key])
+        elif isinstance(value, list):
+            yield from ([*way, key, item] for item in value if isinstance(item, str) and item not in known)
+
+
+def take_out(settings: Settings, name: str, notes: Notes) -> None:
+    """Take out hooks and server of the member `name`, and what `notes` say, if any of it is there."""
+    if name not in members_in(settings):
+        return
+    for entries in _hooks(settings).values():
+        entries[:] = [entry for entry in entries if _members(entry) != {name}]
+    if server_member(value_at(settings, (SERVERS, SERVER))) == name:
+        del settings[SERVERS][SERVER]
+    for *way, last in reversed(notes):
+        holder = value_at(settings, way)
+        if isinstance(holder, list) and last in holder:
+            holder.remove(last)
+        elif isinstance(holder, dict) and holder.get(last) in ({}, []):
+            del holder[last]
+
+
+def server_member(server: object) -> str | None:
+    """Return the member as whom an MCP server acts."""
+    name = value_at(server, ("env", "TEAM_CONSOLE_AS")) if isinstance(server, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def members_in(settings: Settings) -> set[str]:
+    """Return the members whose hooks or server are in the settings.
+
+    Raises:
+        NotEditable: They cannot be read.
+    """
+    found = {member for entries in _hooks(settings).values() for entry in entries for member in _members(entry)}
+    server = value_at(settings, (SERVERS, SERVER))
+    # A server that says no name is somebody else's.
+    found |= {server_member(server) or "somebody else"} if server is not None else set()
+    return {member for member in found if member is not None}
+
+
+def events_of(settings: Settings, name: str) -> list[str]:
+    """Return the events at which hooks act as the member `name`, each as often as there are such hooks.
+
+    Raises:
+        NotEditable: They cannot be read.
+    """
+    entries = ((event, entry) for event, some in _hooks(settings).items() for entry in some)
+    return [event for event, entry in entries if _members(entry) == {name}]
+
+
+def _hooks(settings: Settings) -> dict[str, list[Any]]:
+    hooks = settings.get("hooks", {})
+    if not isinstance(hooks, dict):
+        raise NotEditable("hooks is not an object")
+    for event, entries in hooks.items():
+        if not isinstance(entries, list):
+            raise NotEditable(f"hooks.{event} is not a list")
+    return hooks
+
+
+def _members(entry: object) -> set[str | None]:
+    """For whom the commands of an entry call our hook; None for commands of others."""
+    hooks = entry.get("hooks") if isinstance(entry, dict) else None
+    commands = [item.get("command") for item in hooks if isinstance(item, dict)] if isinstance(hooks, list) else [None]
+    return {member_of(command) for command in commands}

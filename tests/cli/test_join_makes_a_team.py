@@ -1,0 +1,160 @@
+"""The way of a newcomer: `join` in a project without a team makes one there, in few words, and all of it is found."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from team_console.store.model.extras import install_line
+
+from tests.conftest import COMMAND, CommandLine, Result, needs
+from tests.pty import Terminal
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> CommandLine:
+    """A project without a team, and a folder below it."""
+    (tmp_path / "shop" / "src").mkdir(parents=True)
+    (tmp_path / "home").mkdir()
+    return CommandLine(tmp_path / "shop")
+
+
+def at_home(shop: CommandLine, **more: str) -> dict[str, str]:
+    home = shop.folder.parent / "home"
+    return {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), **more}
+
+
+def ok(command: CommandLine, *words: str, env: dict[str, str]) -> Result:
+    result = command(*words, env=env)
+    assert result.status == 0, result
+    return result
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "qwen", "mcp", "shell"])
+def test_a_project_without_a_team_gets_one_in_few_words(client: str, shop: CommandLine) -> None:
+    done = ok(shop, "join", "helper", "--for", client, env=at_home(shop))
+    lines = done.out.splitlines()
+    assert len(lines) <= 25
+    assert "you are ceo" in lines[0]
+    assert "team-console leave helper" in lines[-1]
+    team = shop.folder / ".team-console"
+    assert (team / ".gitignore").read_text() == "*\n"
+    for folder in (shop.folder, shop.folder / "src"):
+        status = ok(CommandLine(folder), "status", "--json", env=at_home(shop)).json
+        assert (status["location"], status["team"]) == (str(team), "shop")
+        assert status["agents"] == 2
+    again = ok(shop, "join", "other", "--for", "mcp", "--in", "src", "--json", env=at_home(shop)).json
+    assert again["notes"][0].startswith("Programs that read")
+    assert not (shop.folder / "src" / ".team-console").exists()
+
+
+def test_git_ignores_the_team(shop: CommandLine) -> None:
+    needs("git")
+    import subprocess
+
+    subprocess.run(["git", "init", "-q", "."], cwd=shop.folder, check=True)
+    ok(shop, "join", "helper", "--for", "shell", env=at_home(shop))
+    seen = subprocess.run(["git", "status", "--short"], cwd=shop.folder, capture_output=True, text=True, check=True)
+    assert seen.stdout == "?? AGENTS.md\n"
+
+
+@pytest.mark.parametrize("words", [("--print",), ("--read-only",)])
+def test_what_is_only_shown_makes_no_team(words: tuple[str, ...], shop: CommandLine) -> None:
+    shown = ok(shop, "join", "helper", "--for", "claude", *words, "--json", env=at_home(shop)).json
+    assert (shown["written"], shown["member_changed"]) == (False, True)
+    assert os.listdir(shop.folder) == ["src"]
+    done = ok(shop, "join", "helper", "--for", "claude", "--json", env=at_home(shop)).json
+    assert [file["diff"] for file in done["files"]] == [file["diff"] for file in shown["files"]]
+
+
+def test_a_team_that_is_named_and_is_none_is_an_error(shop: CommandLine) -> None:
+    for words, more in ((("-t", "nowhere"), {}), ((), {"TEAM_CONSOLE_TEAM": "nowhere"})):
+        refused = shop(*words, "join", "helper", "--for", "claude", "--json", env=at_home(shop, **more))
+        assert refused.json["error"] == "TEAM_NOT_FOUND"
+    assert os.listdir(shop.folder) == ["src"]
+
+
+def test_a_team_of_the_project_is_found_before_one_further_up(shop: CommandLine) -> None:
+    ok(shop, "init", "..", env=at_home(shop))
+    ok(shop, "join", "helper", "--for", "shell", env=at_home(shop))
+    assert not (shop.folder / ".team-console").exists()
+    inner = CommandLine(shop.folder / "src")
+    ok(inner, "init", ".team-console", "--name", "inner", env=at_home(shop))
+    for words in ((), ("-t", ".")):
+        assert ok(inner, *words, "status", "--json", env=at_home(shop)).json["team"] == "inner"
+
+
+# The MCP server: entered only where it can start.
+
+
+def lacking(shop: CommandLine, *modules: str) -> dict[str, str]:
+    """The environment of a Python that lacks modules."""
+    (shop.folder.parent / "sitecustomize.py").write_text(
+        f"import sys\nsys.modules.update(dict.fromkeys({modules!r}))\n"
+    )
+    return at_home(shop, PYTHONPATH=str(shop.folder.parent))
+
+
+@pytest.mark.parametrize(
+    ("client", "name"), [("claude", ".mcp.json"), ("codex", ".codex/config.toml"), ("qwen", ".qwen/settings.json")]
+)
+def test_a_server_that_cannot_start_is_not_entered(client: str, name: str, shop: CommandLine) -> None:
+    done = ok(shop, "join", "helper", "--for", client, env=lacking(shop, "mcp"))
+    assert install_line("mcp") in done.out
+    path = shop.folder / name
+    assert "mcpServers" not in path.read_text() if path.exists() else True
+    ok(shop, "join", "helper", "--for", client, env=at_home(shop))
+    assert "team-console" in path.read_text()
+    ok(shop, "join", "helper", "--for", client, env=lacking(shop, "pydantic"))
+    text = path.read_text() if path.exists() else ""
+    assert "mcpServers" not in text
+    assert "mcp_servers" not in text
+    ok(shop, "leave", "helper", env=at_home(shop))
+    assert not path.exists()
+
+
+def test_what_needs_the_server_alone_is_refused_without_it(shop: CommandLine) -> None:
+    refused = shop("join", "helper", "--for", "mcp", "--json", env=lacking(shop, "mcp")).json
+    assert (refused["error"], install_line("mcp") in refused["hint"]) == ("USAGE", True)
+    assert not (shop.folder / ".mcp.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("mark", "begins"),
+    [
+        ("pipx_metadata.json", "pipx install --force "),
+        ("uv-receipt.toml", "uv tool install --force "),
+        ("", f"{sys.executable} -m pip install "),
+    ],
+)
+def test_the_line_that_installs_an_extra_is_of_what_installed_the_program(
+    mark: str, begins: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mark:
+        (tmp_path / mark).touch()
+        monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    line = install_line("mcp")
+    assert line.startswith(begins)
+    assert line.endswith("[mcp]'") or line.endswith("[mcp]")
+
+
+# The question of `join --all`.
+
+
+def test_to_leave_the_question_which_sessions_join_is_a_no(shop: CommandLine) -> None:
+    home = shop.folder.parent / "home"
+    ok(shop, "init", ".", env=at_home(shop))
+    session = home / ".claude" / "sessions" / "1.json"
+    session.parent.mkdir(parents=True)
+    session.write_text(json.dumps({"pid": os.getpid(), "sessionId": "aaaaaaaa-1", "cwd": "/p", "name": "loader-b7"}))
+    with Terminal([*COMMAND, "join", "--all"], cwd=shop.folder, env=at_home(shop)) as terminal:
+        terminal.wait_for("which of them join?")
+        terminal.send("\x04")
+        terminal.wait_for("nothing was written")
+    assert sorted(path.name for path in (home / ".claude").iterdir()) == ["sessions"]
+    assert not (home / ".codex").exists()

@@ -1,0 +1,166 @@
+"""Whoever leaves gets each settings file back byte for byte, however it was laid out, by every way in and out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CommandLine
+from tests.hook.test_joining import Desk, put
+
+pytestmark = pytest.mark.slow
+
+LAYOUTS = {
+    "two spaces": '{\n  "permissions": {\n    "allow": [\n      "Read"\n    ]\n  },\n  "model": "opus"\n}\n',
+    "four spaces": '{\n    "hooks": {\n        "Stop": [\n            {"hooks": []}\n        ]\n    }\n}\n',
+    "tabs": '{\n\t"permissions": {\n\t\t"deny": []\n\t}\n}\n',
+    "carriage returns": '{\r\n  "permissions": {\r\n    "allow": ["Read"]\r\n  }\r\n}\r\n',
+    "byte order mark": '\ufeff{\n  "model": "opus"\n}\n',
+    "no final newline": '{\n  "model": "opus"\n}',
+    "empty objects": "{}",
+    "white space inside": "{\n}\n",
+    "empty lists": '{"permissions": {"allow": [], "ask": [ ], "deny": [\n]}}\n',
+    "lists on one line": '{\n  "permissions": {\n    "allow": ["Bash(ls)", "Bash(cat)"]\n  }\n}\n',
+    "all on one line": '{"permissions":{"allow":["Read"]},"hooks":{"Stop":[{"hooks":[]}]}}\n',
+    "commas first": '{ "model": "opus"\n, "permissions": { "allow": [ "Read"\n , "Edit" ] }\n}\n',
+    "escapes": '{"a": "\\u00eb \\ud83d \\/ \\t", "b": "{[,:]} \\"", "": {"": []}}\n',
+    "numbers": '{"a": [1.0, 1e3, -0, 1E+2, 0.10000000000000000001, 123456789012345678901234567890, 1e999]}\n',
+    "empty": "",
+    "blank": "\n \n",
+    "only a mark": "\ufeff",
+}
+"""How people and programs lay out a file of settings."""
+FILES = {
+    ("claude", "--project"): (".claude/settings.json", ".mcp.json"),
+    ("claude", "--local"): (".claude/settings.local.json", ".mcp.json"),
+    ("claude", "--user"): (".claude/settings.json", ".claude.json"),
+    ("codex", "--project"): (".codex/hooks.json",),
+    ("codex", "--user"): (".codex/hooks.json",),
+    ("qwen", "--project"): (".qwen/settings.json",),
+    ("qwen", "--user"): (".qwen/settings.json",),
+    ("mcp", "--project"): (".mcp.json",),
+    ("--all", ""): (".claude/settings.json", ".codex/hooks.json"),
+}
+
+
+@pytest.fixture
+def desk(office: CommandLine, tmp_path: Path) -> Desk:
+    return Desk(office, tmp_path)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_leaving_gives_back_the_same_bytes(layout: str, desk: Desk) -> None:
+    for (client, scope), names in FILES.items():
+        folder = desk.home if scope in ("--user", "") else desk.project
+        for name in names:
+            put(folder / name, "").write_bytes(LAYOUTS[layout].encode())
+        before = desk.files()
+        words = ("--all",) if client == "--all" else ("alice", "--for", client, scope)
+        desk.ok("join", *words)
+        joined = desk.files()
+        assert {str(folder / name) for name in names} <= {path for path in joined if joined[path] != before.get(path)}
+        assert all(json.loads(text.removeprefix("\ufeff")) for path, text in joined.items() if path in before)
+        assert {file["change"] for file in desk.ok("join", *words)["files"]} == {"unchanged"}
+        desk.ok("leave", words[0])
+        assert desk.files() == before
+        for name in names:
+            (folder / name).unlink()
+
+
+def test_what_was_written_behind_ours_keeps_its_layout(desk: Desk) -> None:
+    """Another program adds its own while we are there."""
+    path = put(desk.project / ".claude" / "settings.json", '{"hooks": {"Stop": [ {"hooks": [ ]} ]}, "n": 1.0}\n')
+    desk.ok("join", "alice", "--for", "claude")
+    text = path.read_text()
+    end = text.index("]", text.index("asyncRewake"))  # of the hooks of our last entry
+    at = text.index("]", end + 1)
+    path.write_text(f'{text[:at]},   {{"hooks":[ ],"mine": 1e3}}{text[at:]}')
+    desk.ok("join", "alice", "--for", "claude")
+    desk.ok("leave", "alice")
+    assert path.read_text() == '{"hooks": {"Stop": [ {"hooks": [ ]} ,   {"hooks":[ ],"mine": 1e3}]}, "n": 1.0}\n'
+
+
+def test_a_huge_file_is_edited_in_time_that_grows_with_it(desk: Desk) -> None:
+    """Claude Code keeps the history of each project in the file beside its folder."""
+    text = json.dumps({"projects": {f"/p/{number}": {"history": ["[{,"] * 20} for number in range(20_000)}})
+    path = put(desk.home / ".claude.json", text)
+    desk.ok("join", "alice", "--for", "claude", "--user")
+    assert path.read_text() != text
+    desk.ok("leave", "alice")
+    assert path.read_text() == text
+
+
+# Rules that earlier versions wrote, which turn into a no where nobody is at a console.
+
+OLD_RULES = ["Bash(git push:*)", "Bash(hg push:*)", "Bash(jj git push:*)", "Bash(rm:*)", "Bash(rmdir:*)"]
+
+
+def old_join(desk: Desk, mine: list[str], old: list[str]) -> Path:
+    """Write settings and receipt as version 0.5 left them: `mine` were there before, `old` came with the join."""
+    desk.ok("join", "alice", "--for", "claude")
+    path = desk.project / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    settings["permissions"]["ask"] = mine + old
+    before = settings["hooks"]["PreToolUse"][0]["hooks"][0]
+    before["command"] += " --has-rules"
+    path.write_text(json.dumps(settings, indent=2))
+    for receipt in (desk.home.parent / "state" / "team-console" / "joined").iterdir():
+        known = json.loads(receipt.read_text())
+        if known.get("file") == str(path):
+            made = [["permissions", "ask"]] if not mine else []
+            known["notes"] += [*made, *(["permissions", "ask", rule] for rule in old)]
+            receipt.write_text(json.dumps(known))
+    return path
+
+
+@pytest.mark.parametrize("way", ["join", "leave"])
+@pytest.mark.parametrize(
+    "mine", [[], ["Bash(rm:*)"], ["Bash(make deploy:*)", "Bash(rm:*)", "Bash(git push:*)"]], ids=["none", "one", "more"]
+)
+def test_rules_of_earlier_versions_are_taken_out_and_those_of_the_user_stay(
+    way: str, mine: list[str], desk: Desk
+) -> None:
+    path = old_join(desk, mine, [rule for rule in OLD_RULES if rule not in mine])
+    desk.ok(*(("join", "alice", "--for", "claude") if way == "join" else ("leave", "alice")))
+    asked = json.loads(path.read_text())["permissions"].get("ask", []) if path.exists() else []
+    assert asked == mine
+
+
+@pytest.mark.parametrize("way", ["join", "leave"])
+def test_rules_of_earlier_versions_are_known_without_a_receipt(way: str, desk: Desk) -> None:
+    path = old_join(desk, ["Bash(make deploy:*)", "Bash(rm:*)"], ["Bash(git push:*)", *OLD_RULES[1:3]])
+    for receipt in (desk.home.parent / "state" / "team-console" / "joined").iterdir():
+        receipt.unlink()
+    desk.ok(*(("join", "alice", "--for", "claude") if way == "join" else ("leave", "alice")))
+    asked = json.loads(path.read_text())["permissions"]["ask"]
+    assert asked == ["Bash(make deploy:*)", "Bash(rm:*)"]
+
+
+def test_no_join_writes_rules_that_ask(desk: Desk) -> None:
+    desk.ok("join", "alice", "--for", "claude", "--ask-for", "push,delete")
+    text = (desk.project / ".claude" / "settings.json").read_text()
+    assert ('"ask"' in text, "--has-rules" in text) == (False, False)
+
+
+# A skill of the user's own that has the name of ours.
+
+
+@pytest.mark.parametrize("name", ["hooks/hooks.json", ".claude-plugin/plugin.json", "SKILL.md"])
+def test_a_skill_of_the_users_own_stays(name: str, desk: Desk) -> None:
+    put(desk.home / ".claude/skills/team-console" / name, '{"mine": 1}')
+    before = desk.files()
+    refused = desk("join", "--all", "--json")
+    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+    assert "skills/team-console" in refused.json["message"]
+    desk.ok("leave", "--all")
+    assert desk.files() == before
+
+
+@pytest.mark.parametrize("name", ["hooks/hooks.json", ".claude-plugin/plugin.json"])
+def test_a_skill_that_the_user_made_of_ours_stays(name: str, desk: Desk) -> None:
+    desk.ok("join", "--all")
+    path = put(desk.home / ".claude/skills/team-console" / name, '{"mine": 1}')
+    desk.ok("leave", "--all")
+    assert path.read_text() == '{"mine": 1}'
