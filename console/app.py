@@ -32,9 +32,10 @@ from team_console.store.contract.team import STARTING, Team, WatchHint, WatchSta
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message as StoreMessage
 from team_console.store.model.names import USER
+from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import asker_of
 from team_console.store.service.caller import Caller
-from team_console.store.service.waiting import announce_presence
+from team_console.store.service.waiting import announce_presence, human_present
 from team_console.store.views.rows import Flag, View
 from team_console.store.views.status import is_in_the_way
 from team_console.widgets.form import Form
@@ -505,10 +506,24 @@ def run_console(
             app.main.tip = 0 if tips else None
             with announce_presence(team) if _may_answer(app, seat) else nullcontext():
                 status = app.run_to_the_end()[1]
+            if app.next_team is None and not status and _may_answer(app, seat):
+                _say_what_waits(team)
             opened.close()
             if app.next_team is None:
                 return status
             team, reader = opened.enter_context(closing(open_team(app.next_team, read_only=read_only))), None
+
+
+def _say_what_waits(team: Team) -> None:
+    """Say how many requests of sessions wait while the last console closes, and what becomes of them."""
+    from team_console.store.service.sessions import open_requests  # 10 ms, when there is time for it
+
+    waiting = [asked for asked in open_requests(team.snapshot()).values() if asker_of(asked.payload)]
+    if waiting and not human_present(team):
+        text = (
+            f"{counted(len(waiting), 'request')} waited for you. What stands in the terminal of its session, too, waits"
+        )
+        print(f"{text} there,\nand for a minute for a console; all else goes on as without one.", file=sys.stderr)
 
 
 def _may_answer(app: ConsoleApp, me: str) -> bool:

@@ -115,7 +115,10 @@ _LATEST = 32_503_680_000.0
 
 
 def runs_of(team: Team, agent: str) -> Runs | None:
-    """Return the recorded runs of an agent of this team, oldest first; None without a record."""
+    """Return the recorded runs of an agent of this team, oldest first; None without a record.
+
+    A session that joined has one from its first event on.
+    """
     begins = {whose(agent, place) for place in _places(team)}
     newest = sorted(_records(own_folder("runs"), begins), key=_changed, reverse=True)[:_MOST_FILES]
     sessions: dict[str, list[Run]] = {}
@@ -123,7 +126,8 @@ def runs_of(team: Team, agent: str) -> Runs | None:
         sessions.setdefault(path.removesuffix(OLD), []).extend(_read(path))
     # Lines of one session stay in the order they were written in: a clock that is set back makes no run an older one.
     runs = tuple(merge(*sessions.values(), key=lambda run: run.at))[-_MOST_RUNS:]
-    return Runs(runs, min(run.at for run in runs)) if runs else None
+    begun = [run.at for run in runs] or [min(_changed(path), _LATEST) for path in newest]
+    return Runs(runs, min(begun)) if begun else None
 
 
 def _places(team: Team) -> set[str]:

@@ -517,7 +517,13 @@ def digest_lines(found: Digest) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-_TONES = {DigestGroup.ASKED: "open", DigestGroup.FAILED: "bad", DigestGroup.REFUSED: "warn", DigestGroup.DONE: "good"}
+_TONES = {
+    DigestGroup.ASKED: "open",
+    DigestGroup.DENIED: "warn",
+    DigestGroup.FAILED: "bad",
+    DigestGroup.REFUSED: "warn",
+    DigestGroup.DONE: "good",
+}
 
 
 # Tips of the demo: what to try next, one line at a time, from what the human did already and what the keys do here.

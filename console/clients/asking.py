@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from team_console.console.clients.client import Client
 from team_console.console.clients.event import Event, EventName, Wish, specific_reply
 from team_console.console.clients.hook_process import OUT, is_read, listening, undisturbed
-from team_console.console.clients.quick import ASKS_BY_TOOL
+from team_console.console.clients.quick import ASKS_BY_TOOL, note_unasked
 from team_console.console.clients.session import LOCK_WAIT, ClientSession
-from team_console.console.clients.session_files import ASKED, HELD, digest
+from team_console.console.clients.session_files import ASKED, HELD, RECORDED, digest
 from team_console.console.clients.transcript import why_of
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
@@ -78,6 +78,8 @@ NOBODY_THERE = "nobody was there"
 
 _ABSENT_LOOKS = 3
 """Looks in a row, half a second apart, that find no console before a wait is given up: one may be reopened."""
+_ABSENT_LOOKS_BESIDE = 120
+"""The same where the client's own dialog stands beside the request: a minute."""
 _UNKNOWN_LOOKS = 120
 """The same for looks that find nothing out: a server that is started again takes its time, the human stays."""
 
@@ -95,7 +97,10 @@ def wait_for_verdict(
         needs_human: Whether to give up when the last console is closed.
         dialog: The client's own that stands beside it, where it says when it is answered.
     """
-    human = HumanWatch(session.team)
+    # A dialog that stands beside this keeps nobody waiting: the human may open a console again.
+    is_beside = dialog is not None and session.call.attended == "1"
+    # guard: waits-beside-a-dialog
+    human = HumanWatch(session.team, _ABSENT_LOOKS_BESIDE if is_beside else _ABSENT_LOOKS)
     looks = [*([human.is_gone] if needs_human else []), *([dialog.is_closed] if dialog else [])]
     try:
         with listening():
@@ -122,12 +127,16 @@ def wait_for_verdict(
 
 
 class HumanWatch:
-    """The human at a console; `gone` when nobody was there often enough, or nobody could say for long."""
+    """The human at a console; `gone` when nobody was there often enough, or nobody could say for long.
+
+    Args:
+        absent_looks: Looks in a row that find nobody before the human counts as gone.
+    """
 
     gone = False
 
-    def __init__(self, team: Team) -> None:
-        self._team = team
+    def __init__(self, team: Team, absent_looks: int = _ABSENT_LOOKS) -> None:
+        self._team, self._absent_looks = team, absent_looks
         self._absent = self._unknown = 0
 
     def is_gone(self) -> bool:
@@ -140,7 +149,7 @@ class HumanWatch:
         else:
             self._unknown += 1
         # guard: ends-with-last-console
-        self.gone = self._absent >= _ABSENT_LOOKS or self._unknown >= _UNKNOWN_LOOKS
+        self.gone = self._absent >= self._absent_looks or self._unknown >= _UNKNOWN_LOOKS
         return self.gone
 
 
@@ -214,6 +223,8 @@ def ask_human(session: ClientSession) -> None:
     event, holds = session.event, session.call.holds
     granted = event.wish is Wish.PERMISSION and is_granted(session.team, session.name)
     if event.wish is None or not (granted or holds or is_human_awaited(session.team)):
+        if event.name == EventName.PERMISSION:
+            note_unasked(session.call, session.files)
         return
     session.meet_teammate()
     try:
@@ -261,8 +272,9 @@ def mark_as_read(session: ClientSession, verdict: Message) -> None:
 
 
 def origin_facts(session: ClientSession) -> dict[str, Any]:
-    """Return what a request says of where it comes from."""
+    """Return what a request that is opened now says of where it comes from."""
     event = session.event
+    session.files.write(RECORDED, {})
     facts = {"session": event.session, "client": event.client, "directory": event.directory}
     return {**facts, "why": why_of(event, session.client.take_row)}
 

@@ -10,12 +10,12 @@ from typing import Any
 from team_console.console.clients.asking import mark_as_read, origin_facts, wait_for_verdict
 from team_console.console.clients.event import specific_reply
 from team_console.console.clients.session import ClientSession
-from team_console.console.clients.session_files import ALLOWED, digest
+from team_console.console.clients.session_files import ALLOWED, REFUSED, digest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import mapping, parse_message, text_in
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.inbox import trust_in
 from team_console.store.service.sessions import use_once
@@ -54,6 +54,25 @@ def offer_denied(session: ClientSession) -> None:
     keep_allowed(session, [decided.verdict])
     if session.say(specific_reply(event, retry=True)):
         mark_as_read(session, decided.verdict)
+
+
+def record_refused(session: ClientSession) -> None:
+    """Put on record what the client refused by itself while nobody could be asked; nobody can allow it any more."""
+    now = session.team.clock()
+    for name, facts in list(session.files.all(REFUSED)):
+        session.files.remove(name)
+        tool, given = text_in(facts, "tool_name"), mapping(facts, "tool_input")
+        ask_permission(
+            session.caller(session.me),
+            tool=tool,
+            input=given,
+            directory=text_in(facts, "cwd"),
+            session=session.event.session,
+            client=session.event.client,
+            expires=now,
+            summary=f"Refused by the client: {headline_of(Permission(tool, given))}",
+            denied="nobody was at its terminal, and nobody at a console",
+        )
 
 
 def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from team_console.console.clients.asking import HURRY, ask_before, ask_human, end_requests, hold_call
 from team_console.console.clients.client import MOST_BLOCKS
-from team_console.console.clients.denied import allow_once, offer_denied
+from team_console.console.clients.denied import allow_once, offer_denied, record_refused
 from team_console.console.clients.event import EventName, Reply, specific_reply
 from team_console.console.clients.hook_process import undisturbed
 from team_console.console.clients.instructions import command_of, instructions_for
@@ -136,6 +136,7 @@ def _go_on(words: str) -> Reply:
 def _ended(session: ClientSession) -> None:
     """The agent is gone, and with it what it asked and who came with it; mail it did not show to have read stays."""
     end_requests(session)
+    record_refused(session)
     session.note(Doing.ENDED, wait=HURRY)
     session.files.forget()
     if session.call.has_own_name:
@@ -208,3 +209,5 @@ def _settle(session: ClientSession) -> None:
     """Record the consequences of this event: mail read, requests decided in the session, askers gone."""
     acknowledge_handed(session)
     end_requests(session)
+    if session.event.name == EventName.STOP:
+        record_refused(session)

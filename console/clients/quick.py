@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import time
 from collections.abc import Collection
 
+from team_console.console.clients.client_process import has_waker
 from team_console.console.clients.session_files import (
     ALLOWED,
     ASKED,
     HANDED,
     LOOK,
+    RECORDED,
+    REFUSED,
+    STATE,
     TEAMMATE,
+    TURN,
     Data,
     SessionFiles,
+    digest,
+    own_folder,
+    whose,
 )
 from team_console.store.backends.locked_files import is_locked, open_folder
+from team_console.store.backends.session_notes import write_note
 
 ASKS_BY_TOOL = "request_user_input"
 """A tool by whose use the user is asked, for which no request comes."""
 _SERVER_PATIENCE = 5.0
 """Seconds for which a team on a server is not asked again: asking costs a connection."""
+_TICK_OF_FILES = 0.01
+"""Seconds within which two changes of a file may bear the same time."""
+NUDGE = "team-console: other members of the team have written to "
+"""Begins the prompt by which a client is told that mail has come, where no hook wakes its session."""
 Look = dict[str, object]
 
 
@@ -40,12 +55,33 @@ def marks_of(places: dict[str, str]) -> dict[str, object]:
     return marks
 
 
+def settled_marks(places: dict[str, str]) -> dict[str, object]:
+    """Return the marks once no change can come that would bear the time of the last one."""
+    for _ in range(3):
+        marks = marks_of(places)
+        if _are_settled(marks, time.time()):
+            break
+        time.sleep(_TICK_OF_FILES)
+    return marks
+
+
+def _are_settled(marks: object, at: object) -> bool:
+    """Return whether every later change shows in the marks; file systems that count whole seconds need two of them."""
+    if not isinstance(marks, dict) or not isinstance(at, float):
+        return False
+    times = [mark[2] for mark in marks.values()]
+    return all(time_ns / 1e9 <= at - (_TICK_OF_FILES if time_ns % 10**9 else 2.0) for time_ns in times)
+
+
 def has_changed(look: Look, now: float) -> bool:
     """Return whether something may wait for the clients of the look that did not when it was made."""
     places, at = look.get("places"), look.get("at")
     if places == {}:
         return not isinstance(at, float) or not 0 <= now - at < _SERVER_PATIENCE
-    return not isinstance(places, dict) or _has_files(places.get("drop")) or look.get("marks") != marks_of(places)
+    if not isinstance(places, dict) or _has_files(places.get("drop")):
+        return True
+    # guard: unsettled-marks-not-trusted
+    return not _are_settled(look.get("marks"), at) or look.get("marks") != marks_of(places)
 
 
 def _has_files(folder: object) -> bool:
@@ -71,32 +107,139 @@ def _anybody(look: Look, prefix: str, *, locked: bool) -> bool | None:
         os.close(folder)
 
 
-# Quick look at an event: most of them need nothing, and are known as such before anything heavy is imported.
+# Quick answer to an event: what follows from most is known before anything heavy is imported.
 
-_ALWAYS = frozenset({"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "PermissionDenied", "ConfigChange"})
-"""Events that always have something to do."""
 _AFTER = frozenset({"PostToolUse", "PostToolUseFailure"})
+_TURNS = {"SessionStart": "started", "UserPromptSubmit": "working", "Stop": "idle", "SessionEnd": "ended"}
+"""Events by which a session begins, works, rests and ends, and what it does then."""
 _TEAMMATES = {"SubagentStart": "working", "SubagentStop": "", "TeammateIdle": "idle"}
 """Events of teammates, and what a teammate is known to be doing when they say nothing new."""
+_HEAVY = frozenset({"PermissionDenied", "ConfigChange"})
+"""Events for which the team always has to be opened."""
 
 
-def needs_nothing(call: Invocation, files: SessionFiles) -> bool:
-    """Return whether nothing follows from this event."""
-    data, name = call.data, call.data.get("hook_event_name")
-    if not isinstance(name, str) or name in _ALWAYS:
-        return not isinstance(name, str)
+def answer_quickly(call: Invocation, files: SessionFiles) -> str | None:
+    """Return what is said to this event, empty for nothing; None where the team has to be opened for it."""
+    name = call.event_name
+    if name in _HEAVY:
+        return None
+    if name in _TURNS:
+        return _answer_turn(call, files)
+    return "" if _needs_nothing(call, files) else None
+
+
+def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
+    data, name = call.data, call.event_name
     if name == "PreToolUse":
         return not files.names(ALLOWED) and not _is_asked_for(call, files)
     if name in _TEAMMATES:
         return not _concerns_teammate(name, data, files) and not files.names(ASKED)
     if name not in _AFTER and name != "PermissionRequest":
         return True
-    look = files.read(LOOK)
+    look = look_of(call, files)
     if look is None or _anybody(look, "asker-", locked=False):  # one that is gone and took nothing back
         return False
     if name == "PermissionRequest":
-        return _asks_nobody(look)
+        if not _asks_nobody(look):
+            return False
+        note_unasked(call, files)
+        return True
+    if files.names(REFUSED):
+        files.remove(_refused_file(data))
     return not (look.get("urgent") or files.names(HANDED) or files.names(ASKED) or has_changed(look, time.time()))
+
+
+def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
+    """Note what the session does now; None where more follows, as mail that waits, or what an event before left."""
+    data, name = call.data, call.event_name
+    look, left = look_of(call, files), files.names("")
+    if look is None or data.get("agent_id") or any(file.startswith((HANDED, ASKED, REFUSED)) for file in left):
+        return None
+    if name == "SessionEnd" and (RECORDED in left or STATE not in left or call.has_own_name):
+        return None
+    # guard: changed-store-is-opened
+    if has_changed(look, time.time()) or _anybody(look, "asker-", locked=False) is not False:
+        return None
+    if not (name == "SessionEnd" or look.get("wakes_by_hook") or has_waker(files)):
+        return None
+    reply, turn = "", files.read(TURN) if TURN in left else None
+    if name == "SessionStart":
+        if look.get("handed") or look.get("mail") or look.get("by") != caller_facts():
+            return None
+        reply = _welcome(call, look)
+    elif name == "Stop" and look.get("mail"):
+        return None
+    elif name == "UserPromptSubmit":
+        prompt = data.get("prompt")
+        if (turn is None and call.has_own_name) or (isinstance(prompt, str) and prompt.startswith(NUDGE)):
+            return None
+    is_compaction = name == "SessionStart" and data.get("source") == "compact"
+    words = data.get("last_assistant_message") if name == "Stop" else ""
+    if not is_compaction and not note_state(files, look["places"], _note_of(call, look, _TURNS[name], words)):
+        return None
+    if name == "SessionEnd":
+        files.forget()
+    if name == "UserPromptSubmit":
+        files.write(TURN, {"turn": (turn or {"turn": 0})["turn"] + 1, "blocks": 0})
+    return reply
+
+
+def _welcome(call: Invocation, look: Look) -> str:
+    more = {"sessionTitle": call.actor} if call.has_own_name and look.get("shows_title") else {}
+    said = {"hookEventName": "SessionStart", "additionalContext": look.get("words"), **more}
+    return json.dumps({"hookSpecificOutput": said}, ensure_ascii=False)
+
+
+def _note_of(call: Invocation, look: Look, state: str, last_words: object) -> dict[str, str]:
+    mode = call.data.get("permission_mode")
+    note = {"member": call.actor, "session": call.session, "state": state, "client": str(look.get("client"))}
+    return {
+        **note,
+        "mode": mode if isinstance(mode, str) else "",
+        "last_words": last_words if isinstance(last_words, str) else "",
+    }
+
+
+def note_state(files: SessionFiles, places: object, note: dict[str, str]) -> bool:
+    """Keep what a session does: for its own events, and beside the team's messages for everybody.
+
+    Returns whether it could be kept there.
+    """
+    files.write(STATE, {"doing": note["state"], "at": time.time()})
+    if not isinstance(places, dict) or "presence" not in places:
+        return False
+    return write_note(places["presence"], note, like=places.get("queue") or places.get("database", ""))
+
+
+def note_unasked(call: Invocation, files: SessionFiles) -> None:
+    """Remember what the client refuses by itself, since nobody is at its terminal and nobody at a console."""
+    if call.attended == "0":
+        keys = ("tool_name", "tool_input", "cwd", "agent_id")
+        files.write(_refused_file(call.data), {key: call.data.get(key) for key in keys})
+
+
+def _refused_file(data: Data) -> str:
+    return f"{REFUSED}{digest([data.get('tool_name'), data.get('tool_input')]):08x}"
+
+
+def look_of(call: Invocation, files: SessionFiles) -> Look | None:
+    """Return the look at the team that an event before left: of this session, else of any of its member."""
+    return files.read(LOOK) or member_files(call).read(look_name(call))
+
+
+def member_files(call: Invocation) -> SessionFiles:
+    """Return the files that all sessions of a member share."""
+    return SessionFiles(os.path.join(own_folder("members"), whose(call.actor, call.location)))
+
+
+def look_name(call: Invocation) -> str:
+    """Return the name of the look of one kind of client."""
+    return f"{LOOK}-{digest(call.client):08x}"
+
+
+def caller_facts() -> list[str]:
+    """Return by which program this is called, and where a shell finds one: commands in instructions rest on it."""
+    return [sys.argv[0], os.environ.get("PATH", "")]
 
 
 def teammate_of(data: Data) -> str | None:
@@ -117,7 +260,7 @@ def _is_asked_for(call: Invocation, files: SessionFiles) -> bool:
     """Return whether a call is one of those that the team wants to be asked for, or a question, while somebody is
     there.
     """
-    look = files.read(LOOK)
+    look = look_of(call, files)
     if look is not None and _asks_nobody(look):
         return False
     rules = look.get("ask_for") if look is not None else None
@@ -175,6 +318,12 @@ class Invocation:
         self.holds = "hold" in options
         self.held = options.get("held", "").split(",")
         self.data = data
+
+    @property
+    def event_name(self) -> str:
+        """What happened, in the client's word; empty where it is none."""
+        name = self.data.get("hook_event_name")
+        return name if isinstance(name, str) else ""
 
     @property
     def session(self) -> str:

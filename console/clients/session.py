@@ -9,19 +9,27 @@ from pathlib import Path
 
 from team_console.console.clients.event import Reply
 from team_console.console.clients.hook_process import OUT, write_line
-from team_console.console.clients.quick import Invocation, Look, marks_of
-from team_console.console.clients.session_files import LOOK, STATE, TEAMMATE, SessionFiles
+from team_console.console.clients.instructions import instructions_for
+from team_console.console.clients.quick import (
+    Invocation,
+    Look,
+    caller_facts,
+    look_name,
+    member_files,
+    note_state,
+    settled_marks,
+)
+from team_console.console.clients.session_files import LOOK, RECORDED, TEAMMATE, SessionFiles
 from team_console.console.clients.table import client_of
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
-from team_console.store.backends.session_notes import write_note
 from team_console.store.contract.team import new_name
 from team_console.store.model.errors import TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
 from team_console.store.protocol.membership import SESSION, Doing, known
 from team_console.store.service.caller import Caller
 from team_console.store.service.grants import is_granted
-from team_console.store.service.sessions import LONGEST_LAST_WORDS, is_urgent, mail_waiting, note_session
+from team_console.store.service.sessions import handed_elsewhere, is_urgent, mail_waiting, note_session
 
 _MOMENT = 0.5
 """Seconds for which a look waits for the lock."""
@@ -73,10 +81,11 @@ class ClientSession:
 
         In the store stands what others rest on: who came along with it, and that these went when it ended.
         """
-        if self.teammate is None:
-            self.files.write(STATE, {"doing": str(doing), "at": time.time()})
-            if self._keep_beside(doing, last_words) and not self._is_on_record(doing):
-                return
+        is_own = self.teammate is None
+        is_beside = is_own and note_state(self.files, self.team.places(), self._note(doing, last_words))
+        if is_beside and not self._is_on_record(doing):
+            return
+        self.files.write(RECORDED, {})
         note_session(
             self.caller(self.me, wait=wait),
             session=self.event.session,
@@ -89,12 +98,9 @@ class ClientSession:
         if self.event.teammate is not None:
             self.files.write(TEAMMATE + self.event.teammate, {"doing": str(doing), "name": self.name})
 
-    def _keep_beside(self, doing: Doing, last_words: str) -> bool:
-        places = self.team.places()
+    def _note(self, doing: Doing, last_words: str) -> dict[str, str]:
         note = {"member": self.me, "session": self.event.session, "state": str(doing), "client": self.event.client}
-        note |= {"mode": self.event.mode, "last_words": last_words[:LONGEST_LAST_WORDS]}
-        like = places.get("queue") or places.get("database", "")
-        return "presence" in places and write_note(places["presence"], note, like=like)
+        return {**note, "mode": self.event.mode, "last_words": last_words}
 
     def _is_on_record(self, doing: Doing) -> bool:
         """Return whether the store says that the session goes on, or has to say that its member is there at all."""
@@ -126,15 +132,25 @@ class ClientSession:
         places = dict(self.team.places())
         if "log" in places:  # the last to close a database writes its log into it: now, not after this look
             self.team.close()
-        look: Look = {"places": places, "marks": marks_of(places), "at": time.time()}
-        waiting = [mail_waiting(self.caller(name)) for name in self._names()]
+        look: Look = {"places": places, "marks": settled_marks(places), "at": time.time()}
+        names, shared = self._names(), member_files(self.call)
+        waiting = [mail_waiting(self.caller(name)) for name in names]
         if None in waiting:
             self.files.remove(LOOK)
+            shared.remove(look_name(self.call))
             return False
         urgent = any(is_urgent(message, self.config) for messages in waiting for message in messages or ())
-        look |= {"urgent": urgent, "granted": any(is_granted(self.team, name) for name in self._names())}
-        rules = list(self.config.asked_for(self.me))
-        self.files.write(LOOK, {**look, "wait": self.config.wait_for_human, "ask_for": rules})
+        look |= {"urgent": urgent, "granted": any(is_granted(self.team, name) for name in names)}
+        look |= {"wait": self.config.wait_for_human, "ask_for": list(self.config.asked_for(self.me))}
+        look |= {"mail": any(waiting), "handed": bool(handed_elsewhere(self.caller(self.me), session=""))}
+        client = self.client
+        look |= {"client": client.name, "shows_title": client.shows_title, "wakes_by_hook": client.is_woken_by_hook}
+        if names == [self.me]:
+            self.files.remove(LOOK)
+            words = instructions_for(self.team, self.me, by_itself=True)
+            shared.write(look_name(self.call), {**look, "words": words, "by": caller_facts()})
+        else:
+            self.files.write(LOOK, look)
         return True
 
     def sweep_askers(self) -> None:

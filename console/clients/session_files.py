@@ -25,8 +25,12 @@ HANDED = "handed-"
 """One for each process that took mail for an agent of the session: which, and whether it left that process."""
 TURN = "turn"
 """Counts prompts, and how often a turn was kept from ending."""
+RECORDED = "recorded"
+"""There where the store has something of the session that its end changes."""
 STATE = "state"
 """What the session does now."""
+REFUSED = "refused-"
+"""One for each call that the client refused by itself while nobody was there who could have been asked."""
 ASKED = "asked-"
 """One for each request that waits."""
 ALLOWED = "allowed-"
@@ -183,9 +187,14 @@ EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (-?\d{1,3})\b", re.IG
 
 
 def note_run(data: dict[str, object], *, session: str, agent: str, location: str) -> None:
-    """Put the use of a tool on record; a machine that cannot keep it has no record of it, and nobody is told."""
-    if data.get("hook_event_name") not in AFTER or not is_session_id(session):
+    """Put the use of a tool on record, which begins with the first event of a session.
+
+    A machine that cannot keep it has no record of it, and nobody is told.
+    """
+    if not is_session_id(session):
         return
+    name = data.get("hook_event_name")
+    is_use = isinstance(name, str) and name in AFTER
     path = record_path(session, agent, location)
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
@@ -193,7 +202,8 @@ def note_run(data: dict[str, object], *, session: str, agent: str, location: str
         with open(os.open(path, flags, 0o600), "ab") as file:
             if file.tell() > LARGEST:
                 os.replace(path, path + OLD)
-            file.write(json.dumps(_facts(data)).encode("ascii") + b"\n")
+            if is_use:
+                file.write(json.dumps(_facts(data)).encode("ascii") + b"\n")
     except OSError:
         return
 

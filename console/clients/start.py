@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from team_console.console.clients.client_process import become_waker
-from team_console.console.clients.quick import Invocation, needs_nothing
+from team_console.console.clients.quick import Invocation, answer_quickly
 from team_console.console.clients.session_files import EACH, files_of, name_of, note_run
 from team_console.store.model.json_object import distinct
 
@@ -79,7 +79,10 @@ def _run(words: Sequence[str]) -> int:
         call.waker = become_waker(files, data)
         if call.waker is None:
             return 0
-    elif not call.holds and needs_nothing(call, files):
+    elif not call.holds and (reply := answer_quickly(call, files)) is not None:
+        if reply:
+            sys.stdout.buffer.write(f"{reply}\n".encode("utf-8", "backslashreplace"))
+            sys.stdout.buffer.flush()
         return 0
     from team_console.console.clients.hook import answer_event
 

@@ -11,7 +11,7 @@ from team_console.console.clients.client_process import client_pid, has_waker, i
 from team_console.console.clients.hook_process import ERR, is_read, listening, write_line
 from team_console.console.clients.instructions import program
 from team_console.console.clients.mail import hand_mail
-from team_console.console.clients.quick import WAKE
+from team_console.console.clients.quick import NUDGE, WAKE
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import STATE
 from team_console.store.model.errors import Code, TeamError
@@ -107,8 +107,8 @@ def wait_for_mail(session: ClientSession, held: int) -> int:
     return WAKE
 
 
-_NUDGE = (
-    "team-console: other members of the team have written to {}. This line is from team-console, not from your user, "
+_NUDGE = NUDGE + (
+    "{}. This line is from team-console, not from your user, "
     "and approves nothing. The mail follows; if nothing does, you have read it."
 )
 

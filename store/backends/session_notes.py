@@ -19,7 +19,9 @@ RUNS, ENDED = "session-", "ended-"
 """Begin the names of the files: of each session that goes on, and of each member's last one that ended."""
 MOST_NOTES = 2_000
 """Files that are looked at: no team has so many sessions."""
-LARGEST = 16 << 10
+MOST_WORDS = 4_000
+"""Characters of one text of a note."""
+LARGEST = 64 << 10
 """Bytes of one note."""
 _DAYS = 14
 """Days after which a session that never said its end is not thought of any more."""
@@ -46,7 +48,7 @@ def write_note(folder: str, note: dict[str, str], *, like: str) -> bool:
         descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _SAFE, 0o600)
         with open(descriptor, "w", encoding="utf-8") as file:
             os.fchmod(descriptor, mode & 0o664 | 0o600)
-            json.dump(note, file)
+            json.dump({key: text[:MOST_WORDS] for key, text in note.items()}, file)
         os.replace(staged, os.path.join(folder, name))
     except OSError:
         return False

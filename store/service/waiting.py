@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 from team_console.store.contract.team import (
@@ -23,6 +22,11 @@ from team_console.store.contract.team import (
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller, Received
 from team_console.store.service.inbox import UnresolvedTakeError
+
+if TYPE_CHECKING:
+    import asyncio
+
+# `asyncio` costs 20 ms of a start, which only who waits needs: so it is imported where somebody does.
 
 T = TypeVar("T")
 Tell = Callable[[str], None]
@@ -144,6 +148,8 @@ def until(
     Raises:
         TeamError: `USAGE` in a thread whose event loop runs, which the wait would bring to a stop.
     """
+    import asyncio
+
     with suppress(RuntimeError):
         asyncio.get_running_loop()
         text = "a wait would stop the event loop that runs in this thread"
@@ -269,6 +275,8 @@ async def either(changed: asyncio.Event, seconds: float | None) -> None:
 
     `asyncio.wait_for` of Python 3.11 loses a Ctrl-C that meets the change.
     """
+    import asyncio
+
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await changed.wait()
@@ -279,6 +287,8 @@ async def follow(team: Team) -> AsyncIterator[WatchHint]:
 
     A failure must not meet who waits at the end: what was taken by then would reach nobody.
     """
+    import asyncio
+
     while True:
         try:
             async for hint in team.watch():

@@ -13,6 +13,7 @@ from msgspec import Struct
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
+from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import BATCH_REPORT, EARLIEST, parse_message
@@ -40,6 +41,7 @@ class DigestGroup(StrEnum):
     DECIDED = "decided"
     WITHDRAWN = "withdrawn"
     ELSEWHERE = "answered elsewhere"
+    DENIED = "denied by its client"
     FAILED = "failed"
     REFUSED = "refused"
     DONE = "done"
@@ -118,6 +120,9 @@ def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
 def _of_request(view: View, row: RequestRow) -> Iterator[Happening]:
     """Its question, its verdict, its end without one."""
     is_stop, what, ref = row.kind is RequestKind.SHUTDOWN, f"{row.kind}: {row.title}", row.request_id
+    if reason := denial_of(row.question.payload) if row.answered_at is None else "":
+        yield Happening(DigestGroup.DENIED, row.asked_at, row.asker, f"{row.title} ({reason})", ref=ref)
+        return
     if row.asker != view.me and not is_stop and row.is_open:
         version = f"{row.kind}, new version: {row.title}" if row.supersedes else what
         yield Happening(DigestGroup.ASKED, row.asked_at, row.asker, version, ref=ref)
@@ -174,6 +179,7 @@ _HEADS = {
     DigestGroup.DECIDED: "decision",
     DigestGroup.WITHDRAWN: "withdrawn",
     DigestGroup.ELSEWHERE: "answered elsewhere",
+    DigestGroup.DENIED: "denied by its client",
     DigestGroup.FAILED: "failed",
     DigestGroup.REFUSED: "refused to stop",
     DigestGroup.DONE: "done",

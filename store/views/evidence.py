@@ -402,7 +402,7 @@ def _runs(looked: Looked, rejected: RequestRow | None, until: float | None) -> I
     since = rejected.answered_at.timestamp() if rejected is not None and rejected.answered_at is not None else 0.0
     runs = [run for run in looked.runs.runs if since <= run.at and (until is None or run.at <= until)]
     if not runs:
-        yield Piece(Mark.TOLD, "nothing", HOOKS)
+        yield Piece(Mark.TOLD, "none yet", HOOKS)
     elif len(runs) > MOST_RUNS:
         yield Piece(Mark.TOLD, f"{counted(len(runs) - MOST_RUNS, 'use')} of tools before these", HOOKS)
     for run in runs[-MOST_RUNS:]:

@@ -114,6 +114,14 @@ def ended(office: Team) -> list[tuple[str, int | None, bool | None]]:
     return [(run.subject, run.exit, run.ok) for run in runs.runs] if runs is not None else []
 
 
+def test_a_session_that_joined_is_on_record_before_it_ran_anything(office: Team) -> None:
+    assert runs_of(office, "a1") is None
+    note(office, hook_event_name="SessionStart")
+    runs = runs_of(office, "a1")
+    assert runs is not None
+    assert runs.runs == ()
+
+
 def test_what_a_client_says_of_how_a_tool_ended_is_kept_and_nothing_is_made_up(office: Team) -> None:
     bash = {"command": "make"}
     note(office, tool_input=bash, tool_response={"stdout": "secret", "interrupted": False})

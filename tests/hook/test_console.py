@@ -40,6 +40,27 @@ def test_a_console_is_a_human_who_is_there(screen: Terminal, client: Client, hum
     assert client.tell(BASH) == Heard(0, "")
 
 
+def test_a_console_that_is_left_says_how_many_wait(screen: Terminal, client: Client, human: Human) -> None:
+    client.extra = {"CLAUDE_CODE_SESSION_ATTENDED": "1"}
+    hook = client.begin(BASH)
+    screen.wait_for(SHOWN)
+    screen.send("q")
+    screen.wait_exit()
+    assert "1 request waited for you." in screen.text
+    (row,) = human.requests()
+    assert row["state"] == "open"
+    client.escape(hook)
+
+
+def test_the_first_request_of_a_session_says_that_nothing_ran_yet(client: Client, office: CommandLine) -> None:
+    client.tell("claude: SessionStart")
+    with console(office.folder, env={"XDG_STATE_HOME": str(client.state)}) as screen:
+        screen.wait_for("Needs you")
+        hook = client.begin(BASH)
+        screen.wait_for(SHOWN, "what it ran last", "none yet")
+        client.escape(hook)
+
+
 def test_what_a_killed_hook_asked_leaves_the_list(screen: Terminal, client: Client, human: Human) -> None:
     hook = client.begin(BASH)
     screen.wait_for(SHOWN)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from team_console.console.clients.start import is_hook
 from team_console.store.backends.open import open_team
 from team_console.store.service.waiting import announce_presence
 
-from tests.conftest import CommandLine
+from tests.conftest import COMMAND, CommandLine
 from tests.hook.conftest import Client, Human
 
 pytestmark = pytest.mark.slow
@@ -61,6 +63,94 @@ def test_an_event_that_needs_nothing_imports_nothing_heavy(name: str, client: Cl
     assert [
         module for module in names if module.startswith(("team_console.store.service", "team_console.console.cli."))
     ] == []
+
+
+START, PROMPT, STOP, END = TURNS = (
+    "claude: SessionStart",
+    "claude: UserPromptSubmit (plan mode)",
+    "claude: Stop",
+    "claude: SessionEnd",
+)
+OTHER = "99999999-2222-3333-4444-555555555555"
+
+
+def at(client: Client, kind: str, office: CommandLine, folder: Path) -> CommandLine:
+    """The command line on the team of the client: as it is in a folder, or moved into a database."""
+    if kind == "database":
+        client.location = str(folder / "team.db")
+        office.ok("migrate", str(office.folder), client.location)
+    return office
+
+
+@pytest.mark.parametrize("kind", ["folder", "database"])
+def test_a_session_begins_works_rests_and_ends_without_a_look_at_the_store(
+    kind: str, client: Client, office: CommandLine, tmp_path: Path
+) -> None:
+    at(client, kind, office, tmp_path)
+    told = client.tell(START).context
+    client.tell(END)
+    client.session = OTHER
+    for name in TURNS:
+        assert loaded(client, name) & HEAVY == set(), name
+    assert client.tell(START).context == told
+    assert "Your mail comes by itself" in told
+
+
+@pytest.mark.parametrize("name", [START, STOP])
+@pytest.mark.parametrize("kind", ["folder", "database"])
+def test_mail_that_waits_is_told_by_every_turn(
+    kind: str, name: str, client: Client, office: CommandLine, tmp_path: Path
+) -> None:
+    place = at(client, kind, office, tmp_path)
+    words = ["-t", client.location] if client.location else []
+    client.tell(START)
+    place.ok(*words, "--as", "ceo", *SENT)
+    assert ("Stop using" if name == STOP else "1 message") in client.tell(name).out
+    client.session = OTHER
+    assert ("Stop using" if name == STOP else "1 message") in client.tell(name).out or name == STOP
+
+
+def test_a_change_that_a_file_cannot_show_yet_is_looked_for(client: Client, office: CommandLine) -> None:
+    """File systems that count whole seconds: two changes within one bear the same time."""
+    queue = office.folder / "message-queue.yaml"
+    client.tell(START)
+    moment = int(time.time())
+    os.utime(queue, (moment, moment))
+    client.tell(START)
+    assert "msgspec" in loaded(client, PROMPT)
+    os.utime(queue, (moment - 60, moment - 60))
+    client.tell(START)
+    assert "msgspec" not in loaded(client, PROMPT)
+
+
+KEYS = ("hook_event_name", "tool_name", "tool_input", "session_id", "cwd", "agent_id", "prompt")
+ODD: tuple[Any, ...] = ({}, [], [[]], {"a": 1}, 7, None, True, "", "\ud800", "x" * 10_000)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:20])
+@pytest.mark.parametrize(
+    "key", ["hook_event_name", "tool_name", "tool_input", "session_id", "cwd", "agent_id", "prompt"]
+)
+def test_an_event_in_odd_words_is_answered_by_nothing(key: str, odd: Any, client: Client) -> None:
+    for name in ("claude: PostToolUse Bash", "claude: PreToolUse auto", "claude: PermissionRequest"):
+        heard = client.tell(name, **{key: odd})
+        assert (heard.status, heard.out, heard.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "7", "null", "{", '{"a": 1, "a": 2}', "[" * 100_000, "\ud800", '{"session_id": 1}']
+)
+def test_what_is_no_event_is_answered_by_nothing(text: str, client: Client) -> None:
+    for words in (("hook",), ("hook", "--wake")):
+        done = subprocess.run(
+            [*COMMAND, *words],
+            input=text.encode("utf-8", "surrogatepass"),
+            env=client.environment,
+            cwd=client.folder,
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_a_session_of_nobody_costs_as_little(client: Client) -> None:

@@ -66,6 +66,22 @@ def test_the_last_console_that_closes_lets_go(client: Client, human: Human) -> N
     assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "nobody was there")
 
 
+def test_a_request_beside_a_dialog_waits_for_a_console_that_opens_again(
+    client: Client, human: Human, office: CommandLine
+) -> None:
+    """The dialog of an attended session keeps nobody waiting; another call lets go, and by that shows the time."""
+    other = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555")
+    client.extra, other.extra = {"CLAUDE_CODE_SESSION_ATTENDED": "1"}, {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
+    with human.at_console():
+        beside, alone = client.begin(BASH), other.begin(BASH)
+        human.asked(2)
+    assert other.end(alone) == Heard(0, "")
+    with human.at_console():
+        (request,) = human.asked()
+        office.ok("approve", request["request_id"])
+        assert client.end(beside).decision["behavior"] == "allow"
+
+
 def test_the_dialog_is_dismissed(client: Client, human: Human) -> None:
     with human.at_console():
         hook = client.begin(BASH)

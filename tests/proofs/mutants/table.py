@@ -191,6 +191,13 @@ GUARDS: Mapping[str, Guard] = {
     "no-by-a-dialog-nobody-sees": guard(
         always, "hook/test_ask_for.py::test_a_run_without_a_terminal_waits_and_is_never_told_to_ask"
     ),
+    "changed-store-is-opened": guard(never, "hook/test_quick.py::test_mail_that_waits_is_told_by_every_turn"),
+    "unsettled-marks-not-trusted": guard(
+        without(0), "hook/test_quick.py::test_a_change_that_a_file_cannot_show_yet_is_looked_for"
+    ),
+    "waits-beside-a-dialog": guard(
+        never, "hook/test_waiting.py::test_a_request_beside_a_dialog_waits_for_a_console_that_opens_again"
+    ),
     "held-asked-once": guard(never, "hook/test_ask_for.py::test_a_call_that_is_held_is_asked_for_once"),
     "event-of-other-thread": guard(removed, "hook/test_waiting.py::test_what_shows_nothing_ends_nothing"),
     "hook-exits-zero": guard(giving(2), "hook/test_waiting.py::test_a_harmed_team_says_nothing"),
