@@ -382,8 +382,8 @@ class AgentClient:
         The answer is `Request.wait().verdict`: its payload has `answers`, question text -> label, labels or own words.
 
         Args:
-            question: The question; or several, each with `question`, `header`, `options` (each with `label` and
-                `description`) and `multiSelect`.
+            question: The question; or several, each with `question`, `header`, `options` (each with `label`,
+                `description` and `preview`) and `multiSelect`.
             options: What may be chosen, where there is one question.
             several: Whether more than one of them may be.
             expires, summary: As for `ask_permission`.
@@ -462,18 +462,22 @@ class AgentClient:
         request: str | Message | RequestRow,
         answers: Mapping[str, str | Sequence[str]] | None = None,
         *,
+        notes: Mapping[str, str] | None = None,
         content: str | None = None,
     ) -> Receipt:
         """Answer a question, as the lead; a clarification or an escalation with `content` alone.
 
         Args:
             answers: Question text -> the label of an option, several where they may be, or own words.
+            notes: Question text -> words beside what was chosen.
 
         Raises:
             TeamError: `MISSING_CONTENT`, `INVALID_FIELD` for what does not fit the questions, or as for `approve`.
         """
         request_id, seen = _as_seen(request)
-        return requests.answer(self._caller, request_id=request_id, answers=answers, content=content, seen=seen)
+        return requests.answer(
+            self._caller, request_id=request_id, answers=answers, notes=notes, content=content, seen=seen
+        )
 
     def reject(self, request: str | Message | RequestRow, *, reason: str, suggest: str | None = None) -> Receipt:
         """Say no to an open request, with the reason and what would be accepted instead.

@@ -10,19 +10,25 @@ from typing import Any
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message, Priority, Status
+from team_console.store.model.message import Fields, Message, Priority, Status
 from team_console.store.model.safe import counted, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
+    FURTHER,
     WHY,
     EditablePart,
+    Option,
     answers_of,
     denial_of,
     editable_part,
     file_seen_from,
+    joined,
     modes_of,
+    notes_of,
     origin_of,
     permission_of,
     questions_of,
+    rest_of_input,
+    rest_of_questions,
     why_in,
 )
 from team_console.store.protocol.kinds import UNKNOWN, Family, RequestKind
@@ -66,6 +72,8 @@ def named(name: str | None) -> str:
 
 
 _LONGEST = 2000
+_LONGEST_HEADER = 40
+"""Characters of the header of a question that its heading has room for."""
 _OF_FILES = frozenset({Sort.CHANGE, Sort.NEW_FILE, Sort.CONTENT})
 
 
@@ -131,9 +139,10 @@ def asked_blocks(message: Message) -> tuple[Block, ...]:
         blocks.append(Text(_exact(proposal.text), Form.CODE, is_asked=True))
     elif proposal.sort in (Sort.PAGE, Sort.SEARCH):
         blocks.append(Text(_exact(proposal.subject), Form.CODE))
-    if proposal.rest:
-        blocks += [Heading("further input")] * (proposal.sort is not Sort.OTHER)
+    if proposal.rest and proposal.sort is Sort.OTHER:
         blocks.append(Text(structure(proposal.rest, limit=None), Form.STRUCTURED))
+    elif proposal.rest:
+        blocks += _further(proposal.rest)
     elif proposal.sort is Sort.OTHER:
         blocks.append(said("none", "muted"))
     if proposal.words:
@@ -171,20 +180,48 @@ def _proposal(message: Message) -> Proposal:
 
 
 def _question_blocks(message: Message) -> Iterator[Block]:
-    """Yield questions with their options, numbered as in the form that answers them."""
+    """Yield questions with their options, numbered as in the form that answers them, and all else that they say."""
     questions = questions_of(message.payload)
-    for question in questions:
+    for place, question in enumerate(questions):
         how = " · one or more" if question.several and question.options else "" if question.options else " · in words"
-        yield Heading(f"{safe_line(question.header, 60) or 'question'}{how}")
+        header = safe_line(question.header)
+        yield Heading(f"{header[:_LONGEST_HEADER] or 'question'}{how}")
+        if len(header) > _LONGEST_HEADER:
+            yield fact("header", header)
         yield Text(safe_text(question.text))
-        lines = []
-        for option in question.options:
-            meaning = f" — {safe_line(option.description, _LONGEST)}" if option.description else ""
-            lines.append(((safe_line(option.label, 300), "strong"), (meaning, "muted")))
-        if lines:
-            yield _numbered(lines)
+        for number, option in enumerate(question.options, start=1):
+            yield from _option_blocks(option, number, anchor_of(place, number - 1))
+        yield from _further(question.rest)
     if not questions:
         yield said("It holds no question that can be read.", "warn")
+    if unread := rest_of_questions(message.payload):
+        yield from _further({"questions": unread})
+    yield from _further(rest_of_input(message.payload))
+
+
+def anchor_of(question: int, option: int) -> str:
+    """Return the name of the place on the page of a request where an option of a question stands, both from 0."""
+    return f"option {question} {option}"
+
+
+def _option_blocks(option: Option, number: int, anchor: str) -> Iterator[Block]:
+    """Yield an option: what it is called and means, the text to compare, and every further field of it."""
+    meaning = f" — {safe_line(option.description)}" if option.description else ""
+    line: Line = ((f"{number}. ", "muted"), (safe_line(option.label), "strong"), (meaning, "muted"))
+    yield Lines((line,), indent=3, anchor=anchor, is_close=number > 1 and not option.preview)
+    # guard: previews-shown
+    if option.preview:
+        yield Text(_exact(option.preview), Form.CODE, is_close=True)
+    if option.rest:
+        yield Lines((((f"further input of {number}", "muted"),),), is_close=True)
+        yield Text(structure(option.rest, limit=None), Form.STRUCTURED, is_close=True)
+
+
+def _further(rest: Fields) -> Iterator[Block]:
+    """Yield what a client's tool was called with and no other block tells."""
+    if rest:
+        yield Heading("further input")
+        yield Text(structure(rest, limit=None), Form.STRUCTURED)
 
 
 def answer_blocks(question: Message, answer: Message, content: str | None = None) -> Iterator[Block]:
@@ -195,9 +232,12 @@ def answer_blocks(question: Message, answer: Message, content: str | None = None
     """
     payload = answer.payload
     answers = answers_of(payload) if parse_message(answer).answers is RequestKind.QUESTION else {}
+    notes = notes_of(payload)
     for text, words in answers.items():
-        chosen = safe_line(", ".join(words), _LONGEST)
+        chosen = safe_line(joined(words), _LONGEST)
         yield Lines((((f"{safe_line(text, 300)} ", "muted"), (chosen, "strong")),))
+        if text in notes:
+            yield Lines((((f"  with the words: {safe_line(notes[text], _LONGEST)}", ""),),), is_close=True)
     if payload.get("scope") == "always":
         always = safe_line(suggestion_words(payload.get("suggestion")), _LONGEST)
         yield Lines(((("always: ", "strong"), (always, "")),))
@@ -350,6 +390,9 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
     elif text and safe_text(text.strip()) != title:
         blocks.append(Text(safe_text(text), is_asked=read.opens is not None))
     rest = _rest(message, read)
+    if read.opens is RequestKind.PLAN and (further := rest_of_input(message.payload)):
+        del rest[FURTHER]
+        blocks += _further(further)
     for key in _PROSE_KEYS:
         if isinstance(value := rest.get(key), str) and value.strip():
             if safe_text(value.strip()) != title:

@@ -279,6 +279,7 @@ class Text(Struct, frozen=True):
         is_asked: Whether its lines are those that remarks are on, numbered from 1.
         marked: First character and the one behind the last of what is set apart in code of one line; the same twice
             for nothing.
+        is_close: Whether no line is left free above it.
     """
 
     text: str
@@ -286,6 +287,7 @@ class Text(Struct, frozen=True):
     beside: bool = False
     is_asked: bool = False
     marked: tuple[int, int] = (0, 0)
+    is_close: bool = False
 
 
 class Heading(Struct, frozen=True):
@@ -296,12 +298,19 @@ class Heading(Struct, frozen=True):
 
 
 class Lines(Struct, frozen=True):
-    """Lines made elsewhere, wrapped with a hanging indent of `indent` cells; in a table each stays one line, cut."""
+    """Lines made elsewhere, wrapped with a hanging indent of `indent` cells; in a table each stays one line, cut.
+
+    Attributes:
+        anchor: A name by which its first line is found; empty for none.
+        is_close: Whether no line is left free above it.
+    """
 
     lines: tuple[Line, ...]
     indent: int = 0
     is_table: bool = False
     beside: bool = False
+    anchor: str = ""
+    is_close: bool = False
 
 
 class Fact(Struct, frozen=True):
@@ -440,6 +449,7 @@ def _own_lines(document: Document, width: int, *, raw: bool, full: bool, heading
         place = Place.BESIDE if not isinstance(block, Fact) and block.beside else Place.TEXT
         is_asked = isinstance(block, Text) and block.is_asked
         together = isinstance(previous, Heading) or (isinstance(block, Fact) and isinstance(previous, Fact))
+        together = together or (isinstance(block, Text | Lines) and block.is_close)
         if previous is not None and not together:
             yield LaidLine(place, ())
         if is_asked and (gone := list(_remarks(document, 0, width))):

@@ -121,11 +121,23 @@ def answers_from(questions: Sequence[Question], options: Iterable[str], texts: I
         # A label that holds a `=` itself comes first.
         question, rest = offering[0] if len(offering) == 1 else _named(questions, word, is_offered=bool(offering))
         chosen.setdefault(question.text, []).append(_label(question, rest) or _numbered(question, rest))
-    for word in texts:
-        question, rest = (questions[0], word) if len(questions) == 1 else _named(questions, word, is_offered=True)
-        chosen.setdefault(question.text, []).append(rest)
+    for text, words in words_for(questions, texts).items():
+        chosen.setdefault(text, []).extend(words)
     several = {question.text for question in questions if question.several}
     return {text: words if text in several or len(words) > 1 else words[0] for text, words in chosen.items()}
+
+
+def words_for(questions: Sequence[Question], texts: Iterable[str]) -> dict[str, list[str]]:
+    """Question text -> words, each named as in `answers_from` where there are several questions.
+
+    Raises:
+        TeamError: `USAGE` where it does not say which question it is for.
+    """
+    found: dict[str, list[str]] = {}
+    for word in texts if questions else ():
+        question, rest = (questions[0], word) if len(questions) == 1 else _named(questions, word, is_offered=True)
+        found.setdefault(question.text, []).append(rest)
+    return found
 
 
 def _named(questions: Sequence[Question], word: str, *, is_offered: bool) -> tuple[Question, str]:
@@ -538,6 +550,7 @@ def do_grants(call: Call) -> int:
     REQUEST,
     arg("--option", "what is chosen; repeat it", action="append", default=[], metavar="[HEADER=]LABEL"),
     arg("--text", "your own words instead of an option", action="append", default=[], metavar="[HEADER=]WORDS"),
+    arg("--note", "words beside what is chosen", action="append", default=[], metavar="[HEADER=]WORDS"),
     arg("--content", "words to the asker; - reads standard input", metavar="C|-"),
     SEEN,
 )
@@ -557,6 +570,7 @@ def do_answer(call: Call) -> int:
         call.decider,
         request_id=options.request,
         answers=answers,
+        notes={text: "\n".join(said) for text, said in words_for(questions, options.note).items()},
         content=words or None,
         seen=seen_by(call, question),
     )

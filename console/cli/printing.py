@@ -16,7 +16,7 @@ from team_console.store.model.clock import is_within
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import fenced, safe_line, safe_text
-from team_console.store.protocol.client_requests import WHY, answers_of, permission_of, why_in
+from team_console.store.protocol.client_requests import WHY, answers_of, joined, notes_of, permission_of, why_in
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
@@ -286,12 +286,18 @@ def _block(message: Message, content: str | None) -> str:
 
 
 def outcome_lines(outcome: RequestRow) -> Iterator[str]:
-    """Yield lines. An answered question gives its answer alone, one line for each choice, for scripts."""
+    """Yield lines. An answered question gives its answer alone, one line for each choice, for scripts; words beside it
+    follow.
+    """
     payload = outcome.verdict.payload if outcome.verdict is not None else {}
     answers = answers_of(payload)
     if outcome.state == "answered" and answers:
         (only, *more_of_them) = answers.values()
-        yield from only if not more_of_them else (f"{text} {', '.join(words)}" for text, words in answers.items())
+        yield from only if not more_of_them else (f"{text} {joined(words)}" for text, words in answers.items())
+        notes = notes_of(payload)
+        yield from (
+            f"note: {words}" if not more_of_them else f"note on {text} {words}" for text, words in notes.items()
+        )
         return
     more = [str(payload["mode"])] if outcome.state == "approved" and payload.get("mode") else []
     head = outcome.state + (f", in mode {more[0]}" if more else "")

@@ -114,6 +114,8 @@ class VerdictJson(TypedDict):
     remarks: NotRequired[list[RemarkJson]]
     """what is said to single lines"""
     answers: NotRequired[dict[str, Any]]
+    annotations: NotRequired[dict[str, dict[str, str]]]
+    """by question, `notes`: words beside what was chosen"""
     scope: NotRequired[Literal["once", "always"]]
     suggestion: NotRequired[Any]
     """what is allowed always, as the client suggested it"""

@@ -23,7 +23,8 @@ from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, origin_of
-from team_console.store.protocol.parsing import mappings, text_in
+from team_console.store.protocol.parsing import text_in
+from team_console.store.protocol.sent_back import sent_back
 from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import is_granted
@@ -244,17 +245,18 @@ def ask_human(session: ClientSession) -> None:
         dialog = Dialog(session.client, event.session) if has_dialog else None
         try:
             decided = wait_for_verdict(session, receipt, seconds=seconds, needs_human=needs_human, dialog=dialog)
-            _finish(session, receipt.request_id, decided)
+            _finish(session, receipt.messages[0], receipt.request_id, decided)
         finally:
             session.files.remove(ASKED + asker)
 
 
-def _finish(session: ClientSession, request_id: str, decided: RequestRow | str) -> None:
-    """Say what was decided; without a verdict the request ends as what it was."""
+def _finish(session: ClientSession, question: Message, request_id: str, decided: RequestRow | str) -> None:
+    """Say what was decided on the question as it was written; without a verdict the request ends as what it was."""
     if isinstance(decided, str):
         end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
     elif decided.verdict is not None:
-        reply = session.client.permission_reply(session.event, decided.verdict.payload)
+        back = sent_back(question, decided.verdict.payload, plan=text_in(session.event.input, "plan"))
+        reply = session.client.permission_reply(session.event, back)
         session.say(reply)
         # Clients drop what is said with a plain yes: then it comes as mail.
         words = json.dumps(decided.verdict.content)[1:-1]
@@ -284,9 +286,11 @@ def _open(session: ClientSession, asker: str | None, expires: datetime) -> Recei
     event, caller = session.event, session.caller()
     origin = {**origin_facts(session), "expires": expires, "asker": asker}
     if event.wish is Wish.PLAN:
-        return submit_plan(caller, content=text_in(event.input, "plan"), modes=session.client.plan_modes, **origin)
+        further, modes = _without(event.input, "plan"), session.client.plan_modes
+        return submit_plan(caller, content=text_in(event.input, "plan"), modes=modes, further=further, **origin)
     if event.wish is Wish.QUESTION:
-        return ask_question(caller, questions=mappings(event.input, "questions"), **origin)
+        further = _without(event.input, "questions")
+        return ask_question(caller, questions=event.input["questions"], further=further, **origin)
     places = session.team.places()
     try:  # which of group and others can read the files of the store; both, where it has none here
         readers = os.stat(places.get("queue") or places["database"]).st_mode & 0o044
@@ -303,6 +307,11 @@ def _open(session: ClientSession, asker: str | None, expires: datetime) -> Recei
         is_private=known.is_private,
         **origin,
     )
+
+
+def _without(given: Mapping[str, Any], told: str) -> dict[str, Any]:
+    """Return what a tool is called with beside what is told as what it is."""
+    return {key: value for key, value in given.items() if key != told}
 
 
 def file_before(event: Event, *, readers: int = 0) -> Permission:

@@ -10,8 +10,8 @@ from team_console.console.clients.event import Event, EventName, Reply, Wish, sp
 from team_console.console.clients.running import facts_of_session
 from team_console.console.clients.session_files import EXIT
 from team_console.console.clients.transcript import Row, Said, blocks, clean, end_words, say, take_call, texts, typed
-from team_console.store.protocol.client_requests import answers_of
 from team_console.store.protocol.parsing import mapping, text_in
+from team_console.store.protocol.sent_back import SentBack
 
 NAME = "claude-code"
 _CRITICAL = 120.0
@@ -77,17 +77,12 @@ class Claude(Client):
                 take_call(said, tool, given, text_in(item, "id"), is_asked=is_asked)
             say(said, words, message.get("id"))
 
-    def approval(self, event: Event, verdict: Mapping[str, Any]) -> Reply | None:
-        """Return the yes to what is asked for."""
-        if event.wish is Wish.QUESTION:
-            # Several labels are joined, as the client's own dialog does.
-            answers = {question: ", ".join(words) for question, words in answers_of(verdict).items()}
-            return yes(event, {**event.input, "answers": answers}) if answers else None
-        if event.wish is Wish.PLAN:
-            return _approved_plan(event, verdict)
-        updated, suggestion = verdict.get("updated_input"), verdict.get("suggestion")
-        always = verdict.get("scope") == "always" and isinstance(suggestion, Mapping)
-        return yes(event, dict(updated) if isinstance(updated, Mapping) else None, [suggestion] if always else [])
+    def approval(self, event: Event, decided: SentBack) -> Reply | None:
+        """Return the yes to what is asked for; a plan or question comes back with its input, a bare yes is ignored."""
+        if event.wish is Wish.QUESTION and not decided.answers:
+            return None
+        mode = {"type": "setMode", "mode": decided.mode, "destination": "session"}
+        return yes(event, decided.input, [mode] if decided.mode else decided.rules)
 
     def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
         """Let a tool be used without asking; with another input, where the human changed it before the yes."""
@@ -110,12 +105,3 @@ def _result(item: Mapping[str, Any]) -> str:
         return "ok"
     match = EXIT.search(text[:40])
     return f"exit {match[1]}" if match is not None else "failed"
-
-
-def _approved_plan(event: Event, verdict: Mapping[str, Any]) -> Reply:
-    """A bare yes to a plan is ignored: the input has to come back with it, changed or not."""
-    plan, mode = text_in(verdict, "updated_plan"), text_in(verdict, "mode")
-    if words := text_in(verdict, "content"):  # a yes has no place for words but the plan itself, which the model reads
-        plan = f"{plan or text_in(event.input, 'plan')}\n\n## The human's words with the approval\n\n{words}\n"
-    modes = [{"type": "setMode", "mode": mode, "destination": "session"}] if mode else []
-    return yes(event, {**event.input, **({"plan": plan} if plan else {})}, modes)

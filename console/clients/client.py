@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.transcript import Row, Said
 from team_console.store.protocol.parsing import mapping, mappings, text_in
+from team_console.store.protocol.sent_back import SentBack
 
 LONGEST_CONTEXT = 9_500
 """Characters of text that a hook may add; clients cut at 10,000."""
@@ -102,23 +103,21 @@ class Client(ABC):
     def take_row(self, said: Said, row: Row) -> None:
         """Take one row of a transcript, while rows are read from the newest to the oldest."""
 
-    def permission_reply(self, event: Event, verdict: Mapping[str, Any]) -> Reply | None:
-        """Return the answer to what is asked for; None where the verdict decides nothing here.
-
-        Args:
-            verdict: The payload of the message that answers the request.
-        """
-        approve = verdict.get("approve")
-        if approve is False:
-            return self.refusal(event, text_in(verdict, "content") or "The human refused.")
+    def permission_reply(self, event: Event, decided: SentBack) -> Reply | None:
+        """Return the answer to what is asked for; None where the decision says neither yes nor no."""
+        if decided.approve is False:
+            return self.refusal(event, decided.words or "The human refused.")
         # guard: clients-need-a-yes-or-no
-        if approve is not True:
+        if decided.approve is not True:
             return None
-        return self.approval(event, verdict)
+        return self.approval(event, decided)
 
     @abstractmethod
-    def approval(self, event: Event, verdict: Mapping[str, Any]) -> Reply | None:
-        """Return the yes to what is asked for; None for one that it has no words for."""
+    def approval(self, event: Event, decided: SentBack) -> Reply | None:
+        """Return the yes to what is asked for; None for one that it has no words for.
+
+        Of the event it says no more than which one it answers: what goes back is what was shown.
+        """
 
     @abstractmethod
     def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
@@ -144,10 +143,10 @@ class Client(ABC):
         raise NotImplementedError(self.name)
 
 
-def yes(event: Event, updated: Mapping[str, Any] | None = None, rules: list[Any] | None = None) -> Reply:
+def yes(event: Event, updated: Mapping[str, Any] | None = None, rules: Sequence[Any] = ()) -> Reply:
     """Return a yes: with another input, and with rules for the client, where they are given."""
-    changed = {} if updated is None else {"updatedInput": updated}
+    changed = {} if updated is None else {"updatedInput": dict(updated)}
     if event.name != EventName.PERMISSION:
         return specific_reply(event, permissionDecision="allow", **changed)
-    more = {"updatedPermissions": rules} if rules else {}
+    more = {"updatedPermissions": list(rules)} if rules else {}
     return specific_reply(event, decision={"behavior": "allow", **changed, **more})

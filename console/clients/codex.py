@@ -25,8 +25,8 @@ from team_console.console.clients.transcript import (
     texts,
     typed,
 )
-from team_console.store.protocol.client_requests import answers_text
 from team_console.store.protocol.parsing import mapping, text_in
+from team_console.store.protocol.sent_back import SentBack
 
 NAME = "codex"
 _QUEUED_WITHIN = 60.0
@@ -80,13 +80,12 @@ class Codex(Client):
             words = words if is_typed else [text for text in words if not NOT_TYPED.match(text)]
             said.user = said.user or typed("\n".join(words), is_typed)
 
-    def approval(self, event: Event, verdict: Mapping[str, Any]) -> Reply | None:
+    def approval(self, event: Event, decided: SentBack) -> Reply | None:
         """Return the yes to what is asked for; None for one that it has no words for."""
         if event.wish is Wish.QUESTION:
             # The words of a refusal are all that reaches the model, as the result of its question.
-            return self.refusal(event, f"The human answered in the console: {answers_text(verdict)}")
-        updated = verdict.get("updated_input")
-        changed = dict(updated) if isinstance(updated, Mapping) else None
+            return self.refusal(event, f"The human answered in the console: {decided.answers_in_words}")
+        changed = decided.input
         if event.name == EventName.BEFORE_TOOL:  # a bare yes is not understood there, and its rules go on
             return yes(event, changed) if changed else None
         return yes(event) if changed in (None, event.input) else self.ask_instead(event, changed or {})

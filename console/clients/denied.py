@@ -16,6 +16,7 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import mapping, parse_message, text_in
+from team_console.store.protocol.sent_back import sent_back
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.inbox import trust_in
 from team_console.store.service.sessions import use_once
@@ -137,9 +138,9 @@ def _allowed(session: ClientSession, request_id: str) -> tuple[str, Mapping[str,
         return None
     if trust_in(session.team, [verdict]).mark(verdict):
         return None
-    asked, instead = permission_of(question.payload), verdict.payload.get("updated_input")
+    asked = permission_of(question.payload)
     call = _name_of(asked.tool, asked.input, origin_of(question.payload).directory)
-    return call, instead if isinstance(instead, Mapping) else None, row.expires_at
+    return call, sent_back(question, verdict.payload).input, row.expires_at
 
 
 def _name_of(tool: str, given: Mapping[str, Any], directory: str) -> str:

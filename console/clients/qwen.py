@@ -10,8 +10,8 @@ from team_console.console.clients.client import Client, yes
 from team_console.console.clients.event import Event, Reply, Wish, specific_reply
 from team_console.console.clients.session_files import EXIT
 from team_console.console.clients.transcript import Row, Said, clean, end_words, say, take_call, typed
-from team_console.store.protocol.client_requests import answers_text
 from team_console.store.protocol.parsing import mapping, mappings, text_in
+from team_console.store.protocol.sent_back import SentBack
 
 NAME = "qwen-code"
 _TOOLS = {"run_shell_command": "Bash", "write_file": "Write", "edit": "Edit", "read_file": "Read"}
@@ -60,16 +60,12 @@ class Qwen(Client):
             end_words(said)
             said.user = said.user or typed(clean("\n".join(filter(None, words))), is_typed=True)
 
-    def approval(self, event: Event, verdict: Mapping[str, Any]) -> Reply | None:
+    def approval(self, event: Event, decided: SentBack) -> Reply | None:
         """Return the yes to what is asked for; None for one that it has no words for."""
         if event.wish is Wish.QUESTION:
             # The words of a refusal are all that reaches the model, as the result of its question.
-            return self.refusal(event, f"The human answered in the console: {answers_text(verdict)}")
-        if event.wish is Wish.PLAN:
-            plan = text_in(verdict, "updated_plan")
-            return yes(event, {**event.input, "plan": plan} if plan else None)
-        updated = verdict.get("updated_input")
-        return yes(event, dict(updated) if isinstance(updated, Mapping) else None)
+            return self.refusal(event, f"The human answered in the console: {decided.answers_in_words}")
+        return yes(event, None if decided.input == event.input else decided.input)
 
     def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
         """Let a tool be used without asking; with another input, where the human changed it before the yes."""

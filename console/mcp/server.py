@@ -42,6 +42,7 @@ from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import UNSAFE, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.sent_back import sent_back
 from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.verdicts import MEANINGS, Face, Seen, TrustMark
 from team_console.store.service import asking, inbox, requests, sending
@@ -358,6 +359,8 @@ class Verdict(Result):
     """the words of whoever answered, or why it is not open any more"""
     answers: dict[str, str | list[str]] | None = None
     """question -> chosen label(s) or own words"""
+    notes: dict[str, str] | None = None
+    """question -> words of the human beside what was chosen"""
     mode: str | None = None
     """for a plan: the mode to go on in"""
     plan: str | None = None
@@ -454,14 +457,16 @@ def verdict_result(outcome: RequestRow, warnings: list[str] | None = None) -> Ve
     """Return the result for a request."""
     answer = outcome.verdict
     payload: Mapping[str, Any] = answer.payload if answer is not None else {}
-    answers, mode, plan = payload.get("answers"), payload.get("mode"), payload.get("updated_plan")
+    back, plan = sent_back(outcome.question, payload), payload.get("updated_plan")
+    answers = payload.get("answers")
     return Verdict(
         request_id=outcome.request_id,
         state=outcome.outcome,
         decided=not outcome.is_open,
         reason=outcome.reason or "",
         answers=_answers(answers) if isinstance(answers, Mapping) else None,
-        mode=mode if isinstance(mode, str) else None,
+        notes=dict(back.notes) or None,
+        mode=back.mode or None,
         plan=plan if isinstance(plan, str) else None,
         answered_by=answer.sender if answer is not None else None,
         asked_back=asked.content if (asked := outcome.asked_back) is not None else None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from io import StringIO
 from itertools import islice
@@ -28,6 +28,10 @@ TIMED_OUT = "timed out"
 """The reason of a request that nobody answered before it expired."""
 ONCE, ALWAYS = "once", "always"
 """How far a permission goes: this call alone, or every call that a suggestion of the client covers."""
+NOTES = "annotations"
+"""Field of an answer to a question that holds words beside what was chosen, by question, in the form of clients."""
+FURTHER = "further_input"
+"""Field of a plan or question of a client that holds what its tool was called with beside that."""
 _EXPIRING = frozenset({RequestKind.PERMISSION, RequestKind.QUESTION, RequestKind.PLAN})
 _MOST_LINES = 1_000_000
 """Lines that may be left out of an excerpt in one place."""
@@ -35,10 +39,17 @@ _NOTHING: Fields = MappingProxyType({})
 
 
 class Option(Struct, frozen=True):
-    """One thing that may be chosen."""
+    """One thing that may be chosen.
+
+    Attributes:
+        preview: A text to compare with those of the others: code, a drawing; empty for none.
+        rest: Every other field of it, by name.
+    """
 
     label: str
     description: str = ""
+    preview: str = ""
+    rest: Fields = _NOTHING
 
 
 class Question(Struct, frozen=True):
@@ -48,12 +59,14 @@ class Question(Struct, frozen=True):
         text: The question itself; answers are kept under it.
         header: A word or two that name it among others; empty when the asker gave none.
         several: Whether more than one option may be chosen.
+        rest: Every other field of it, by name, and options that cannot be read as one.
     """
 
     text: str
     header: str = ""
     options: tuple[Option, ...] = ()
     several: bool = False
+    rest: Fields = _NOTHING
 
 
 class Permission(Struct, frozen=True):
@@ -133,12 +146,26 @@ def _restored(excerpt: str, hunks: Any, given: Fields) -> str | UnsetType:
 
 
 def questions_of(payload: Fields) -> tuple[Question, ...]:
-    """Return the questions of a `question_request`; what cannot be read as one is left out."""
-    return tuple(
-        Question(text, text_in(item, "header"), tuple(_options(item.get("options"))), item.get("multiSelect") is True)
-        for item in mappings(payload, "questions")
-        if (text := text_in(item, "question"))
-    )
+    """Return the questions of a `question_request`; what cannot be read as one is left out (`rest_of_questions`)."""
+    return tuple(_question(item) for item in mappings(payload, "questions") if text_in(item, "question"))
+
+
+def rest_of_questions(payload: Fields) -> list[Any]:
+    """Return what stands among the questions and can be read as none, so that nobody answers it."""
+    given = payload.get("questions")
+    items = given if isinstance(given, (list, tuple)) else [given] * (given is not None)
+    return [item for item in items if not isinstance(item, Mapping) or not text_in(item, "question")]
+
+
+def _question(item: Fields) -> Question:
+    given = item.get("options")
+    options, unread = tuple(_options(given)), list(_unread_options(given))
+    shown = {"question"}
+    shown |= {key for key, sort in (("header", str), ("multiSelect", bool)) if isinstance(item.get(key), sort)}
+    rest = {key: value for key, value in item.items() if key not in {*shown, "options"}}
+    if unread:
+        rest["options"] = unread
+    return Question(text_in(item, "question"), text_in(item, "header"), options, item.get("multiSelect") is True, rest)
 
 
 def answers_of(payload: Fields) -> Mapping[str, tuple[str, ...]]:
@@ -150,11 +177,40 @@ def answers_of(payload: Fields) -> Mapping[str, tuple[str, ...]]:
 
 
 def answers_text(payload: Fields) -> str:
-    """Return the same for people, one line for each question: its answer alone where there is one question."""
-    answers = answers_of(payload)
-    if len(answers) == 1:
-        return ", ".join(next(iter(answers.values())))
-    return "\n".join(f"{text} {', '.join(words)}" for text, words in answers.items())
+    """Return the same for people, one line for each question: its answer alone where there is one question.
+
+    Words beside an answer stand behind it.
+    """
+    return answers_in_words(answers_of(payload), notes_of(payload))
+
+
+def answers_in_words(answers: Mapping[str, Sequence[str]], notes: Mapping[str, str]) -> str:
+    """Return answers by question, with the words beside them, as `answers_text` does."""
+    told = {text: joined(words) + (f" ({notes[text]})" if text in notes else "") for text, words in answers.items()}
+    if len(told) == 1:
+        return next(iter(told.values()))
+    return "\n".join(f"{text} {words}" for text, words in told.items())
+
+
+def notes_of(payload: Fields) -> Mapping[str, str]:
+    """Question text -> the human's words beside what was chosen, of a `question_response`."""
+    value = payload.get(NOTES)
+    given = value.items() if isinstance(value, Mapping) else ()
+    notes = {str(text): text_in(each, "notes") for text, each in given if isinstance(each, Mapping)}
+    return {text: words for text, words in notes.items() if words.strip()}
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return several answers as one text, as clients take them; where a comma stands in one, each in quotes."""
+    if len(words) > 1 and any("," in word for word in words):
+        return ", ".join(f'"{word}"' for word in words)
+    return ", ".join(words)
+
+
+def rest_of_input(payload: Fields) -> Fields:
+    """Return what the tool that hands in a plan or asks a question was called with beside that."""
+    given = payload.get(FURTHER)
+    return given if isinstance(given, Mapping) else _NOTHING
 
 
 def origin_of(payload: Fields) -> Origin:
@@ -233,9 +289,28 @@ def file_seen_from(path: str, directory: str) -> str:
 def _options(items: Any) -> Iterator[Option]:
     for item in items if isinstance(items, (list, tuple)) else ():
         if isinstance(item, Mapping) and text_in(item, "label"):
-            yield Option(text_in(item, "label"), text_in(item, "description"))
+            yield _option(item)
         elif isinstance(item, str) and item.strip():
             yield Option(item)
+
+
+def _option(item: Fields) -> Option:
+    """Return an option; what is told of it is none of its further fields."""
+    preview = next((key for key in ("preview", "markdown") if text_in(item, key)), "")
+    told = {key for key in ("label", "description", preview) if isinstance(item.get(key), str)}
+    rest = {key: value for key, value in item.items() if key not in told}
+    return Option(text_in(item, "label"), text_in(item, "description"), text_in(item, preview), rest)
+
+
+def _unread_options(items: Any) -> Iterator[Any]:
+    """Yield what stands among the options, or in their place, and is none."""
+    if not isinstance(items, (list, tuple)):
+        yield from [items] * (items is not None)
+        return
+    for item in items:
+        is_option = text_in(item, "label") if isinstance(item, Mapping) else isinstance(item, str) and item.strip()
+        if not is_option:
+            yield item
 
 
 def _words(value: Any) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,12 +21,12 @@ from team_console.store.protocol.parsing import ParsedMessage, mappings, parse_m
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN, SHOWN_BY
 
 _DEPTH = 40
-"""Levels below which nesting is cut; what we write ourselves is never that deep."""
+"""Levels below which nesting has no lines of its own; what we write ourselves is never that deep."""
 _LINES = 2000
 
 
 def structure(value: Any, *, limit: int | None = _LINES) -> str:
-    """`value` in lines of safe text; what is too deep, or longer than `limit` lines, is said to be left out."""
+    """`value` in lines of safe text; what is longer than `limit` lines is said to be left out."""
     lines: list[str] = []
     for line in _lines(value, 0):
         if limit is not None and len(lines) >= limit:
@@ -37,8 +38,11 @@ def structure(value: Any, *, limit: int | None = _LINES) -> str:
 
 def _lines(value: Any, depth: int) -> Iterator[str]:
     pad = "  " * depth
-    if depth > _DEPTH:
-        yield f"{pad}… nested deeper"
+    if depth > _DEPTH:  # the rest in one line: what is shown is all that there is
+        try:
+            yield pad + safe_line(json.dumps(value, ensure_ascii=False, default=str))
+        except RecursionError:
+            yield f"{pad}… nested deeper than can be shown"
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _entry(f"{pad}{safe_line(key, 200)}:", item, depth)

@@ -17,7 +17,14 @@ from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields, Message, Status
 from team_console.store.protocol.checks import check_asked
-from team_console.store.protocol.client_requests import WHY, FileExcerpt, headline_of, permission_of, questions_of
+from team_console.store.protocol.client_requests import (
+    FURTHER,
+    WHY,
+    FileExcerpt,
+    headline_of,
+    permission_of,
+    questions_of,
+)
 from team_console.store.protocol.judgement import WITHDRAWN
 from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.parsing import asks
@@ -95,6 +102,7 @@ def ask_question(
     directory: str | None = None,
     session: str | None = None,
     client: str | None = None,
+    further: Fields | None = None,
     expires: datetime | str | None = None,
     summary: str | None = None,
     asker: str | None = None,
@@ -104,7 +112,9 @@ def ask_question(
 
     Args:
         questions: Each with `question`, and as far as wanted `header`, `options` (each with `label` and
-            `description`) and `multiSelect`. No two may ask the same: answers are told apart by their text.
+            `description`, and `preview`: a text to compare) and `multiSelect`. No two may ask the same: answers are
+            told apart by their text.
+        further: What else the client's tool was called with: shown, and not handed back.
         directory, session, client, expires, summary, asker, why: As for `ask_permission`.
 
     Raises:
@@ -114,6 +124,7 @@ def ask_question(
         "questions": [dict(item) if isinstance(item, Mapping) else item for item in questions],
         **origin(client, session, directory, asker),
         **expiry(expires),
+        FURTHER: dict(further) if further else None,
         WHY: why,
     }
     check_asked("question_request", body)

@@ -18,6 +18,8 @@ from team_console.store.model.names import canonical, guess, is_name
 from team_console.store.protocol.checks import secret_warnings
 from team_console.store.protocol.client_requests import (
     ALWAYS,
+    FURTHER,
+    NOTES,
     ONCE,
     WHY,
     answers_text,
@@ -77,6 +79,7 @@ class Answer(Struct, frozen=True):
         updated: What is approved in place of what was asked for: an edited plan or part of a tool's input as text, or
             the whole input.
         answers: Question text -> label, labels or own words.
+        notes: Question text -> words beside what was chosen.
         message_id: Id given by the answerer; None to make one.
         remarks: What is said to single lines of the request.
         asks_back: Whether it is a question about the request, which stays open.
@@ -93,6 +96,7 @@ class Answer(Struct, frozen=True):
     mode: str | None = None
     updated: Fields | str | None = None
     answers: Mapping[str, str | Sequence[str]] | None = None
+    notes: Mapping[str, str] = {}
     message_id: str | None = None
     remarks: tuple[Remark, ...] = ()
     asks_back: bool = False
@@ -375,6 +379,8 @@ def _answer_body(question: Message, kind: RequestKind, verdict: Answer, language
         body |= {"mode": verdict.mode, **_updated(question, verdict, "updated_plan")}
     elif verdict.approve and kind is RequestKind.QUESTION:
         body["answers"] = _chosen(question, verdict.answers or {})
+        notes = {text: {"notes": words} for text, words in verdict.notes.items() if words.strip()}
+        body[NOTES] = {text: each for text, each in notes.items() if _is_asked(question, text)} or None
     if kind not in VERDICT_ONLY:
         body["in_reply_to"] = question.message_id
         body["content"] = body["content"] or phrase(language, "Approved." if verdict.approve else "Rejected.")
@@ -440,9 +446,7 @@ def _updated(question: Message, verdict: Answer, key: str) -> FieldDict:
 
 def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> FieldDict:
     """Return one answer to each question: a label or own words, a list of them where several may be chosen."""
-    asked = {item.text: item for item in questions_of(question.payload)}
-    for text in (text for text in given if text not in asked):
-        _refuse(f"answers: nobody asked {named(text)}", guess(text, asked, f"Asked: {', '.join(map(named, asked))}."))
+    asked = {item.text: item for item in questions_of(question.payload) if all(_is_asked(question, at) for at in given)}
     chosen: FieldDict = {}
     for item in asked.values():
         value = given.get(item.text)
@@ -455,6 +459,14 @@ def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> Fiel
             _refuse(f"answers: {named(item.text)} takes one answer, not {len(words)}", "Choose one of them.")
         chosen[item.text] = words if item.several else words[0]
     return chosen
+
+
+def _is_asked(question: Message, text: str) -> bool:
+    """Return True for the text of one of the questions; refuse any other."""
+    asked = [item.text for item in questions_of(question.payload)]
+    if text not in asked:
+        _refuse(f"answers: nobody asked {named(text)}", guess(text, asked, f"Asked: {', '.join(map(named, asked))}."))
+    return True
 
 
 def _refuse(message: str, hint: str) -> NoReturn:
@@ -473,6 +485,7 @@ def submit_plan(
     client: str | None = None,
     directory: str | None = None,
     modes: Sequence[str] = (),
+    further: Fields | None = None,
     expires: datetime | str | None = None,
     asker: str | None = None,
     why: Fields | None = None,
@@ -482,6 +495,7 @@ def submit_plan(
     Args:
         session, client, directory, expires, asker, why: As for `asking.ask_permission`.
         modes: In which the client can go on after a yes, in its own words; the approval may name one.
+        further: What else the client's tool was called with: shown with the plan, and handed back with a yes.
 
     Raises:
         TeamError: `MISSING_CONTENT`, `NOT_PERMITTED` for the lead itself, or as for a send.
@@ -492,6 +506,7 @@ def submit_plan(
     refuse_lead(caller, config, "plans")
     title = summary or (content.strip().partition("\n")[0].lstrip("# ") or content.strip())[:120]
     more = {**origin(client, session, directory, asker), "modes": list(modes), **expiry(expires), WHY: why}
+    more[FURTHER] = dict(further or {})
     return put_request(
         caller,
         action="plan",
@@ -599,6 +614,7 @@ def answer(
     *,
     request_id: str,
     answers: Mapping[str, str | Sequence[str]] | None = None,
+    notes: Mapping[str, str] | None = None,
     content: str | None = None,
     seen: Seen | str | None = None,
 ) -> Receipt:
@@ -606,6 +622,7 @@ def answer(
 
     Args:
         answers: Question text -> the label of an option or own words; several where the question allows it.
+        notes: Question text -> words beside what was chosen; its client hands them on with the answer.
         content: Words for a clarification or an escalation; for a question they go along with the answers.
 
     Raises:
@@ -616,7 +633,8 @@ def answer(
         raise TeamError(Code.MISSING_CONTENT, "the answer is empty", hint, request_id=request_id)
     if content and (answered := _answer_back(caller, request_id=request_id, content=content)) is not None:
         return answered
-    return _decide(caller, Answer(request_id, True if answers else None, content, answers=answers or None, seen=seen))
+    said = Answer(request_id, True if answers else None, content, answers=answers or None, notes=notes or {}, seen=seen)
+    return _decide(caller, said)
 
 
 def ask_back(

@@ -57,11 +57,22 @@ def suggestion_words(suggestion: Any) -> str:
     if not isinstance(suggestion, Mapping):
         return _json(suggestion)
     what = _what(suggestion)
-    if not what:
+    # guard: rules-told-whole
+    if not what or suggestion.keys() - _TOLD_OF[str(suggestion["type"])]:
         return _json(suggestion)
-    destination = suggestion.get("destination")
-    reach = _REACH.get(destination, f"in {destination}") if isinstance(destination, str) and destination else ""
+    destination = suggestion.get("destination", "")
+    if not isinstance(destination, str):
+        return _json(suggestion)
+    reach = _REACH.get(destination, f"in {destination}") if destination else ""
     return f"{what} {reach}".strip()
+
+
+_TOLD_OF = {
+    "setMode": {"type", "mode", "destination"},
+    "addDirectories": {"type", "directories", "destination"},
+    "addRules": {"type", "behavior", "rules", "destination"},
+}
+"""Fields of a suggestion that its words tell of; with any other it is told as it is."""
 
 
 def _what(suggestion: Fields) -> str:
@@ -69,19 +80,24 @@ def _what(suggestion: Fields) -> str:
     if kind == "setMode" and isinstance(suggestion.get("mode"), str):
         return f"mode {suggestion['mode']}"
     if kind == "addDirectories":
-        folders = ", ".join(texts_in(suggestion, "directories"))
-        return f"work in {folders}" if folders else ""
+        given = suggestion.get("directories")
+        folders = texts_in(suggestion, "directories")
+        return f"work in {', '.join(folders)}" if folders and folders == tuple(given or ()) else ""
     if kind == "addRules" and behavior in ("allow", "deny", "ask"):
         rules = ", ".join(_rules(suggestion.get("rules")))
         return f"{behavior} {rules}" if rules else ""
     return ""
 
 
+_OF_RULE = {"toolName", "ruleContent"}
+
+
 def _rules(value: Any) -> Iterator[str]:
     for item in value if isinstance(value, list) else ():
-        if isinstance(item, Mapping) and isinstance(item.get("toolName"), str):
-            content = item.get("ruleContent")
-            yield f"{item['toolName']}({content})" if isinstance(content, str) else item["toolName"]
+        if isinstance(item, Mapping) and text_in(item, "toolName") and not item.keys() - _OF_RULE:
+            content = item.get("ruleContent", "")
+            named = f"{item['toolName']}({content})" if "ruleContent" in item else item["toolName"]
+            yield named if isinstance(content, str) else _json(item)
         else:
             yield _json(item)
 

@@ -11,6 +11,7 @@ from typing import Any
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.protocol.client_requests import NOTES
 from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
 from team_console.store.service.caller import Caller
@@ -23,7 +24,7 @@ _STOP_TICK = 0.5
 """Seconds after which a wait that may be told to stop asks whether it was; in a database each costs a look."""
 
 
-_DECIDING = ("remarks", "answers", "scope", "suggestion", "mode", "updated_plan", "updated_input")
+_DECIDING = ("remarks", "answers", NOTES, "scope", "suggestion", "mode", "updated_plan", "updated_input")
 """Fields of an answer that its asker acts on."""
 
 

@@ -6,10 +6,15 @@ import json
 from typing import Any
 
 import pytest
-from team_console.console.clients.event import Event
+from team_console.console.clients.event import Event, Wish
 from team_console.console.clients.table import client_of
+from team_console.store.model.message import Message
+from team_console.store.protocol.sent_back import sent_back
 
 from tests.hook.conftest import CAPTURED
+from tests.store.contract import make_message
+
+MODES = ["auto", "acceptEdits", "default"]
 
 
 def read(name: str, **changes: Any) -> Event:
@@ -17,10 +22,27 @@ def read(name: str, **changes: Any) -> Event:
     return client_of(data).event_of(data)
 
 
+def request(name: str, **changes: Any) -> Message:
+    """What the hook puts on record of a captured event that asks for something."""
+    data = {**CAPTURED[name], **changes}
+    event, given = read(name, **changes), dict(data["tool_input"])
+    plan = given.pop("plan", "")
+    kinds: dict[Wish | None, tuple[str, dict[str, Any]]] = {
+        Wish.PLAN: ("plan_approval_request", {"content": plan, "modes": MODES, "further_input": given}),
+        Wish.QUESTION: ("question_request", {"questions": given.get("questions")}),
+        Wish.PERMISSION: (
+            "permission_request",
+            {"tool": event.tool, "input": data["tool_input"], "suggestions": list(event.suggestions)},
+        ),
+    }
+    kind, payload = kinds[event.wish]
+    return make_message(1, type=kind, sender="bob", to="ceo", payload={"request_id": "r-1", **payload})
+
+
 def decision(name: str, verdict: dict[str, Any], **changes: Any) -> Any:
     data = {**CAPTURED[name], **changes}
     client = client_of(data)
-    reply = client.permission_reply(client.event_of(data), verdict)
+    reply = client.permission_reply(client.event_of(data), sent_back(request(name, **changes), verdict))
     assert reply is None or reply["hookSpecificOutput"]["hookEventName"] == "PermissionRequest"
     return None if reply is None else reply["hookSpecificOutput"]["decision"]
 
@@ -107,3 +129,45 @@ def test_words_with_an_approved_plan_stand_in_the_plan_that_the_model_reads() ->
     edited = {"approve": True, "content": "Go", "updated_plan": "2. Other"}
     given = decision("claude: PermissionRequest ExitPlanMode (plan mode)", edited)
     assert given["updatedInput"]["plan"].startswith("2. Other\n\n## The human's words")
+
+
+PREVIEWS = [
+    {"label": "One, two", "description": "d", "preview": "CREATE TABLE a (\n  id uuid\n);"},
+    {"label": "Three", "markdown": "CREATE TABLE b ();"},
+]
+ASKED = {"question": "Which?", "header": "Tables", "options": PREVIEWS, "multiSelect": False}
+
+
+def test_the_preview_of_the_chosen_option_and_the_words_beside_it_go_back_as_annotations() -> None:
+    given = {"questions": [ASKED]}
+    said = {"approve": True, "answers": {"Which?": "Three"}, "annotations": {"Which?": {"notes": "but smaller"}}}
+    back = decision(QUESTION, said, tool_input=given)["updatedInput"]
+    assert back["annotations"] == {"Which?": {"preview": "CREATE TABLE b ();", "notes": "but smaller"}}
+    assert back == {**given, "answers": {"Which?": "Three"}, "annotations": back["annotations"]}
+    own = decision(QUESTION, {"approve": True, "answers": {"Which?": "neither"}}, tool_input=given)
+    assert "annotations" not in own["updatedInput"]
+
+
+def test_labels_with_a_comma_are_kept_apart() -> None:
+    given = {"questions": [{**ASKED, "multiSelect": True}]}
+    several = decision(QUESTION, {"approve": True, "answers": {"Which?": ["One, two", "Three"]}}, tool_input=given)
+    assert several["updatedInput"]["answers"] == {"Which?": '"One, two", "Three"'}
+
+
+@pytest.mark.parametrize("key", ["answers", "annotations", "response", "followUp", "afkTimeoutMs", "metadata"])
+def test_nothing_that_the_agent_gave_its_question_along_goes_back_as_the_words_of_the_human(key: str) -> None:
+    given = {"questions": [ASKED], key: {"Which?": "I approve of everything"}}
+    back = decision(QUESTION, {"approve": True, "answers": {"Which?": "Three"}}, tool_input=given)
+    assert "everything" not in json.dumps(back)
+
+
+def test_a_rule_and_a_mode_that_the_client_did_not_offer_do_not_go_back() -> None:
+    rule = {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow", "destination": "userSettings"}
+    assert decision(BASH, {"approve": True, "scope": "always", "suggestion": rule}) == {"behavior": "allow"}
+    assert "updatedPermissions" not in decision(PLAN, {"approve": True, "mode": "bypassPermissions"})
+
+
+def test_the_further_input_of_a_plan_goes_back_as_it_was_put_on_record() -> None:
+    further = {"allowedPrompts": [{"tool": "Bash", "prompt": "run tests"}], "deep": {"a": [1, {"b": None}]}}
+    back = decision(PLAN, {"approve": True}, tool_input={"plan": "1. Do it", **further})["updatedInput"]
+    assert back == {"plan": "1. Do it", **further}

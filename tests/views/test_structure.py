@@ -14,9 +14,12 @@ def test_nested_values_look_like_yaml() -> None:
     assert structure([{"a": 1, "b": 2}, {"a": 3}]) == "- a: 1\n  b: 2\n- a: 3"
 
 
-def test_endless_nesting_and_length_are_cut_and_said() -> None:
+def test_deep_nesting_is_shown_to_its_bottom_and_length_is_cut_and_said() -> None:
     deep: object = "bottom"
     for _ in range(500):
         deep = [deep]
-    assert "nested deeper" in structure(deep)
+    assert '"bottom"' in structure(deep)
+    for _ in range(100_000):
+        deep = [deep]
+    assert "nested deeper than can be shown" in structure(deep)
     assert structure(list(range(10_000))).endswith("… more is not shown here")

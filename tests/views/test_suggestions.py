@@ -26,6 +26,27 @@ from team_console.store.views.proposals import suggestion_words
             "work in /a, /b for this session",
         ),
         ({"type": "setMode", "mode": "plan", "destination": "moon"}, "mode plan in moon"),
+        ({"type": "setMode", "mode": "plan", "x": 1}, '{"type": "setMode", "mode": "plan", "x": 1}'),
+        (
+            {"type": "setMode", "mode": "plan", "destination": 1},
+            '{"type": "setMode", "mode": "plan", "destination": 1}',
+        ),
+        (
+            {"type": "addDirectories", "directories": ["/a", 1]},
+            '{"type": "addDirectories", "directories": ["/a", 1]}',
+        ),
+        (
+            {
+                "type": "addRules",
+                "behavior": "allow",
+                "rules": [{"toolName": "Bash", "ruleContent": 1}, {"toolName": ""}],
+            },
+            'allow {"toolName": "Bash", "ruleContent": 1}, {"toolName": ""}',
+        ),
+        (
+            {"type": "addRules", "behavior": "allow", "rules": [{"toolName": "Bash", "except": "rm"}]},
+            'allow {"toolName": "Bash", "except": "rm"}',
+        ),
         ("(cut)", "(cut)"),
         ({"type": "somethingNew", "x": 1}, '{"type": "somethingNew", "x": 1}'),
         ({"type": "addRules", "rules": "all"}, '{"type": "addRules", "rules": "all"}'),

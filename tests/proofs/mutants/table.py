@@ -73,6 +73,20 @@ GUARDS: Mapping[str, Guard] = {
         "console/test_alike_is_drawn_whole.py"
         "::test_a_row_that_was_withdrawn_or_answered_while_it_is_read_is_counted_nowhere",
     ),
+    "rules-told-whole": guard(
+        without(1), "views/test_suggestions.py::test_a_suggestion_is_told_in_the_words_of_its_client"
+    ),
+    "previews-shown": guard(
+        never, "console/test_questions_are_drawn_whole.py::test_previews_stand_below_their_options_and_are_counted"
+    ),
+    "only-offered-rules-go-back": guard(
+        without(1),
+        "hook/test_clients_language.py::test_a_rule_and_a_mode_that_the_client_did_not_offer_do_not_go_back",
+    ),
+    "only-shown-input-goes-back": guard(
+        without_element(0),
+        "hook/test_clients_language.py::test_the_further_input_of_a_plan_goes_back_as_it_was_put_on_record",
+    ),
     "letters-of-a-remark": guard(
         always, "console/test_understanding.py::test_letters_of_a_remark_that_is_typed_too_early_decide_nothing"
     ),

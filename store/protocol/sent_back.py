@@ -1,0 +1,110 @@
+"""What a decision sends back to the client that asked.
+
+Made of the request as it stands on record, which is what was shown: whatever else the client had in hand stays there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.model.message import Fields, Message
+from team_console.store.protocol.client_requests import (
+    ALWAYS,
+    Question,
+    answers_in_words,
+    answers_of,
+    joined,
+    modes_of,
+    notes_of,
+    permission_of,
+    questions_of,
+    rest_of_input,
+)
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import parse_message, text_in
+
+
+class SentBack(Struct, frozen=True):
+    """What goes back, in no client's form yet.
+
+    Attributes:
+        approve: Yes or no; None where the answer says neither.
+        words: The human's words: why not, or a note with the yes.
+        input: What the tool goes on with: what the human made of it, a plan, answers beside their questions. None where
+            it goes on as it asked.
+        rules: What the client offered and may do from now on; none for this call alone.
+        mode: In which the session goes on after its plan; empty for the one it came from.
+        answers: Question -> what was chosen or said.
+        notes: Question -> words beside what was chosen.
+    """
+
+    approve: bool | None
+    words: str = ""
+    input: Fields | None = None
+    rules: tuple[Any, ...] = ()
+    mode: str = ""
+    answers: Mapping[str, tuple[str, ...]] = {}
+    notes: Mapping[str, str] = {}
+
+    @property
+    def answers_in_words(self) -> str:
+        """The answers as one text, for a client that takes no other form."""
+        return answers_in_words(self.answers, self.notes)
+
+
+def sent_back(question: Message, verdict: Fields, *, plan: str | None = None) -> SentBack:
+    """Return what goes back for the payload of an answer.
+
+    Args:
+        plan: The whole text of a plan of which the message holds only the beginning.
+    """
+    kind, approve, words = parse_message(question).opens, verdict.get("approve"), text_in(verdict, "content")
+    if approve is not True:
+        return SentBack(False if approve is False else None, words)
+    if kind is RequestKind.QUESTION:
+        return _answered(question, verdict, words)
+    if kind is RequestKind.PLAN:
+        return _planned(question, verdict, words, question.content if plan is None else plan)
+    updated = verdict.get("updated_input")
+    return SentBack(
+        True, words, dict(updated) if isinstance(updated, Mapping) else None, tuple(_allowed_always(question, verdict))
+    )
+
+
+def _allowed_always(question: Message, verdict: Fields) -> Sequence[Any]:
+    """Return the rule that was chosen: one of those that the client offered, else none."""
+    chosen = verdict.get("suggestion")
+    # guard: only-offered-rules-go-back
+    is_offered = verdict.get("scope") == ALWAYS and chosen in permission_of(question.payload).suggestions
+    return [chosen] if is_offered and isinstance(chosen, Mapping) else []
+
+
+def _answered(question: Message, verdict: Fields, words: str) -> SentBack:
+    answers, notes, asked = answers_of(verdict), notes_of(verdict), questions_of(question.payload)
+    annotations = {each.text: _annotation(each, answers.get(each.text, ()), notes.get(each.text, "")) for each in asked}
+    given: dict[str, Any] = {
+        "questions": question.payload.get("questions"),
+        "answers": {text: joined(chosen) for text, chosen in answers.items()},
+    }
+    if any(annotations.values()):
+        given["annotations"] = {text: each for text, each in annotations.items() if each}
+    return SentBack(True, words, given if answers else None, answers=answers, notes=notes)
+
+
+def _annotation(question: Question, chosen: Sequence[str], note: str) -> dict[str, str]:
+    """Return what stands beside an answer: the preview of the option that was chosen, and the human's words."""
+    previews = (option.preview for option in question.options if tuple(chosen) == (option.label,))
+    told = {"preview": next(previews, ""), "notes": note}
+    return {key: text for key, text in told.items() if text}
+
+
+def _planned(question: Message, verdict: Fields, words: str, asked: str) -> SentBack:
+    """Return the plan with the further input that was shown with it: a yes has no other place for words."""
+    mode, plan = text_in(verdict, "mode"), text_in(verdict, "updated_plan") or asked
+    if words:
+        plan = f"{plan}\n\n## The human's words with the approval\n\n{words}\n"
+    # guard: only-shown-input-goes-back
+    given = {**rest_of_input(question.payload), "plan": plan}
+    return SentBack(True, words, given, mode=mode if mode in modes_of(question.payload) else "")

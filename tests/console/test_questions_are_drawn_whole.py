@@ -1,0 +1,91 @@
+"""All that a client asks stands on the page it is decided on: previews, and fields that nobody expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from team_console.store.service import asking, requests
+from team_console.store.service.caller import Caller
+
+from tests.console.conftest import AUTHOR, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+TABLE = "CREATE TABLE orders (\n  id uuid,\n  placed timestamptz\n);"
+DOCUMENTS = "db.orders.insertOne({\n  _id: 1\n})"
+
+
+def ask(team: MemoryTeam, *questions: dict[str, Any], **more: Any) -> str:
+    """A question; its id."""
+    asked = asking.ask_question(Caller(team, AUTHOR), questions=questions, **more)
+    assert asked.request_id is not None
+    return asked.request_id
+
+
+def database(**more: Any) -> dict[str, Any]:
+    """A question with two options, of which the first has a preview."""
+    options = [{"label": "PostgreSQL", "description": "Relational", "preview": TABLE}, {"label": "MongoDB", **more}]
+    return {"question": "Which database?", "header": "Database", "multiSelect": False, "options": options}
+
+
+@pytest.mark.parametrize("key", ["preview", "markdown"])
+async def test_previews_stand_below_their_options_and_are_counted(team: MemoryTeam, key: str) -> None:
+    ask(team, database(**{key: DOCUMENTS}))
+    async with opened(team) as desk:
+        await desk.reads("1. PostgreSQL — Relational\n", "│   id uuid,\n", "2. MongoDB\n", "│ db.orders.insertOne({\n")
+        lines = desk.detail.split("\n")
+        first, second = lines.index("1. PostgreSQL — Relational"), lines.index("2. MongoDB")
+        assert lines[first + 1 : first + 5] == [f"│ {line}" for line in TABLE.split("\n")]
+        assert lines[second + 1].startswith("│ db.orders")
+        detail = desk.app.main.pane.detail
+        (token,) = (detail.document.token,) if detail.document is not None else ("",)
+        await desk.until(lambda: bool(detail.painted_before[token].text_lines >= 9), "nine lines and more")
+
+
+async def test_a_preview_is_code_that_no_word_of_it_steers(team: MemoryTeam) -> None:
+    hostile = "# no heading\r\n[bold red]x[/] \x1b[31m\u202eevil\u200b " + "long " * 40
+    ask(team, database(preview=hostile))
+    async with opened(team) as desk:
+        await desk.reads("│ # no heading␍\n", "│ [bold red]x[/] ␛[31m�evil�", "┊ long")
+        assert "\x1b" not in desk.text
+        assert "\u202e" not in desk.text
+
+
+FURTHER: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({**database(), "kind": "number", "min": 3}, ("kind: number", "min: 3")),
+    ({**database(), "header": ["odd"]}, ("header:", "- odd")),
+    ({**database(), "header": "h" * 90}, ("h" * 90,)),
+    ({**database(), "multiSelect": "yes"}, ("multiSelect: yes",)),
+    ({**database(), "options": [{"label": "A"}, 5, {"deep": {"er": [1, {"x": "sudo"}]}}]}, ("- 5", "x: sudo")),
+    (database(runs={"command": "rm -rf /"}), ("further input of 2", "command: rm -rf /")),
+    (database(preview=["no", "text"]), ("preview:", "- text")),
+    (database(label="L" * 400), ("L" * 400,)),
+    ({**database(), "options": "all"}, ("options:", "- all")),
+]
+
+
+@pytest.mark.parametrize(("question", "shown"), FURTHER, ids=[shown[0][:20] for _, shown in FURTHER])
+async def test_every_field_of_a_question_is_shown(
+    team: MemoryTeam, question: dict[str, Any], shown: tuple[str, ...]
+) -> None:
+    ask(team, question)
+    async with opened(team, size=(120, 60)) as desk:
+        await desk.reads("Which database?")
+        flat = desk.detail.replace("\n", "").replace(" ", "")
+        assert all(text.replace(" ", "") in flat for text in shown), desk.detail
+
+
+async def test_what_a_tool_was_called_with_beside_its_question_or_plan_is_shown(team: MemoryTeam) -> None:
+    further = {"allowedPrompts": [{"tool": "Bash", "prompt": "run anything"}], "deep": {"er": {"x": "sudo"}}}
+    ask(team, database(), further={"metadata": {"source": "remember"}})
+    requests.submit_plan(Caller(team, AUTHOR), content="1. Do it", summary="A plan for today", further=further)
+    async with opened(team) as desk:
+        await desk.lists(2)
+        pages = ""
+        for key in ("g", "G"):
+            await desk.press(key)
+            await desk.reads("further input")
+            pages += desk.detail
+        assert all(text in pages for text in ("source: remember", "prompt: run anything", "x: sudo"))
