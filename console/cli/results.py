@@ -628,7 +628,7 @@ class DecisionJson(TypedDict):
     """what was shown beside the question, one line a piece"""
     shown_by: str | None
     """what showed it, and how much of it, in words; null: not known"""
-    proof: Literal["signed", "recorded", "unverified", "not known"]
+    proof: Literal["signed", "by grant", "recorded", "unverified", "not known"]
     message_id: str | None
     """the message that decided"""
     audit_line: int | None

@@ -120,6 +120,7 @@ _ERRORS: Mapping[Code, str] = {
     Code.TEAM_NOT_FOUND: "there is no team at that place",
     Code.SPAWN_FAILED: "a program of the settings, or an editor, could not be started",
     Code.SIGNATURE_FAILED: "the verdict could not be signed; nothing was decided",
+    Code.KEY_NOT_ON_RECORD: "no key of this human in the settings is on record; nothing was written",
     Code.ACTOR_BOUND: "the environment says who acts, and --as names somebody else",
     Code.ACTOR_UNNAMED: "off a terminal a decision must say who decides: --as NAME",
     Code.USAGE: "the command line was not understood",

@@ -138,6 +138,8 @@ class RecordedFacts:
         self._answers: dict[str, list[str]] = {}
         self._messages: dict[str, Message | None] = {}
         self._signed: list[RecordedFact] = []
+        self._first_signed: dict[str, Message] = {}
+        self._looked_at = 0
 
     def __len__(self) -> int:
         return len(self._order)
@@ -203,8 +205,12 @@ class RecordedFacts:
 
     def first_signed(self, sender: str) -> Message | None:
         """Return the first verdict with a signature that team-console wrote for `sender`."""
-        written = (self.message(fact.message_id) for fact in self._signed)
-        return next((message for message in written if message is not None and message.sender == sender), None)
+        while self._looked_at < len(self._signed):
+            message = self.message(self._signed[self._looked_at].message_id)
+            self._looked_at += 1
+            if message is not None:
+                self._first_signed.setdefault(message.sender, message)
+        return self._first_signed.get(sender)
 
     def user_of(self, grant_id: str, use: int) -> str | None:
         """Return the id of the first answer of ours that was this use of the grant; None while the use is free."""

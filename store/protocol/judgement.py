@@ -41,7 +41,7 @@ from team_console.store.protocol.parsing import (
 )
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.titles import message_title, reason_of
-from team_console.store.protocol.verdicts import digest_of, given_on, is_verdict, objection
+from team_console.store.protocol.verdicts import NOT_ON_RECORD, digest_of, given_on, is_verdict, objection
 from team_console.store.settings.team_config import TeamConfig
 
 ASKBACK, ASKED_BACK = "request_askback", "askback_response"
@@ -608,7 +608,8 @@ class _Evidence:
             if not claim.altered or _belonged(claim.entry, kind, thread_of(message)):
                 distinct.setdefault(claim.message_id, claim)
         claims = list(distinct.values())
-        forged = {claim.message_id: claim.objection for claim in claims if claim.objection}
+        pending = [claim for claim in claims if claim.objection == NOT_ON_RECORD]
+        forged = {claim.message_id: claim.objection for claim in claims if claim.objection and claim not in pending}
         if is_verdict(self.config, message) and (why := self.objection(message, message)):
             forged[message.message_id] = why
         sound = [claim for claim in claims if not claim.objection]
@@ -626,6 +627,7 @@ class _Evidence:
             standing = None
         taken_back = gone if standing is None else None
         unverified = () if kind in RESULTS else tuple(claim.message_id for claim in valid if not claim.verified)
+        unverified = (*unverified, *(claim.message_id for claim in pending))
         altered = tuple(dict.fromkeys(claim.message_id for claim in every if claim.altered))
         words = {claim.entry.read.approve for claim in valid} - {None}
         odd = (

@@ -8,10 +8,12 @@ import hmac
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.message import FieldDict, Fields, Message, from_record, per_message
+from team_console.store.model.names import USER
 from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.grants import grant_trouble, names_grant, use_in
@@ -361,6 +363,10 @@ MEANINGS: Mapping[TrustMark, str] = {
 """What each mark says to whoever is handed the message."""
 
 
+NOT_ON_RECORD = "it is signed with a key that is not on record"
+"""Why a verdict does not count yet: whoever may write the settings could have put the key there."""
+
+
 def objection(
     config: TeamConfig, message: Message, question: Message | None = None, *, recorded: RecordedFacts | None = None
 ) -> str:
@@ -373,7 +379,7 @@ def objection(
     trouble = (
         _team_key_trouble(config, message)
         or _grant_trouble(config, message, question, recorded)
-        or _own_key_trouble(config, message, question)
+        or _own_key_trouble(config, message, question, recorded)
         or _other_request_trouble(message, question)
     )
     if trouble and recorded is not None and _is_older(config, recorded, message, question):
@@ -381,9 +387,11 @@ def objection(
     return trouble
 
 
-def is_signed(config: TeamConfig, message: Message, question: Message | None) -> bool:
+def is_signed(
+    config: TeamConfig, message: Message, question: Message | None, recorded: RecordedFacts | None = None
+) -> bool:
     """Return whether the human it names signed this verdict, whether or not the team asks for that."""
-    return not _signature_trouble(config, message, question)
+    return not _signature_trouble(config, message, question, recorded)
 
 
 def mark_of(
@@ -398,8 +406,8 @@ def mark_of(
         return TrustMark.FORBIDDEN
     if not is_verdict(config, message) and (question is None or not may_be_verdict(config, message)):
         return None
-    if objection(config, message, question, recorded=recorded):
-        return TrustMark.FORGED
+    if trouble := objection(config, message, question, recorded=recorded):
+        return TrustMark.UNVERIFIED if trouble == NOT_ON_RECORD else TrustMark.FORGED
     is_ours = recorded is None or recorded.is_by_desk(message.message_id)
     return None if is_ours or config.must_be_signed(message.sender) else TrustMark.UNVERIFIED
 
@@ -430,7 +438,7 @@ def _grant_trouble(
         return trouble
     grant = recorded.message(grant_id) if recorded is not None else None
     # guard: grant-signed
-    return _own_key_trouble(config, grant, None) if grant is not None else ""
+    return _own_key_trouble(config, grant, None, recorded) if grant is not None else ""
 
 
 def shown_by_grant(grant_id: str, question: Message) -> FieldDict:
@@ -438,16 +446,20 @@ def shown_by_grant(grant_id: str, question: Message) -> FieldDict:
     return {REQUEST_DIGEST: digest_of(question), SHOWN_BY: f"nothing: the grant {grant_id} answered it"}
 
 
-def _own_key_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
+def _own_key_trouble(
+    config: TeamConfig, message: Message, question: Message | None, recorded: RecordedFacts | None
+) -> str:
     if names_grant(message):
         return ""
     # guard: verdict-signed
     if not config.must_be_signed(message.sender) or parse_message(message).kind.withdraws:
         return ""
-    return _signature_trouble(config, message, question)
+    return _signature_trouble(config, message, question, recorded)
 
 
-def _signature_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
+def _signature_trouble(
+    config: TeamConfig, message: Message, question: Message | None, recorded: RecordedFacts | None
+) -> str:
     keys = config.human(message.sender).keys
     if not keys:
         return f"{message.sender} has no key in the settings"
@@ -460,7 +472,19 @@ def _signature_trouble(config: TeamConfig, message: Message, question: Message |
     # guard: signature-for-one-request
     if not trouble and asked is not None and signed.payload.get(REQUEST_DIGEST) != digest_of(asked):
         return "it was signed for another request, or the request was changed"
+    # guard: verdict-by-key-on-record
+    if not trouble and _is_by_unknown_key(config, signed, recorded):
+        return NOT_ON_RECORD
     return trouble
+
+
+def _is_by_unknown_key(config: TeamConfig, signed: Message, recorded: RecordedFacts | None) -> bool:
+    """Return whether a key signed it that the trail never saw, though it knows one of this human."""
+    keys = keys_of(config, config.human(signed.sender), recorded)
+    if keys is None or not keys.unknown:
+        return False
+    signer = _named(read_signature(str(signed.payload.get(SIGNATURE))).key)
+    return signer in {fingerprint(key) for key in keys.unknown}
 
 
 def order_of(message: Message) -> Message | None:
@@ -518,22 +542,32 @@ class KeysOfHuman(Struct, frozen=True):
 
 def keys_of_humans(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[KeysOfHuman]:
     """Yield the keys of each human of whom the trail knows one at all; of the others nothing can be said."""
-    if recorded is None or config.verdicts != "signed":
-        return
-    for human in config.humans.values():
-        first = _first_key(recorded, human.name)
-        if not first:
-            continue
-        keys = {key: fingerprint(key) for key in human.keys}
-        known, unsigned = _known_keys(config.team_id, human.name, first, recorded.acceptances)
-        yield KeysOfHuman(
-            human,
-            tuple(key for key, name in keys.items() if name in known),
-            tuple(key for key, name in keys.items() if name not in known),
-            tuple((key, unsigned[name]) for key, name in keys.items() if name in unsigned),
-        )
+    for human in config.humans.values() if config.verdicts == "signed" else ():
+        keys = keys_of(config, human, recorded)
+        if keys is not None:
+            yield keys
 
 
+def keys_of(config: TeamConfig, human: Human, recorded: RecordedFacts | None) -> KeysOfHuman | None:
+    """Return the keys of this human; None where the trail knows none, so that nothing can be said."""
+    if recorded is None:
+        return None
+    # Whoever has a seat without keys of its own uses those of another: what either signed is on record for both.
+    names = [name for name in (human.name, config.lead, USER) if config.human(name) == human]
+    first = next(filter(None, (_first_key(recorded, name) for name in names)), "")
+    if not first:
+        return None
+    keys = {key: fingerprint(key) for key in human.keys}
+    known, unsigned = _known_keys(config.team_id, human.name, first, recorded.acceptances)
+    return KeysOfHuman(
+        human,
+        tuple(key for key, name in keys.items() if name in known),
+        tuple(key for key, name in keys.items() if name not in known),
+        tuple((key, unsigned[name]) for key, name in keys.items() if name in unsigned),
+    )
+
+
+@lru_cache(maxsize=1024)
 def fingerprint(key: str) -> str:
     """Return the fingerprint of a public key as `ssh-keygen -l` prints it; of what is none, one that fits nothing."""
     try:

@@ -34,6 +34,7 @@ from team_console.store.protocol.verdicts import (
     confirmation_text,
     digest_of,
     fingerprint,
+    keys_of,
     keys_of_humans,
     statement,
 )
@@ -84,6 +85,8 @@ def signed_record(
     if not config.must_be_signed(caller.actor):
         return None
     human = config.human(caller.actor)
+    if human.keys:
+        human = _with_keys_on_record(caller, config, human)
     if not human.keys:
         text = f"verdicts of this team are signed, and {caller.actor} has no key in its settings"
         hint = f"Add the line of a file such as ~/.ssh/id_ed25519.pub under humans.{caller.actor}.keys, or set"
@@ -118,6 +121,23 @@ def put_signed(tx: Transaction, made: Made, signed: Message | None) -> Message:
     whole = sealed(signed, tx.config.key)
     tx.replace(made.message, whole)
     return whole
+
+
+def _with_keys_on_record(caller: Caller, config: TeamConfig, human: Human) -> Human:
+    """Return the human with those keys that count: of one whose keys the trail knows, these and no others.
+
+    Raises:
+        TeamError: `KEY_NOT_ON_RECORD` where none of them is.
+    """
+    keys = keys_of(config, human, caller.team.snapshot().recorded)
+    if keys is None or not keys.unknown:
+        return human
+    # guard: signed-by-key-on-record
+    if not keys.known:
+        text = f"nothing was written: no key of {human.name} in the settings is on record, so none of them decides"
+        hint = "If you put it there yourself: team-console check --accept-keys; else put yours back into the settings."
+        raise TeamError(Code.KEY_NOT_ON_RECORD, text, hint)
+    return replace(human, keys=keys.known)
 
 
 def _with_payload(message: Message, **more: Any) -> Message:
@@ -192,6 +212,7 @@ def _confirmed(caller: Caller, config: TeamConfig) -> FieldDict:
         text = f"verdicts of team {config.name} are signed, and {caller.actor} has no key in the settings in force"
         hint = "Whoever has one confirms them, or puts those in force back with: team-console check --heal"
         raise TeamError(Code.NOT_PERMITTED, text, hint)
+    human = _with_keys_on_record(caller, config, human)
     text = confirmation_text(config.team_id, human.name, config.unconfirmed)
     by, signature = _signed(text, human, SETTINGS_NAMESPACE, on_terminal=caller.on_terminal)
     facts = {"human": human.name, "team_id": config.team_id, "sha256": config.unconfirmed}
@@ -212,7 +233,8 @@ def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool = Fals
     if by is None:
         # It would count as forged: `sign_with` may name the file of any key.
         words = f"nothing was written: the key that signed is none of humans.{human.name}.keys that count here"
-        hint = f"Name the file of one that does in humans.{human.name}.sign_with, or load it with ssh-add."
+        hint = f"Name the file of one that does in humans.{human.name}.sign_with, or load it with ssh-add; "
+        hint += "a new key counts after: team-console check --accept-keys"
         raise TeamError(Code.SIGNATURE_FAILED, words, hint)
     return by, signature
 

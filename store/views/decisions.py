@@ -42,6 +42,7 @@ from team_console.store.protocol.verdicts import (
     digest_of,
     given_on,
     is_signed,
+    keys_of,
     objection,
     order_of,
     shown_in,
@@ -111,7 +112,8 @@ def _verdict_proof(
 ) -> VerdictProof:
     """Of the confirmation of an end the order that it rests on, which is what was signed."""
     signed = order_of(message) or message
-    keys = config.human(message.sender).keys
+    on_record = keys_of(config, config.human(message.sender), recorded)
+    keys = config.human(message.sender).keys if on_record is None else on_record.known
     return VerdictProof(
         message.message_id,
         message.sender,
@@ -235,7 +237,7 @@ class _Trail:
     """The audit trail, asked for decisions and for how far its chain holds."""
 
     def __init__(self, snapshot: Snapshot, audit: Sequence[AuditLine], codes: Set[str], *, complete: bool) -> None:
-        self._config, self._recorded, self._codes, self._complete = snapshot.config, snapshot.recorded, codes, complete
+        self._config, self.recorded, self._codes, self._complete = snapshot.config, snapshot.recorded, codes, complete
         self.by_message: dict[str, AuditLine] = {}
         """Id of a message that decides -> the line that says so."""
         broken = [line.seq for line in audit if not line.intact]
@@ -250,7 +252,7 @@ class _Trail:
 
     def proof(self, message_id: str) -> tuple[Proof, int | None, str]:
         """Return what the trail proves of a verdict, on which line, and what it does not prove."""
-        recorded = self._recorded
+        recorded = self.recorded
         if recorded is None:
             return Proof.NOT_KNOWN, None, "there is no audit trail that could tell who wrote it"
         fact = recorded.get(message_id)
@@ -276,7 +278,7 @@ class _Trail:
                 yield self._from_line(line, ids, questions.get(text_in(line.facts, "request_id")))
 
     def _from_line(self, line: AuditLine, ids: Sequence[str], question: Message | None) -> Decision:
-        recorded, facts, config = self._recorded, line.facts, self._config
+        recorded, facts, config = self.recorded, line.facts, self._config
         verdict = next((message for item in ids if recorded and (message := recorded.message(item))), None)
         proof, _, gap = self.proof(ids[0])
         shown = shown_in(facts)
@@ -318,7 +320,7 @@ def _decided(row: RequestRow, config: TeamConfig, trail: _Trail) -> Decision:
     verdict = row.verdict
     assert verdict is not None
     proof, number, gap = trail.proof(verdict.message_id)
-    if is_signed(config, verdict, row.question):
+    if is_signed(config, verdict, row.question, trail.recorded):
         proof = Proof.SIGNED
     elif names_grant(verdict) and proof is Proof.RECORDED:
         proof = Proof.BY_GRANT

@@ -21,10 +21,12 @@ from team_console.store.protocol.membership import SESSION
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, missing_fields, parse_message
 from team_console.store.protocol.permissions import breach, may_answer
 from team_console.store.protocol.verdicts import (
+    NOT_ON_RECORD,
     ORDER,
     Seal,
     fingerprint,
     keys_of_humans,
+    objection,
     seal_of,
     unsigned_confirmations,
 )
@@ -392,9 +394,13 @@ def _of_flag(facts: Facts, row: RequestRow, flag: Flag) -> Iterator[Problem]:
                 text = f"answer {item} to {request_id} was changed after it was recorded; it decides as it was written"
                 yield Problem("ALTERED_VERDICT", "error", item, text, hint)
         case Flag.UNVERIFIED:
-            hint = f"Ask {row.answered_by or row.addressee} whether it is theirs before you act on it."
+            said = {answer.message_id: answer for answer in row.answers}
             for item in row.unverified:
                 text = f"answer {item} to {request_id} was not written by team-console, so anybody may have written it"
+                hint = f"Ask {row.answered_by or row.addressee} whether it is theirs before you act on it."
+                if objection(facts.config, said[item], row.question, recorded=facts.recorded) == NOT_ON_RECORD:
+                    text = f"answer {item} to {request_id} decides nothing yet: {NOT_ON_RECORD}"
+                    hint = f"If the key is {said[item].sender}'s: team-console check --accept-keys"
                 yield Problem("UNVERIFIED_VERDICT", "warning", item, text, hint)
         case Flag.FORGED:
             still = " What the request asks for is still yours to decide." if row.is_open else ""

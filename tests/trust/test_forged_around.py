@@ -16,10 +16,19 @@ import pytest
 import yaml
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import from_record
-from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, statement
+from team_console.store.protocol.ssh_keygen import sign
+from team_console.store.protocol.verdicts import (
+    NAMESPACE,
+    REQUEST_DIGEST,
+    SETTINGS_NAMESPACE,
+    SIGNATURE,
+    confirmation_text,
+    digest_of,
+    statement,
+)
 from team_console.store.settings.in_force import weakening
 from team_console.store.settings.settings_file import parse
-from team_console.store.settings.team_config import TeamConfig
+from team_console.store.settings.team_config import Human, TeamConfig
 from team_console.store.views.rows import RequestState
 from team_console.store.views.verdicts import verdict_of
 
@@ -258,7 +267,17 @@ def test_a_key_put_there_for_it_confirms_no_settings(make_case: Callable[[str], 
     ):
         case.ask()  # a write, after which these are in force
         with case.place.settings("lead: ceo", "lead: bob"):
-            assert [item["code"] for item in team(*accept).json["healed"]] == ["SETTINGS_ACCEPTED"]
+            assert team(*accept).json["error"] == "KEY_NOT_ON_RECORD"
+            assert "SETTINGS_LOST" in _codes(team, case)
+            # Whoever adds the line without asking the verb is told for good.
+            config = case.team.config()
+            text = confirmation_text(config.team_id, "ceo", config.unconfirmed)
+            human = Human("ceo", (public_line(name="mallory"),), str(key_file(name="mallory")))
+            signature = sign(text, human, namespace=SETTINGS_NAMESPACE, on_terminal=False)
+            facts = {"human": "ceo", "team_id": config.team_id, "sha256": config.unconfirmed}
+            case.team.accept_settings(
+                actor="ceo", wait=5.0, signed={**facts, "by": human.keys[0], "signature": signature}
+            )
     assert "SETTINGS_TAKEN_UNSIGNED" in _codes(team, case)
 
 

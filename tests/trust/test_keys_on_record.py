@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.signing import accept_keys
+from team_console.store.views.rows import Flag
 from team_console.store.views.status import view_of_team
 
 from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import key_file, public_line
 from tests.trust.places_of_teams import PLACES, TEAM_ID
-from tests.trust.test_forgeries import Case
+from tests.trust.test_forgeries import Case, signed_with
 
 pytestmark = pytest.mark.slow
 
@@ -51,11 +53,43 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Keys]:
     found.team.close()
 
 
-def test_a_foreign_key_that_decides_is_told_though_it_signs(place: Keys) -> None:
-    place.edit(public_line(name="other"), sign_with=key_file(name="other"))
-    place.decide(place.ask()[0])
+@pytest.mark.parametrize("keys", [(), (public_line(),)], ids=["in its place", "beside it"])
+def test_a_key_slipped_into_the_settings_signs_nothing(place: Keys, keys: tuple[str, ...]) -> None:
+    place.edit(*keys, public_line(name="other"), sign_with=key_file(name="other"))
+    asked, _ = place.ask()
+    with pytest.raises(TeamError, match="nothing was written") as refused:
+        place.decide(asked)
+    assert refused.value.code in (Code.KEY_NOT_ON_RECORD, Code.SIGNATURE_FAILED)
+    assert "--accept-keys" in refused.value.hint
     (told,) = place.told()
     assert told.code == "KEY_NOT_ON_RECORD"
+
+
+@pytest.mark.parametrize("place", ["yaml", "sqlite"], indirect=True)
+def test_what_such_a_key_signed_decides_nothing_until_it_is_on_record(place: Keys, tmp_path: Path) -> None:
+    """Every face says unverified: requests, verdict, decisions, evidence, mail, findings."""
+    place.edit(public_line(), public_line(name="other"), sign_with=key_file())
+    place.request, place.question = place.ask()
+    record = place.forged()
+    place.place.append(signed_with(record, key_file(name="other"), question=place.question))
+    place.reopen()
+    row = place.row()
+    assert (row.is_open, Flag.UNVERIFIED in row.flags, Flag.FORGED in row.flags) == (True, True, False)
+    office, at = CommandLine(tmp_path), ("-t", place.place.location)
+    assert office(*at, "verdict", place.request, "--json").json["state"] == "open"
+    decided = {item["request_id"]: item for item in office.ok(*at, "decisions", "--json").json["decisions"]}
+    assert place.request not in decided
+    assert "not on record" in office(*at, "evidence", place.request).out
+    (mail,) = [
+        item
+        for item in inbox.receive(place.bob, agent="bob", mark_read=False).messages
+        if item.message_id == record["message_id"]
+    ]
+    assert mail.record["trust"] == "unverified"
+    listed = office(*at, "check", "--json").json["findings"]
+    assert {"KEY_NOT_ON_RECORD", "UNVERIFIED_VERDICT"} <= {item["code"] for item in listed}
+    place.accept()
+    assert place.row().is_approved
 
 
 @IN_DATABASE
