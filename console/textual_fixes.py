@@ -14,9 +14,9 @@ import sys
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, cast
 
 from rich.cells import cell_len, get_character_cell_size, split_graphemes
 from rich.segment import Segment
@@ -25,14 +25,17 @@ from team_console.widgets.frames import FrameHeld
 from textual._ansi_sequences import SYNC_END as SYNC_END
 from textual._ansi_sequences import SYNC_START as SYNC_BEGIN
 from textual._compositor import Compositor
+from textual._styles_cache import StylesCache
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.app import App
+from textual.color import Color
 from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import CursorPosition, Paste, Resize
 from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
+from textual.style import Style
 from textual.widget import Widget
 
 __all__ = ["SYNC_BEGIN", "SYNC_END", "MendedDriver", "PasteParser", "mend_textual", "write_to_terminal"]
@@ -211,11 +214,25 @@ def mend_textual() -> None:
     Screen._on_resize, Screen._compositor_refresh = _on_resize, _compositor_refresh  # type: ignore[method-assign]
     Screen._dispatch_message = _dispatch_message  # type: ignore[method-assign,assignment]
     Segment.split_cells = _split_cells  # type: ignore[method-assign]
+    StylesCache.get_inner_outer = _get_inner_outer  # type: ignore[method-assign,assignment]
 
 
 _textual_reflow, _textual_reflow_visible = Compositor.reflow, Compositor.reflow_visible
 _textual_on_resize, _textual_compositor_refresh = Screen._on_resize, Screen._compositor_refresh
 _rich_split_cells = Segment.split_cells
+_textual_inner_outer = cast(Any, StylesCache.get_inner_outer).__wrapped__
+
+
+@lru_cache(1024)
+def _styles_of(base_background: Color, background: Color) -> tuple[Style, Style]:
+    styles: tuple[Style, Style] = _textual_inner_outer(StylesCache, base_background, background)
+    return styles
+
+
+def _get_inner_outer(self: StylesCache, base_background: Color, background: Color) -> tuple[Style, Style]:
+    # Textual remembers two colours of each widget together with all that it painted, of the last 1,024 of them: an hour
+    # of keys keeps every form and list alive that was ever open.
+    return _styles_of(base_background, background)
 
 
 def _reflow(self: Compositor, parent: Widget, size: Size) -> Any:
