@@ -590,6 +590,7 @@ class MainScreen(Screen[None]):
             lambda: _room(pane),
             lambda lines: _cover(pane, lines),
             lambda pages: _scroll(pane, pages),
+            lambda anchor: _bring(pane, anchor),
             lambda text: edit_text(self.app, text, suffix=".md"),
             self.screen_layout_refresh_signal,
         )
@@ -725,6 +726,11 @@ def _room(pane: Pane[Any]) -> Region:
 def _scroll(pane: Pane[Any], pages: float) -> None:
     if pane.is_complete:
         pane.detail.scroll_relative(y=round(pages * pane.detail.size.height), animate=False)
+
+
+def _bring(pane: Pane[Any], anchor: str) -> None:
+    if pane.is_complete:
+        pane.detail.bring(anchor)
 
 
 def _cover(pane: Pane[Any], lines: int) -> None:

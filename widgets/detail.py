@@ -162,6 +162,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         self.painted_before: dict[str, Painted] = {}
         self._spots: list[Spot] = []
         self._at: list[int] = []
+        self._anchors: dict[str, int] = {}
         self._pointed = 0
         self._laid_width = 0
         self._hits: tuple[str, ...] = ()
@@ -230,6 +231,11 @@ class Detail(Inked, ScrollView, can_focus=True):
         if lines:
             self.scroll_to(y=(after or lines)[0 if direction > 0 else -1], animate=False, force=True)
         return bool(lines)
+
+    def bring(self, anchor: str) -> None:
+        """Scroll to the line that is found by this name; nothing where none is."""
+        if (line := self._anchors.get(anchor)) is not None:
+            self.scroll_to(y=line, animate=False, force=True)
 
     def toggle_full(self) -> bool:
         """Show ids and further facts, or hide them again; returns whether they are shown now."""
@@ -389,12 +395,15 @@ class Detail(Inked, ScrollView, can_focus=True):
     def _make_lines(self, width: int) -> frozenset[str]:
         """Lay all of the document out; the tokens of what cannot be shown whole."""
         shown, counts, cut = self.document, Counter[tuple[str, Place]](), set[str]()
+        self._anchors.clear()
         if shown is None:
             return frozenset()
         try:
             for laid in laid_out(shown, width, raw=self.raw, full=self.full, headings_first=self.is_room):
                 self._lines.append(laid.line)
                 self._at.append(laid.at)
+                if laid.anchor:
+                    self._anchors[laid.anchor] = len(self._at) - 1
                 self._spots.append(Spot(laid.of, laid.place, counts[laid.of, laid.place]))
                 counts[laid.of, laid.place] += 1
                 cut |= {laid.of} if laid.is_cut else set()

@@ -72,6 +72,8 @@ def named(name: str | None) -> str:
 
 
 _LONGEST = 2000
+_SET_IN = 6
+"""Cells before what the agent says of one of several permissions."""
 _LONGEST_HEADER = 40
 """Characters of the header of a question that its heading has room for."""
 _OF_FILES = frozenset({Sort.CHANGE, Sort.NEW_FILE, Sort.CONTENT})
@@ -124,12 +126,16 @@ def _numbered(lines: Sequence[Line], first: int = 1) -> Lines:
     return Lines(tuple(((f"{number}. ", "muted"), *line) for number, line in enumerate(lines, first)), indent=3)
 
 
-@lru_cache(maxsize=64)
 def asked_blocks(message: Message) -> tuple[Block, ...]:
-    """Return the call, whole, then the rest of its input, and last the agent's description.
+    """Return the call, whole, then the rest of its input, and last the agent's description."""
+    words = _proposal(message).words
+    said_of_it = (Heading("what the agent says of it"), Text(safe_text(words))) if words else ()
+    return (*_input_blocks(message), *said_of_it)
 
-    Remembered per message, since a change of many lines takes long to be made.
-    """
+
+@lru_cache(maxsize=64)
+def _input_blocks(message: Message) -> tuple[Block, ...]:
+    """Remembered per message, since a change of many lines takes long to be made."""
     proposal = _proposal(message)
     blocks: list[Block] = [Heading(f"{proposal.sort}{f' · {counts_of(proposal.diff)}' if proposal.diff else ''}")]
     blocks += [Lines(((("△ ", "warn"), (note, "warn")),)) for note in proposal.notes]
@@ -145,8 +151,6 @@ def asked_blocks(message: Message) -> tuple[Block, ...]:
         blocks += _further(proposal.rest)
     elif proposal.sort is Sort.OTHER:
         blocks.append(said("none", "muted"))
-    if proposal.words:
-        blocks += [Heading("what the agent says of it"), Text(safe_text(proposal.words))]
     return tuple(blocks)
 
 
@@ -158,8 +162,14 @@ def alike_part(message: Message, differs: tuple[int, int]) -> RequestPart:
     """
     proposal, client = _proposal(message), named(origin_of(message.payload).client)
     words = " · ".join(filter(None, (named(message.sender), client, str(proposal.sort))))
-    _, *rest = asked_blocks(message)
+    _, *rest = _input_blocks(message)
     blocks = [replace(block, marked=differs) if isinstance(block, Text) and block.is_asked else block for block in rest]
+    if proposal.words:
+        # Each line is set in, so that none of them passes for the head of another part.
+        told = safe_text(proposal.words).split("\n")
+        leads = ("says: ", *[" " * _SET_IN] * len(told))
+        lines = tuple(((lead, "muted"), (line, "")) for lead, line in zip(leads, told, strict=False))
+        blocks.append(Lines(lines, indent=_SET_IN, is_close=True))
     return RequestPart(digest_of(message), seen_of(message), (Heading(words), *_denied(message), *blocks))
 
 
@@ -189,8 +199,9 @@ def _question_blocks(message: Message) -> Iterator[Block]:
         if len(header) > _LONGEST_HEADER:
             yield fact("header", header)
         yield Text(safe_text(question.text))
+        is_list = not any(option.preview or option.rest for option in question.options)
         for number, option in enumerate(question.options, start=1):
-            yield from _option_blocks(option, number, anchor_of(place, number - 1))
+            yield from _option_blocks(option, number, anchor_of(place, number - 1), is_close=is_list and number > 1)
         yield from _further(question.rest)
     if not questions:
         yield said("It holds no question that can be read.", "warn")
@@ -204,11 +215,11 @@ def anchor_of(question: int, option: int) -> str:
     return f"option {question} {option}"
 
 
-def _option_blocks(option: Option, number: int, anchor: str) -> Iterator[Block]:
+def _option_blocks(option: Option, number: int, anchor: str, *, is_close: bool) -> Iterator[Block]:
     """Yield an option: what it is called and means, the text to compare, and every further field of it."""
     meaning = f" — {safe_line(option.description)}" if option.description else ""
     line: Line = ((f"{number}. ", "muted"), (safe_line(option.label), "strong"), (meaning, "muted"))
-    yield Lines((line,), indent=3, anchor=anchor, is_close=number > 1 and not option.preview)
+    yield Lines((line,), indent=3, anchor=anchor, is_close=is_close)
     # guard: previews-shown
     if option.preview:
         yield Text(_exact(option.preview), Form.CODE, is_close=True)

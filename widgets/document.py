@@ -411,6 +411,7 @@ class LaidLine(NamedTuple):
         at: Its line in the text that is asked, from 1; minus the number of the sent remark that it shows; else 0.
         of: The token of the request that it shows.
         is_cut: Whether it says that more is there than can be shown.
+        anchor: The name by which it is found; empty for none.
     """
 
     place: Place
@@ -418,6 +419,7 @@ class LaidLine(NamedTuple):
     at: int = 0
     of: str = ""
     is_cut: bool = False
+    anchor: str = ""
 
 
 def laid_out(
@@ -454,8 +456,11 @@ def _own_lines(document: Document, width: int, *, raw: bool, full: bool, heading
             yield LaidLine(place, ())
         if is_asked and (gone := list(_remarks(document, 0, width))):
             yield from (*gone, LaidLine(Place.HEAD, ()))
+        anchor = block.anchor if isinstance(block, Lines) else ""
         for number, group in enumerate(_groups(block, width, labels, raw), start=1):
-            yield from (LaidLine(place, line, number * is_asked, is_cut=line[:1] == _CUT) for line in group)
+            for line in group:
+                yield LaidLine(place, line, number * is_asked, is_cut=line[:1] == _CUT, anchor=anchor)
+                anchor = ""
             if is_asked and document.remarks:
                 yield from _remarks(document, number, width)
         previous = block

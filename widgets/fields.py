@@ -308,6 +308,11 @@ class Options(FewLines, can_focus=True):
         """Hand in what is chosen."""
         self.post_message(self.Entered(self))
 
+    @property
+    def under_cursor(self) -> int:
+        """The place of the option under the cursor, from 0; -1 before it is on any."""
+        return self._cursor
+
     def place(self) -> Region:
         """Return the lines of the option under the cursor."""
         if self._cursor < 0:

@@ -101,6 +101,7 @@ class Behind(Struct, frozen=True):
         room: Where the thing it is about is shown; the form grows out of its bottom.
         cover: Keeps so many lines at that bottom free, 0 to have them back.
         scroll: Scrolls the thing by so many pages.
+        bring: Scrolls the thing to what is found there by a name (`document.Lines.anchor`).
         edit: Lets the human edit a text in an editor of their own, and gives it back; it may raise `TeamError`.
         laid_out: Tells when the screen was laid out, so that the thing may be at another place.
     """
@@ -108,6 +109,7 @@ class Behind(Struct, frozen=True):
     room: Callable[[], Region]
     cover: Callable[[int], None]
     scroll: Callable[[float], None]
+    bring: Callable[[str], None]
     edit: Callable[[str], str]
     laid_out: Signal[Screen[Any]]
 

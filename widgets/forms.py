@@ -12,7 +12,7 @@ from team_console.store.model.message import Priority
 from team_console.store.model.safe import counted, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import Question
 from team_console.store.views.proposals import counts_of, difference
-from team_console.widgets.details import diff_text
+from team_console.widgets.details import anchor_of, diff_text
 from team_console.widgets.document import Block, Heading, Lines
 from team_console.widgets.fields import Choice, Completer, Field, Letter, Note, OptionLine, Options, with_name
 from team_console.widgets.form import Draft, Excerpt, Form, row
@@ -29,6 +29,8 @@ from textual.widgets import Static
 ResultT = TypeVar("ResultT")
 Answers = Mapping[str, str | list[str]]
 """Question text -> the label chosen, the labels, or own words."""
+Notes = Mapping[str, str]
+"""Question text -> words beside what is chosen."""
 
 
 class AnswerForm(Form[ResultT]):
@@ -40,7 +42,12 @@ class AnswerForm(Form[ResultT]):
     HELP = "The keys 1 to 9 choose an option, tab goes on, n opens own words. Enter or a confirms, esc goes back."
 
     def __init__(
-        self, title: str, about: str, questions: Sequence[Question], act: Callable[[Answers], ResultT], **more: Any
+        self,
+        title: str,
+        about: str,
+        questions: Sequence[Question],
+        act: Callable[[Answers, Notes], ResultT],
+        **more: Any,
     ) -> None:
         """Make the form.
 
@@ -48,11 +55,12 @@ class AnswerForm(Form[ResultT]):
             title: Safe text for the border.
             about: Safe text that says whose questions they are.
             questions: At least one.
-            act: Takes the answers, in a thread.
+            act: Takes the answers, and the words beside them, in a thread.
             more: As for `Form`.
         """
         super().__init__(title, about, "Answer", **more)
         self._questions, self._act_on = tuple(questions), act
+        self._compared = ""
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""
@@ -80,14 +88,22 @@ class AnswerForm(Form[ResultT]):
             typed = get(f"words{number}", "")
             own = Field(typed, placeholder="in place of an option" * (bool(options) > several), id=f"words{number}")
             yield row("own words", own, opened=bool(typed) or not options, classes="form--optional" * bool(options))
+            if options:
+                note = Field(
+                    get(f"note{number}", ""), placeholder="beside what is chosen, if you like", id=f"note{number}"
+                )
+                yield row("note", note, opened=bool(get(f"chosen{number}", "")))
 
     def on_mount(self) -> None:
-        """Choose at once."""
+        """Choose at once; what is compared is brought back when there is another room for it."""
+        if self.behind is not None:
+            self.behind.laid_out.subscribe(self, lambda _: self._bring_compared(), immediate=True)
         self.query("Options, Field").first().focus()
 
     def answer(self) -> Callable[[], ResultT]:
         """Return the act with an answer to each question."""
         answers: dict[str, str | list[str]] = {}
+        notes: dict[str, str] = {}
         for number, question in enumerate(self._questions):
             words = self.query_one(f"#words{number}", Field).value.strip()
             chosen = next((one.chosen for one in self.query(f"#chosen{number}").results(Options)), ())
@@ -98,7 +114,9 @@ class AnswerForm(Form[ResultT]):
                 what = safe_line(question.header or question.text, 60)
                 raise TeamError(Code.MISSING_CONTENT, f"{what}: nothing is chosen", "Choose, or use own words.")
             answers[question.text] = given if question.several else given[0]
-        return lambda: self._act_on(answers)
+            for note in self.query(f"#note{number}").results(Field):
+                notes |= {question.text: note.value.strip()} if note.value.strip() else {}
+        return lambda: self._act_on(answers, notes)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Own words are opened where the question has options, and stand there where it has none."""
@@ -124,6 +142,32 @@ class AnswerForm(Form[ResultT]):
             self._go_to(empty[0])
         else:
             self.action_hand_in()
+
+    @on(Options.Moved)
+    def _show_option(self, event: Options.Moved) -> None:
+        """Show what is compared: the page stands at the option under the cursor, with its preview whole."""
+        number = self._here(event.control)
+        compares = any(option.preview for option in self._questions[number].options)
+        # guard: preview-of-the-option-under-the-cursor
+        self._compared = anchor_of(number, event.control.under_cursor) if compares else ""
+        self._bring_compared()
+
+    def _bring_compared(self) -> None:
+        if self.behind is not None and self._compared:
+            self.behind.bring(self._compared)
+
+    def action_scroll_behind(self, pages: float) -> None:
+        """Scroll what it is about, from where it stands."""
+        self._compared = ""
+        super().action_scroll_behind(pages)
+
+    @on(Options.Changed)
+    def _offer_note(self, event: Options.Changed) -> None:
+        """Words beside an option are offered once one is chosen."""
+        for note in self.query(f"#note{self._here(event.control)}"):
+            if isinstance(note.parent, Widget):
+                note.parent.display = bool(event.control.chosen)
+        self.call_after_refresh(self.leave_room)
 
     def _here(self, widget: object) -> int:
         """Return the number of the question that a field belongs to."""

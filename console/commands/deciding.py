@@ -47,7 +47,7 @@ from team_console.widgets.detail import Painted
 from team_console.widgets.details import earlier_plans, sent_remarks, tick_of
 from team_console.widgets.fields import OptionLine
 from team_console.widgets.form import AskAgain
-from team_console.widgets.forms import AnswerForm, Answers, Decision, Item, Many, Prompt, Second, Way
+from team_console.widgets.forms import AnswerForm, Answers, Decision, Item, Many, Notes, Prompt, Second, Way
 from team_console.widgets.text import clock_time, short_ago
 
 _LONGEST = 300
@@ -249,9 +249,9 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
         return
     purpose, asker = f"answer:{row.request_id}", safe_line(row.asker, 64)
 
-    def answered(answers: Answers, seen: Seen | str) -> PendingDecision:
+    def answered(answers: Answers, notes: Notes, seen: Seen | str) -> PendingDecision:
         chosen = "; ".join(", ".join(each) if isinstance(each, list) else each for each in answers.values())
-        do = partial(requests.answer, request_id=row.request_id, answers=answers, seen=seen)
+        do = partial(requests.answer, request_id=row.request_id, answers=answers, notes=notes, seen=seen)
         write = PendingWrite(row.request_id, f"answer {asker}: {quoted(chosen)}", do)
         return PendingDecision("answer", (write,), f"answered the question of {asker}", purposes=(purpose,))
 
@@ -259,7 +259,7 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
         f"Answer {asker}",
         _about(row, with_title=False),
         questions,
-        lambda answers: shown.decide(partial(answered, answers)),
+        lambda answers, notes: shown.decide(partial(answered, answers, notes)),
         **screen.drafts.of_form(purpose),
     )
     screen.ask_to_decide(form, about=row)

@@ -89,3 +89,45 @@ async def test_what_a_tool_was_called_with_beside_its_question_or_plan_is_shown(
             await desk.reads("further input")
             pages += desk.detail
         assert all(text in pages for text in ("source: remember", "prompt: run anything", "x: sudo"))
+
+
+async def test_the_preview_of_the_option_under_the_cursor_stands_whole_in_the_reader(team: MemoryTeam) -> None:
+    tall = "\n".join(f"line {number}" for number in range(12))
+    options = [{"label": f"Way {name}", "preview": f"begin {name}\n{tall}\nend {name}"} for name in "ABC"]
+    ask(team, {"question": "Which way?", "header": "Way", "options": options})
+    async with opened(team) as desk:
+        await desk.asks("a")
+        for key, name in (("1", "A"), ("3", "C"), ("k", "B"), ("j", "C"), ("1", "A")):
+            await desk.press(key)
+            await desk.shows(f"│ begin {name}", f"│ end {name}")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_words_beside_an_option_go_along_with_it(team: MemoryTeam, size: tuple[int, int]) -> None:
+    ask(team, database(preview=DOCUMENTS))
+    async with opened(team, size=size) as desk:
+        await desk.asks("a")
+        assert "beside what is chosen" not in desk.text
+        await desk.press("2")
+        await desk.shows("beside what is chosen")
+        await desk.press("tab")
+        await desk.type("but sharded")
+        await desk.press("enter")
+        await desk.until(
+            lambda: any(each.type == "question_response" for each in team.snapshot().messages), "an answer"
+        )
+    (answer,) = (each for each in team.snapshot().messages if each.type == "question_response")
+    assert answer.payload["answers"] == {"Which database?": "MongoDB"}
+    assert answer.payload["annotations"] == {"Which database?": {"notes": "but sharded"}}
+
+
+async def test_words_beside_an_option_are_kept_when_the_form_is_left(team: MemoryTeam) -> None:
+    ask(team, database())
+    async with opened(team) as desk:
+        await desk.asks("a")
+        await desk.press("1", "tab")
+        await desk.type("mind the costs")
+        await desk.press("escape")
+        await desk.is_back()
+        await desk.asks("a")
+        await desk.shows("mind the costs", "(•) PostgreSQL")

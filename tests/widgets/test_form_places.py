@@ -10,7 +10,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
 from team_console.widgets.fields import Letter, OptionLine
 from team_console.widgets.form import Form
-from team_console.widgets.forms import AnswerForm, Compose, Confirm, Prompt, Way
+from team_console.widgets.forms import AnswerForm, Answers, Compose, Confirm, Notes, Prompt, Way
 from textual.app import App
 from textual.pilot import Pilot
 
@@ -42,6 +42,11 @@ async def lines_after(pilot: Pilot[None], *keys: str) -> list[str]:
     return [strip.text.strip() for strip in pilot.app.screen._compositor.render_strips()]
 
 
+def told(answers: Answers, notes: Notes) -> str:
+    """What the form gives back."""
+    return f"{answers} {notes}"
+
+
 def seen(lines: list[str], start: str) -> bool:
     """Whether a line begins like this."""
     return any(line.startswith(start) for line in lines)
@@ -49,7 +54,7 @@ def seen(lines: list[str], start: str) -> bool:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_question_and_the_option_that_is_chosen_are_seen(size: tuple[int, int]) -> None:
-    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, str), size) as pilot:
+    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, told), size) as pilot:
         lines = await lines_after(pilot)
         assert seen(lines, "Way: Which way is it to be?")
         assert seen(lines, "1 ( ) Choice 1")
@@ -64,7 +69,7 @@ async def test_a_question_and_the_option_that_is_chosen_are_seen(size: tuple[int
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_of_several_options_the_one_under_the_cursor_is_seen(size: tuple[int, int]) -> None:
-    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, str), size) as pilot:
+    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, told), size) as pilot:
         lines = await lines_after(pilot, "tab")
         assert seen(lines, "And the others? (one or more)")
         assert seen(lines, "2 [ ] Choice 2")
@@ -76,7 +81,7 @@ async def test_of_several_options_the_one_under_the_cursor_is_seen(size: tuple[i
 
 
 async def test_a_click_chooses_the_option_it_is_on() -> None:
-    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, str), (120, 30)) as pilot:
+    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, told), (120, 30)) as pilot:
         lines = await lines_after(pilot)
         row = next(y for y, line in enumerate(lines) if line.startswith("2 ( )"))
         await pilot.click(offset=(10, row + 1))

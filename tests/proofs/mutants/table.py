@@ -76,6 +76,11 @@ GUARDS: Mapping[str, Guard] = {
     "rules-told-whole": guard(
         without(1), "views/test_suggestions.py::test_a_suggestion_is_told_in_the_words_of_its_client"
     ),
+    "preview-of-the-option-under-the-cursor": guard(
+        giving(""),
+        "console/test_questions_are_drawn_whole.py"
+        "::test_the_preview_of_the_option_under_the_cursor_stands_whole_in_the_reader",
+    ),
     "previews-shown": guard(
         never, "console/test_questions_are_drawn_whole.py::test_previews_stand_below_their_options_and_are_counted"
     ),
