@@ -22,7 +22,12 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home, state_folder
 
 _HOOKS = {"project": ".claude/settings.json", "local": ".claude/settings.local.json", "user": "settings.json"}
-_LINES = HookLines(tuple(EventName), wakers=(EventName.SESSION_START, EventName.PROMPT), says_asking=True)
+_LINES = HookLines(
+    tuple(EventName),
+    wakers=(EventName.SESSION_START, EventName.PROMPT),
+    waker_condition='[ "$CLAUDE_CODE_SESSION_ATTENDED" = 0 ] || ',
+    says_asking=True,
+)
 _ALLOW_RULE = f"mcp__{SERVER}__*"
 """The rule that spares the user a question for each of our tools."""
 _PATHS = {
@@ -55,7 +60,7 @@ class ClaudeFiles(ClientFiles):
         is_beside = scope == "user" and not os.environ.get("CLAUDE_CONFIG_DIR")
         base, servers = home() if is_beside else folder, ".claude.json" if scope == "user" else ".mcp.json"
         held = _held(joining)
-        ours: dict[str, Any] = {"hooks": _LINES.entries(joining.command, held=joining.hold)}
+        ours: dict[str, Any] = {"hooks": _LINES.entries(joining.command, held=joining.hold, quiet=joining.quiet)}
         ours["hooks"]["PreToolUse"] += _LINES.holding(held.path, native_rules(joining.hold))
         if joining.has_server:
             ours |= {"permissions": {"allow": [_ALLOW_RULE]}, "enabledMcpjsonServers": [SERVER]}

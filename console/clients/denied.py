@@ -9,8 +9,9 @@ from typing import Any
 
 from team_console.console.clients.asking import mark_as_read, origin_facts, wait_for_verdict
 from team_console.console.clients.event import specific_reply
+from team_console.console.clients.quick import member_files
 from team_console.console.clients.session import ClientSession
-from team_console.console.clients.session_files import ALLOWED, REFUSED, digest
+from team_console.console.clients.session_files import ALLOWED, QUIET, REFUSED, digest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
@@ -82,6 +83,7 @@ def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
         request_id = parse_message(message).request_id
         if request_id and parse_message(message).answers is RequestKind.PERMISSION and _allowed(session, request_id):
             session.files.write(f"{ALLOWED}{digest(request_id):08x}", {"request_id": request_id})
+            member_files(session.call).remove(QUIET)
 
 
 def allow_once(session: ClientSession) -> bool:

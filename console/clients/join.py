@@ -19,6 +19,7 @@ from team_console.console.clients.place import Joining, Place
 from team_console.console.clients.qwen_files import QwenFiles
 from team_console.console.clients.receipts import Receipt, forget_receipt, keep_receipt, member_key, receipt_of
 from team_console.console.clients.session_files import EACH
+from team_console.console.clients.settings_part import quiet_condition
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.extras import install_line, is_installed
@@ -211,7 +212,9 @@ def joining_of(team: Team, name: str, project: Path, location: str | None = None
     """Return who joins, and by which program."""
     words = instructions_for(team, name, by_itself=False, location=location)
     has_server = is_installed("mcp", "pydantic")
-    return Joining(name, location or location_of(team), program(), project.absolute(), words, has_server=has_server)
+    location = location or location_of(team)
+    quiet = quiet_condition(team.places(), name, location)
+    return Joining(name, location, program(), project.absolute(), words, has_server=has_server, quiet=quiet)
 
 
 def location_of(team: Team) -> str:

@@ -40,6 +40,7 @@ class Joining(Struct, frozen=True):
         instructions: What a shell's agent must know.
         hold: Rules of the team for what the client is told to hold until somebody decides.
         has_server: Whether our MCP server can start.
+        quiet: Words for a shell that spare the hook before a tool where nobody is asked.
         leaves: Whether the member leaves: every file counts then that may have something of it.
     """
 
@@ -50,6 +51,7 @@ class Joining(Struct, frozen=True):
     instructions: str = ""
     hold: tuple[str, ...] = ()
     has_server: bool = True
+    quiet: str = ""
     leaves: bool = False
 
     @property

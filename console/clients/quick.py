@@ -22,8 +22,7 @@ from team_console.console.clients.session_files import (
     Data,
     SessionFiles,
     digest,
-    own_folder,
-    whose,
+    member_folder,
 )
 from team_console.store.backends.locked_files import is_locked, open_folder
 from team_console.store.backends.session_notes import write_note
@@ -229,7 +228,7 @@ def look_of(call: Invocation, files: SessionFiles) -> Look | None:
 
 def member_files(call: Invocation) -> SessionFiles:
     """Return the files that all sessions of a member share."""
-    return SessionFiles(os.path.join(own_folder("members"), whose(call.actor, call.location)))
+    return SessionFiles(member_folder(call.actor, call.location))
 
 
 def look_name(call: Invocation) -> str:

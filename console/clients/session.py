@@ -19,7 +19,15 @@ from team_console.console.clients.quick import (
     note_state,
     settled_marks,
 )
-from team_console.console.clients.session_files import LOOK, RECORDED, TEAMMATE, SessionFiles
+from team_console.console.clients.session_files import (
+    ALLOWED,
+    LOOK,
+    QUIET,
+    RECORDED,
+    TEAMMATE,
+    SessionFiles,
+    has_in_any_session,
+)
 from team_console.console.clients.table import client_of
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
@@ -151,6 +159,12 @@ class ClientSession:
             shared.write(look_name(self.call), {**look, "words": words, "by": caller_facts()})
         else:
             self.files.write(LOOK, look)
+        is_quiet = self.config.wait_for_human != "always"
+        # guard: quiet-without-what-is-allowed
+        if is_quiet and not has_in_any_session(ALLOWED, self.call.actor, self.call.location):
+            shared.write(QUIET, {})
+        else:
+            shared.remove(QUIET)
         return True
 
     def sweep_askers(self) -> None:

@@ -29,6 +29,8 @@ RECORDED = "recorded"
 """There where the store has something of the session that its end changes."""
 STATE = "state"
 """What the session does now."""
+QUIET = "quiet"
+"""There, and newer than the team's settings, where a member is asked for nothing unless a console is open."""
 REFUSED = "refused-"
 """One for each call that the client refused by itself while nobody was there who could have been asked."""
 ASKED = "asked-"
@@ -118,6 +120,18 @@ def own_folder(kind: str) -> str:
     base = os.environ.get("XDG_STATE_HOME", "")
     base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(base if os.path.isabs(base) else os.devnull, "team-console", kind)
+
+
+def member_folder(agent: str, location: str) -> str:
+    """Return the folder of what all sessions of an agent of one team share."""
+    return os.path.join(own_folder("members"), whose(agent, location))
+
+
+def has_in_any_session(prefix: str, agent: str, location: str) -> bool:
+    """Return whether any session of an agent left a file whose name begins so."""
+    base, ends = own_folder("sessions"), f"-{whose(agent, location)}"
+    folders = SessionFiles(base).names("")
+    return any(SessionFiles(os.path.join(base, name)).names(prefix) for name in folders if name.endswith(ends))
 
 
 # Names of sessions that joined by `join --all`: one file for each, so that every event knows whose it is at no cost.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from team_console.console.clients.instructions import PROGRAM
 from team_console.console.clients.json_editing import NotEditable, Settings, read, written
 from team_console.console.clients.receipts import Notes
 from team_console.console.clients.rules import EVERY_WORD, native_rules
-from team_console.console.clients.session_files import EACH
+from team_console.console.clients.session_files import EACH, QUIET, member_folder
 from team_console.store.model.errors import Code, TeamError
 
 # Hook lines: for which events, by which command, and how long the client waits for each.
@@ -45,6 +46,7 @@ class HookLines(Struct, frozen=True):
         client: The client's name, where its events do not show whose they are.
         per_second: Its units of time in a second.
         wakers: Events at which a hook begins to wait that wakes the session.
+        waker_condition: Words for a shell before that hook's command: it starts nothing in a run without a terminal.
         says_asking: Whether it shows what a hook that waits is doing.
     """
 
@@ -52,10 +54,11 @@ class HookLines(Struct, frozen=True):
     client: str = ""
     per_second: int = 1
     wakers: tuple[EventName, ...] = ()
+    waker_condition: str = ""
     says_asking: bool = False
 
     def entries(
-        self, command: Sequence[str], *, held: Sequence[str] = (), condition: str = ""
+        self, command: Sequence[str], *, held: Sequence[str] = (), condition: str = "", quiet: str = ""
     ) -> dict[str, list[Settings]]:
         """Return event -> entries for the client's settings.
 
@@ -63,6 +66,7 @@ class HookLines(Struct, frozen=True):
             command: The words that call the hook, environment assignments before it included.
             held: Rules of calls for which another hook waits in any case.
             condition: Words for a shell before each command.
+            quiet: Words for a shell that spare the hook before a tool where nobody is asked.
         """
         entries: dict[str, list[Settings]] = {}
         for event in self.events:
@@ -71,9 +75,10 @@ class HookLines(Struct, frozen=True):
             words += ["--held", ",".join(held)] if held and event == EventName.BEFORE_TOOL else []
             words += ["--client", self.client] if self.client else []
             shown = {"statusMessage": _ASKING} if self.says_asking and event in _ASKED else {}
-            entries[event.value] = [self._entry(condition + shell_line(words), seconds, **shown)]
+            spared = quiet if event == EventName.BEFORE_TOOL else ""
+            entries[event.value] = [self._entry(condition + spared + shell_line(words), seconds, **shown)]
         for event in self.wakers:
-            line = condition + shell_line([*command, "--wake"])
+            line = condition + self.waker_condition + shell_line([*command, "--wake"])
             entries[event.value].append(self._entry(line, 7 * A_DAY, asyncRewake=True))
         return entries
 
@@ -88,6 +93,21 @@ class HookLines(Struct, frozen=True):
 
     def _entry(self, line: str, seconds: int, **more: object) -> Settings:
         return {"hooks": [{"type": "command", "command": line, "timeout": seconds * self.per_second, **more}]}
+
+
+def quiet_condition(places: Mapping[str, str], name: str, location: str) -> str:
+    """Return words for a shell that go on only where a call may be asked for: a console is open, or something changed.
+
+    The shell looks itself, since each call would wait for the start of a program that then says nothing.
+
+    Args:
+        places: Those of the team; only one in a folder shows in its files what its settings say.
+    """
+    if "queue" not in places:
+        return ""
+    quiet = os.path.join(member_folder(name, location), QUIET)
+    consoles, settings = shlex.quote(places["presence"]), shlex.quote(places["settings"])
+    return f'set -- {consoles}/console-*; [ {shlex.quote(quiet)} -nt {settings} ] && [ ! -e "$1" ] || '
 
 
 def hook_command(program: Sequence[str], *, name: str, location: str) -> list[str]:

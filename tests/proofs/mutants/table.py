@@ -224,6 +224,9 @@ GUARDS: Mapping[str, Guard] = {
     "waits-beside-a-dialog": guard(
         never, "hook/test_waiting.py::test_a_request_beside_a_dialog_waits_for_a_console_that_opens_again"
     ),
+    "quiet-without-what-is-allowed": guard(
+        without(1), "hook/test_hooks_are_spared.py::test_a_call_that_is_allowed_once_passes_without_a_console"
+    ),
     "held-asked-once": guard(never, "hook/test_ask_for.py::test_a_call_that_is_held_is_asked_for_once"),
     "event-of-other-thread": guard(removed, "hook/test_waiting.py::test_what_shows_nothing_ends_nothing"),
     "hook-exits-zero": guard(giving(2), "hook/test_waiting.py::test_a_harmed_team_says_nothing"),
