@@ -9,17 +9,31 @@ from fnmatch import fnmatchcase
 
 from team_console.console.clients.session_files import Data
 from team_console.console.clients.shell import Command, commands_in
+from team_console.console.clients.shell_programs import UNKNOWN
 
 _OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
 _COMMANDS = {
-    "push": ("git push", "hg push", "jj git push"),
-    "publish": (
-        *("npm publish", "pnpm publish", "yarn publish", "yarn npm publish", "bun publish", "cargo publish"),
-        *("uv publish", "poetry publish", "twine upload", "gem push", "docker push", "podman push", "helm push"),
-        *("dotnet nuget push", "gh release create"),
+    "push": (
+        *("git push", "git subtree push", "git lfs push", "git send-pack", "git svn dcommit"),
+        *("hg push", "jj git push", "sl push", "bzr push", "fossil push"),
     ),
-    "delete": ("rm", "rmdir", "unlink", "shred", "git clean", "git reset --hard", "git branch -D", "find -delete"),
-    "network": ("curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "telnet", "ftp"),
+    "publish": (
+        *("npm publish", "pnpm publish", "yarn publish", "yarn npm publish", "bun publish", "deno publish"),
+        *("lerna publish", "jsr publish", "vsce publish", "cargo publish", "gem push", "mvn deploy"),
+        *("uv publish", "poetry publish", "hatch publish", "flit publish", "pdm publish", "rye publish"),
+        *("maturin publish", "maturin upload", "twine upload", "python setup.py upload"),
+        *("docker push", "docker image push", "docker compose push", "docker buildx build --push"),
+        *("podman push", "buildah push", "oras push", "crane push", "helm push", "dotnet nuget push"),
+        *("gh release create", "gh release upload", "glab release create"),
+    ),
+    "delete": (
+        *("rm", "rmdir", "unlink", "shred", "srm", "trash", "trash-put", "gio trash", "rimraf", "find -delete"),
+        *("git rm", "git clean", "git reset --hard", "git branch -D", "git branch --delete --force"),
+        *("git worktree remove", "git stash drop", "git stash clear"),
+    ),
+    "network": (
+        *("curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "socat", "telnet", "ftp", "lftp", "http"),
+    ),
 }
 """Commands that do what a word means, the program and its subcommands first; options may stand anywhere behind them."""
 EVERY_WORD = (*_COMMANDS, "outside the project", "settings and hooks", "mcp", "plans of teammates")
@@ -87,7 +101,7 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
     edited += _PATCHED.findall(text) if tool == "apply_patch" else []
     is_edit = tool.endswith("Edit") or tool in ("Write", "apply_patch")
     paths = [os.path.realpath(os.path.join(folder, path)) for path in edited if is_edit and "\0" not in path]
-    commands = list(commands_in(text, folder)) if tool == "Bash" else []
+    commands = commands_in(text, folder) if tool == "Bash" else []
 
     def falls_under(rule: str) -> bool:
         if rule == "plans of teammates":
@@ -99,9 +113,12 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
         if rule == "settings and hooks":
             return any(_is_guarded(path, project) for path in (*paths, *_written(commands)))
         if rule in _COMMANDS:
-            wanted = [command.split(" ") for command in _COMMANDS[rule]]
-            by_tool = tool in _TOOLS.get(rule, ())
-            return by_tool or any(found.is_of(words) for found in commands for words in wanted)
+            wanted: dict[str, list[list[str]]] = {}
+            for command in _COMMANDS[rule]:
+                wanted.setdefault(command.partition(" ")[0], []).append(command.split(" "))
+            return tool in _TOOLS.get(rule, ()) or any(
+                found.is_of(words) for found in commands for words in wanted.get(found.words[0], ())
+            )
         return _is_own(rule, tool, commands, paths, project)
 
     return next(filter(falls_under, rules), "")
@@ -140,5 +157,5 @@ def _written(commands: list[Command]) -> Iterator[str]:
         elif name not in _ALL_WRITTEN or (name == "sed" and not any(word.startswith("-i") for word in words)):
             rest = []
         for path in (*found.targets, *rest):
-            if "$" not in path and "\0" not in path:
+            if UNKNOWN not in path:
                 yield os.path.realpath(os.path.join(found.folder, os.path.expanduser(path)))

@@ -153,6 +153,18 @@ def test_what_is_no_event_is_answered_by_nothing(text: str, client: Client) -> N
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+def test_a_command_is_parsed_only_while_a_console_is_open(client: Client, human: Human) -> None:
+    client.tell("claude: SessionStart")
+    harmless = {"command": "echo 'git push'"}
+    parser = "team_console.console.clients.shell_tree"
+    assert parser not in loaded(client, "claude: PreToolUse auto", tool_input=harmless)
+    with human.at_console():
+        client.tell("claude: SessionStart")
+        names = loaded(client, "claude: PreToolUse auto", tool_input=harmless)
+    assert parser in names
+    assert names & HEAVY == set()
+
+
 def test_a_session_of_nobody_costs_as_little(client: Client) -> None:
     client.member = ""
     assert "msgspec" not in loaded(client, "claude: SessionStart")

@@ -24,6 +24,10 @@ GUARDS: Mapping[str, Guard] = {
         never,
         "cli/test_dates_at_the_end_of_the_calendar.py::test_a_line_of_history_has_the_year_that_was_written_or_none",
     ),
+    "shell-large-text-cut": guard(
+        never, "hook/test_shell_spellings.py::test_a_text_that_is_made_to_be_slow_is_read_within_bounds[a pipeline]"
+    ),
+    "shell-work-bounded": guard(never, "hook/test_shell_spellings.py::test_a_text_that_runs_itself_comes_to_an_end"),
     "file-system-is-no-defect": guard(
         always, "cli/test_failing_file_system.py::test_whichever_look_fails_it_is_said_and_the_next_call_works"
     ),

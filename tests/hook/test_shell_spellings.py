@@ -1,0 +1,260 @@
+"""However an action is written for a shell it is asked for, and no text that only names one is."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from team_console.console.clients.rules import rule_for
+from team_console.console.clients.shell import commands_in
+
+from tests.conftest import CommandLine, clean_environment
+from tests.hook.conftest import Client, Human
+from tests.hook.test_ask_for import CODEX, said
+
+TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "spellings.json").read_text(encoding="utf-8"))
+"""`push`: texts that all run `git push`; `started`: rule -> texts for programs that are not on every machine."""
+PUSH: list[str] = TABLE["push"]
+STARTED = [(rule, text) for rule, texts in TABLE["started"].items() for text in texts]
+HARMLESS: list[str] = TABLE["harmless"]
+TOOLS = (
+    *("bash", "sh", "cat", "ls", "env", "sleep", "xargs", "find", "timeout", "nice", "nohup", "setsid", "stdbuf"),
+    *("flock", "script", "chrt", "ionice", "taskset", "unshare", "diff", "true", "false", "printf", "echo", "grep"),
+)
+AROUND = (
+    *("$(%s)", "`%s`", "(%s)", "{ %s; }", "%s\n", "\\\n%s", "if %s; then :; fi", "! %s", "time %s", "coproc { %s; }"),
+    *("cat <<A\n%s\nA\n", "cat <<'A'\n%s\nA\n", "cat <<A\n$(%s)\nA\n", "bash <<'A'\n%s\nA\n", "cat <<A; %s\nx\nA\n"),
+    *("cat <<A <<B\na\nA\nb\nB\n%s", "echo 'a\n<<A\n'; %s", 'echo "<<A"; %s', "# it's\n%s", "echo $((1<<2)); %s"),
+    *("bash -c '%s'", 'bash -c "%s"', "eval '%s'", "echo '%s' | bash", "bash <<< '%s'", "trap '%s' EXIT", "env %s"),
+    *("f() { %s; }; f", "case a in a) %s;; esac", "for i in 1; do %s; done", "while %s; do break; done", "echo %s"),
+    *("x='%s'; eval \"$x\"", "x=$(%s)", "echo ${x:-$(%s)}", "[[ a ]] && %s", "true | %s", "echo '%s'", "diff <(%s) in"),
+)
+"""Texts around another: in some of them it runs, in some not."""
+HOSTILE = (
+    *(
+        "(",
+        "$(",
+        "`",
+        '"$(',
+        "{ ",
+        "'",
+        '"',
+        "\\\n",
+        "  \\\n",
+        "${a",
+        "${a:-",
+        "$((",
+        "<(",
+        "a|",
+        "x=(",
+        ")",
+        "<<<",
+        ">",
+    ),
+    *("<<A\n", "<<-A\n\t", "<<'A'\n", "<<A $(\n", "cat <<A\n$(", "\x00", "\r", "\ud800", "é", "[[ a && ", "f() "),
+    *(
+        "a=(\n",
+        "git push;",
+        "if a;then b;fi\n",
+        "case a in a) ",
+        "sudo ",
+        "env A=1 ",
+        "coproc ",
+        "time ",
+        "alias a='a a'\n",
+    ),
+    *("x=a;$x ", "x=$x$x;", "f(){ f;f;};f\n", "f(){ f $@ $@;};f a\n", "for x in a b;do ", "$(echo ", "bash <<< '"),
+    *("{a,b}", "a{b,c}{d,e} ", "echo a|xargs ", "set -- a b; $@ ", "git -c alias.p=p ", "eval '", 'bash -c "'),
+)
+"""Beginnings that a text made to be slow repeats."""
+
+
+def asked(text: str) -> str:
+    """The rule by which a command is asked for where nothing else asks; empty for none."""
+    event: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": text}, "cwd": "/home/you/project"}
+    return rule_for(event, ("push", "publish", "delete"), project="/home/you/project")
+
+
+class Bash:
+    """A real bash that finds a few harmless programs, and a `git` that only says how it was called."""
+
+    def __init__(self, folder: Path) -> None:
+        self.programs, self.work, self.calls = folder / "bin", folder / "work", folder / "calls"
+        self.programs.mkdir()
+        for name in TOOLS:
+            found = shutil.which(name)
+            if found is not None:
+                (self.programs / name).symlink_to(found)
+        for name in ("git", "git-push"):
+            stub = self.programs / name
+            stub.write_text(f'#!/bin/sh\nprintf "%s|" "${{0##*/}}" "$@" >>{self.calls}\necho >>{self.calls}\n')
+            stub.chmod(0o755)
+
+    def pushes(self, text: str) -> bool:
+        """Run a text; returns whether it ran `git push`."""
+        shutil.rmtree(self.work, ignore_errors=True)
+        (self.work / "sub").mkdir(parents=True)
+        (self.work / "in").write_text("push\n")
+        (self.work / "git").symlink_to(self.programs / "git")
+        self.calls.unlink(missing_ok=True)
+        subprocess.run(
+            ["/bin/bash", "-c", text.replace("BIN", str(self.programs))],
+            cwd=self.work,
+            env={"PATH": str(self.programs), "HOME": str(self.work)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        calls = self.calls.read_text().splitlines() if self.calls.exists() else []
+        return any(call.split("|")[0] == "git-push" or "push" in call.split("|")[1:] for call in calls)
+
+    def has(self, text: str) -> bool:
+        """Return whether the programs of a text are on this machine."""
+        return all((self.programs / name).exists() for name in TOOLS if name in text.split())
+
+
+@pytest.fixture
+def bash(tmp_path: Path) -> Bash:
+    if not os.path.exists("/bin/bash"):
+        pytest.skip("no bash here")
+    return Bash(tmp_path)
+
+
+def test_the_table_is_large_enough() -> None:
+    assert len(set(PUSH)) + len(set(STARTED)) >= 300
+    assert len(set(HARMLESS)) >= 80
+
+
+@pytest.mark.parametrize("text", PUSH)
+def test_a_push_is_asked_for_however_it_is_written(text: str) -> None:
+    assert asked(text) == "push"
+
+
+@pytest.mark.parametrize(("rule", "text"), STARTED)
+def test_an_action_is_asked_for_whatever_starts_it(rule: str, text: str) -> None:
+    assert asked(text) == rule
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_a_text_that_only_names_an_action_is_not_asked_for(text: str) -> None:
+    assert asked(text) == ""
+
+
+@pytest.mark.slow
+def test_each_way_to_write_a_push_runs_it_in_a_real_bash(bash: Bash) -> None:
+    assert [text for text in PUSH if bash.has(text) and not bash.pushes(text)] == []
+
+
+@pytest.mark.slow
+def test_no_harmless_text_runs_a_push_in_a_real_bash(bash: Bash) -> None:
+    texts = [text for text in HARMLESS if "stash push" not in text and "push" not in text.split()[1:2]]
+    named = [text for text in texts if bash.pushes(text)]
+    assert [text for text in named if not text.startswith(("git ", "sudo "))] == []
+
+
+@pytest.mark.slow
+def test_what_a_real_bash_runs_within_two_others_is_asked_for(bash: Bash) -> None:
+    seed = 20261127
+    random = Random(seed)
+    texts = [around.replace("%s", inner.replace("%s", "git push")) for around in AROUND for inner in AROUND]
+    unasked = [text for text in random.sample(texts, 400) if not asked(text)]
+    assert [text for text in unasked if bash.pushes(text)] == [], f"seed {seed}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["git \\\npush --force", "trap 'git push' EXIT", 'echo "<<A"\ngit push --force\nA'])
+def test_a_hook_that_is_alone_asks_for_it(text: str, client: Client, human: Human, office: CommandLine) -> None:
+    """As in Codex and after `join --all`, where no rule of a client stands beside the hook."""
+    client.options = ("--client", "codex")
+    with human.at_console():
+        assert said(client.tell(CODEX, tool_input={"command": "echo 'git push'"})) == {}
+        hook = client.begin(CODEX, tool_input={"command": text})
+        office.ok("reject", human.asked()[0]["request_id"], "--reason", "Not on a Friday")
+        assert said(client.end(hook))["permissionDecision"] == "deny"
+
+
+def test_what_cannot_be_parsed_is_asked_for_where_it_may_run() -> None:
+    for text in (
+        "git push\n)",
+        "(\ngit push",
+        "echo 'a\ngit push",
+        "if git push",
+        "cat <<A <<B\nA\ngit push",
+        "))) ; rm x",
+    ):
+        assert asked(text) != "", text
+
+
+_READ = """
+import json, sys
+from team_console.console.clients.shell import commands_in
+length, *units = json.load(sys.stdin)
+for unit in units:
+    found = commands_in(unit * (length // len(unit) + 1) + "'\\ngit push", "/")
+    assert any(command.words[:2] == ["git", "push"] for command in found), unit
+"""
+_MOST_MEMORY = 2 << 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("length", "units"),
+    [(60_000, ("a|",)), (100_000, HOSTILE), (1_000_000, ("(", "<<A\n", "a|", "x=(", "sudo ", "x=a;$x ", "\x00"))],
+    ids=["a pipeline", "any beginning", "a megabyte"],
+)
+def test_a_text_that_is_made_to_be_slow_is_read_within_bounds(length: int, units: tuple[str, ...]) -> None:
+    """In a process of its own, for a parser that is overwhelmed takes all memory, or its process with it."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _READ],
+        input=json.dumps([length, *units]).encode(),
+        env=clean_environment(),
+        capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY)),
+        check=False,
+    )
+    assert (done.returncode, done.stderr.decode()[-2_000:]) == (0, "")
+
+
+def test_parentheses_as_deep_as_a_text_can_be_are_read() -> None:
+    assert asked("(" * 100_000 + "git push" + ")" * 100_000) == "push"
+    assert asked("$(" * 2_000 + "git push" + ")" * 2_000) == "push"
+
+
+def test_a_text_that_runs_itself_comes_to_an_end() -> None:
+    for text in (
+        'x=\'eval "$x"\'; eval "$x"',
+        "f() { f; f; }; f",
+        "alias a='a a'\na",
+        'x=\'bash -c "$x $x"\'; eval "$x"',
+    ):
+        assert len(commands_in(f"{text}\ngit push", "/")) < 20_000
+        assert asked(f"{text}\ngit push") == "push"
+
+
+@pytest.mark.parametrize("unit", ["a;", "<<A\n", "sudo ", "x=a;$x ", "cat <<A\nx\nA\n", "a|", "echo $(ls) | bash\n"])
+def test_work_grows_with_the_length_of_the_text(unit: str) -> None:
+    def work(length: int) -> int:
+        calls = 0
+
+        def count(frame: object, event: str, argument: object) -> None:
+            nonlocal calls
+            calls += 1
+
+        text = unit * (length // len(unit))
+        sys.setprofile(count)
+        try:
+            commands_in(text, "/")
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert work(160_000) < 2.5 * work(80_000) + 1_000
