@@ -10,9 +10,10 @@ from team_console.console.cli.call import Call, json_documents, read
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.start import run_hook
+from team_console.console.mcp.start import explain
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
-from team_console.store.model.safe import safe_text
+from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.sendmessage import read_form, submit
 from team_console.store.service.writing import check_known
 
@@ -67,6 +68,14 @@ def do_mcp(call: Call) -> int:
     MCP client, on standard input and output. Who acts comes from TEAM_CONSOLE_AS, the team from
     TEAM_CONSOLE_TEAM or the current folder; no tool takes a name. It needs the extra `mcp`; without it
     the error names the command that installs it."""
+    try:
+        return _serve(call)
+    except TeamError as error:
+        explain(f"{error.code}: {error.message}. {error.hint}")
+        raise
+
+
+def _serve(call: Call) -> int:
     name = call.given_actor
     if name is None:
         text = "an agent that takes part by MCP needs a name"
@@ -78,11 +87,14 @@ def do_mcp(call: Call) -> int:
         raise TeamError(Code.USAGE, text, "Let an MCP client start it: team-console join NAME --for mcp")
     try:
         from team_console.console.mcp.server import serve  # 500 ms: the SDK
-    except ModuleNotFoundError as error:
+    except Exception as error:  # it is not there, of another version, or half of it
         from team_console.store.model.extras import install_line  # 20 ms: what is known of installed packages
 
+        what = f"mcp, which fails: {type(error).__name__}: {safe_line(str(error), 300)}"
+        if isinstance(error, ModuleNotFoundError):
+            what = str(error.name)
         hint = f"Install it with: {install_line('mcp')}"
-        raise TeamError(Code.USAGE, f"the MCP server needs the package {error.name}", hint) from error
+        raise TeamError(Code.USAGE, f"the MCP server needs the package {what}", hint) from error
     return serve(name, call.options.team)
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from threading import Lock
@@ -23,14 +23,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     CallToolResult,
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    InputRequiredResult,
     TextContent,
     ToolAnnotations,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec.structs import asdict
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from team_console import __version__
@@ -40,7 +35,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.message import TRUST, Message
-from team_console.store.model.safe import UNSAFE, safe_line, safe_text
+from team_console.store.model.safe import UNSAFE, safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.sent_back import sent_back
 from team_console.store.protocol.titles import summary_of
@@ -48,7 +43,7 @@ from team_console.store.protocol.verdicts import MEANINGS, Face, Seen, TrustMark
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.inbox import readable
-from team_console.store.service.waiting import Arrival, follow, human_present, is_human_awaited
+from team_console.store.service.waiting import Arrival, follow, human_present
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.rows import as_json as as_row
 from team_console.store.views.status import view_of_team
@@ -475,19 +470,6 @@ def verdict_result(outcome: RequestRow, warnings: list[str] | None = None) -> Ve
     )
 
 
-def answered_here(request_id: str, answers: dict[str, str | list[str]]) -> Verdict:
-    """Return the answers that the user gave in the client's own dialog; in the team the request has only ended."""
-    return Verdict(
-        request_id=request_id,
-        state="answered",
-        decided=True,
-        reason="answered in the session",
-        answers=answers,
-        answered_by="the user of this session",
-        next=_NEXT["answered"],
-    )
-
-
 def me_result(view: View, location: str, *, human_present: bool) -> Me:
     """Return the agent's identity and what waits for it."""
     config = view.snapshot.config
@@ -524,16 +506,6 @@ def _answers(answers: Mapping[str, Any]) -> dict[str, str | list[str]]:
     }
 
 
-ANSWERED_HERE = "answered in the session"
-"""The reason of a request that the client's own user answered."""
-_ROUND = "answers"
-"""What the dialog is called in a round of its own."""
-_LISTS_SINCE = "2025-11-25"
-"""First version in which a form may let several options be chosen."""
-Answers = dict[str, str | list[str]]
-"""Question -> label, labels or own words; empty when not every question was answered."""
-
-
 class Option(BaseModel):
     """One thing the human may choose."""
 
@@ -550,107 +522,6 @@ class Question(BaseModel):
     multi_select: bool = Field(
         False, serialization_alias="multiSelect", description="whether several options may be chosen"
     )
-
-
-def has_dialog(ctx: Context, questions: Sequence[Question]) -> bool:
-    """Return whether the client of this call can put these questions to its user."""
-    if any(question.multi_select for question in questions) and (ctx.protocol_version or "") < _LISTS_SINCE:
-        return False
-    offered = ctx.client_capabilities.elicitation if ctx.client_capabilities is not None else None
-    # One that names no mode at all means forms.
-    return offered is not None and (offered.form is not None or offered.url is None)
-
-
-async def answers_beside(
-    ctx: Context,
-    agent: ActingAgent,
-    questions: Sequence[Question],
-    request_id: str,
-    *,
-    seconds: float,
-    tell: Tell,
-) -> Answers | RequestRow:
-    """Return the first of two: what the client's user answers, or how the request stands, at the latest after
-    `seconds`.
-
-    Raises:
-        TeamError: As for `wait_for_verdict`.
-    """
-    given: Answers | None = None
-    outcome: RequestRow | TeamError | None = None
-    async with anyio.create_task_group() as group:
-
-        async def there() -> None:
-            nonlocal given
-            given = await _asked(ctx, agent.name, questions)
-            if given is not None:  # answered or dismissed: nobody waits beside a dialog that is closed
-                group.cancel_scope.cancel()
-
-        group.start_soon(there)
-        try:
-            outcome = await wait_for_verdict(agent, request_id, seconds, tell)
-        except TeamError as error:  # a task group would hand it on inside a group of errors
-            outcome = error
-        group.cancel_scope.cancel()
-    if isinstance(outcome, TeamError):
-        raise outcome
-    return given or outcome or await wait_for_verdict(agent, request_id, 0)
-
-
-async def _asked(ctx: Context, asker: str, questions: Sequence[Question]) -> Answers | None:
-    """Return the answers; empty for none, None for a client that after all shows no dialog."""
-    form = _form(asker, questions)
-    try:
-        answer = await ctx.session.elicit_form(form.message, form.requested_schema, ctx.request_id)
-    except (MCPError, ValueError):  # the latter: an answer that is none
-        return None
-    return answers_in(answer, questions)
-
-
-def answers_in(answer: object, questions: Sequence[Question]) -> Answers:
-    """Read what a form gave back, which may be anything."""
-    if not isinstance(answer, ElicitResult) or answer.action != "accept" or answer.content is None:
-        return {}
-    given = {
-        question.question: _given(answer.content, number, question) for number, question in enumerate(questions, 1)
-    }
-    return given if all(given.values()) else {}
-
-
-def _given(content: Mapping[str, Any], number: int, question: Question) -> str | list[str]:
-    own, chosen = content.get(f"words_{number}"), content.get(f"answer_{number}")
-    if isinstance(own, str) and own.strip():
-        return own.strip()
-    if question.multi_select and isinstance(chosen, list):
-        return [label for label in chosen if isinstance(label, str)]
-    return chosen.strip() if isinstance(chosen, str) else ""
-
-
-def _form(asker: str, questions: Sequence[Question]) -> ElicitRequestFormParams:
-    fields: dict[str, Any] = {}
-    required: list[str] = []
-    for number, question in enumerate(questions, start=1):
-        name, labels = f"answer_{number}", [option.label for option in question.options]
-        title, several = safe_line(question.header or question.question), question.multi_select
-        choice: dict[str, Any] = {"type": "string", **({"enum": labels} if labels else {})}
-        shape = {"type": "array", "items": choice} if labels and several else choice
-        fields[name] = {"title": title, "description": safe_line(question.question), **shape}
-        if labels:
-            fields[f"words_{number}"] = {"type": "string", "title": f"{title}: or in your own words"}
-        else:
-            required.append(name)
-    schema = {"type": "object", "properties": fields, "required": required}
-    return ElicitRequestFormParams(message=_message(asker, questions), requested_schema=schema)
-
-
-def _message(asker: str, questions: Sequence[Question]) -> str:
-    """Return the text above the form: the questions, and the meaning of their options."""
-    lines = [f"{asker} asks:"]
-    for question in questions:
-        described = (option for option in question.options if option.description)
-        options = (f"- {safe_line(option.label)}: {safe_line(option.description)}" for option in described)
-        lines += [safe_text(question.question), *options]
-    return "\n".join(lines)
 
 
 CLIENT = "mcp"
@@ -759,25 +630,14 @@ class Tools:
         ctx: Context,
         questions: Annotated[list[Question], Field(min_length=1, description="no two with the same text")],
         wait_seconds: Seconds = LONGEST,
-    ) -> ToldVerdict | InputRequiredResult:
+    ) -> ToldVerdict:
         """Ask the human at the console one or more questions and wait for the answers.
 
         While `state` is open nobody has answered: look again with `verdict`, and do not answer for the human.
         """
-        if ctx.request_state is not None:
-            given = answers_in((ctx.input_responses or {}).get(_ROUND), questions)
-            return await self._settled_by(given or await self._outcome(ctx, ctx.request_state, 0), ctx.request_state)
         put = [item.model_dump(by_alias=True, exclude=None if item.header else {"header"}) for item in questions]
         receipt = await self._agent.run(lambda caller: asking.ask_question(caller, questions=put, **_origin()))
-        # guard: no-dialog-beside-a-console
-        if not wait_seconds or not has_dialog(ctx, questions) or await self._agent.run(_is_human_awaited):
-            return await self._answered(ctx, receipt, wait_seconds)
-        ticket = receipt.request_id or ""
-        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:  # asked between two calls: the id comes back with the next
-            asked = ElicitRequest(params=_form(self._agent.name, questions))
-            return InputRequiredResult(input_requests={_ROUND: asked}, request_state=ticket)
-        first = await answers_beside(ctx, self._agent, questions, ticket, seconds=wait_seconds, tell=_teller(ctx))
-        return await self._settled_by(first, ticket)
+        return await self._answered(ctx, receipt, wait_seconds)
 
     async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> ToldVerdict:
         """How a plan or question of yours stands, by its ticket; waits for the answer if asked to."""
@@ -810,13 +670,6 @@ class Tools:
 
     async def _write(self, act: Callable[[Caller], Receipt]) -> CallToolResult:
         return told(written_result(await self._agent.run(act)))
-
-    async def _settled_by(self, first: Answers | RequestRow, request_id: str) -> CallToolResult:
-        """Return the answers of the client's own dialog, unless the console was first."""
-        if isinstance(first, RequestRow):
-            return told(verdict_result(await self._seen(first)))
-        late = await self._agent.run(lambda caller: _ended_here(caller, request_id))
-        return told(verdict_result(await self._seen(late)) if late else answered_here(request_id, first))
 
     async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
         outcome = await self._outcome(ctx, receipt.request_id or "", seconds, receipt.messages[0])
@@ -854,22 +707,6 @@ class Tools:
 
 def _me(caller: Caller) -> Me:
     return me_result(view_of(caller), caller.team.location, human_present=human_present(caller.team))
-
-
-def _is_human_awaited(caller: Caller) -> bool:
-    return is_human_awaited(caller.team)
-
-
-def _ended_here(caller: Caller, request_id: str) -> RequestRow | None:
-    """End a request that was answered in the client; how it stands when the console was first."""
-    try:
-        asking.withdraw(caller, request_id=request_id, reason=ANSWERED_HERE)
-    except TeamError as error:
-        # guard: console-answer-stands
-        if error.code is not Code.ALREADY_ANSWERED:
-            raise
-        return verdict_of(caller.team, request_id, me=caller.actor)
-    return None
 
 
 def inbox_of(caller: Caller, *, received: Received) -> Inbox:

@@ -267,10 +267,10 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "signal-restores-terminal": guard(removed, "trust/test_leaving.py::test_a_signal_ends_it_in_order"),
     "mcp-wait-limit": guard(giving(90.0), "mcp/test_tools.py::test_every_wait_ends_before_clients_give_up"),
-    "console-answer-stands": guard(
-        always, "mcp/test_dialogs.py::test_an_answer_at_a_console_that_was_opened_meanwhile_stands"
+    "mcp-answers-before-it-ends": guard(
+        removed, "mcp/test_start.py::test_what_is_piped_in_is_answered_before_the_server_ends"
     ),
-    "no-dialog-beside-a-console": guard(without(2), "mcp/test_dialogs.py::test_the_team_says_who_is_asked"),
+    "mcp-half-character-answered": guard(never, "mcp/test_start.py::test_a_line_that_cannot_be_handed_on_is_answered"),
     "no-plan-answers-by-mcp": guard(
         never, "mcp/test_tools.py::test_an_answer_cannot_be_sent_as_a_message_not_even_by_the_lead"
     ),

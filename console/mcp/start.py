@@ -1,0 +1,333 @@
+"""Start of `team-console mcp`: what a client asks first is answered before the SDK is imported, which takes a second.
+
+All lines pass through here, in both directions. Three promises are kept by that: `initialize` and `tools/list` have
+their answers at once, from a file that a test compares with what the SDK says; whatever was read before the input ended
+is answered before the server ends; and where the server cannot start, each call says why.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import sys
+import threading
+from collections.abc import Callable, Sequence
+
+from team_console import __version__
+
+TYPE_CHECKING = False  # `typing` would cost each start 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+ANSWERS = os.path.join(os.path.dirname(__file__), "answers.json")
+"""What `initialize` and `tools/list` are answered; `python -m tests.mcp.answers` writes it."""
+_LAST_ANSWERS = 60.0
+"""Seconds for which calls are waited for once the input has ended: longer than any of them takes."""
+_MOST_READ = 1 << 16
+_BRACKETS = re.compile(rb"[\[\]{}]")
+_DEEPEST = 100
+"""Brackets within brackets that the SDK reads in any case: what is deeper it leaves without an answer."""
+_PARSE_ERROR, _INVALID_REQUEST, _INVALID_PARAMS, _INTERNAL_ERROR = -32700, -32600, -32602, -32603
+
+
+def is_mcp(words: Sequence[str]) -> bool:
+    """Return whether these arguments serve a client, on an input and an output that are both there."""
+    if "--help" in words or "-h" in words or sys.stdin is None or sys.stdout is None:
+        return False
+    skip = False
+    for word in words:
+        if skip or word.startswith("-"):
+            skip = not skip and word in ("-t", "--team", "--as")
+            continue
+        return word == "mcp"
+    return False
+
+
+def run_mcp(words: Sequence[str], run: Callable[[Sequence[str]], int]) -> int:
+    """Serve a client by the verb that `run` runs; returns its exit status."""
+    relay = Relay()
+    relay.begin()
+    status = run(words)
+    relay.end(status)
+    return status
+
+
+_reasons: list[str] = []
+
+
+def explain(error: str) -> None:
+    """Keep why the server cannot start, for the calls of a client that was greeted already."""
+    _reasons.append(error)
+
+
+class Relay:
+    """Hands lines on between a client and the server in this process, which has pipes in place of both."""
+
+    def __init__(self) -> None:
+        self._input, self._output = os.dup(0), os.dup(1)
+        from_client, self._to_server = os.pipe()
+        self._from_server, to_client = os.pipe()
+        os.dup2(from_client, 0)
+        os.dup2(to_client, 1)
+        os.close(from_client)
+        os.close(to_client)
+        self._changed = threading.Condition()
+        self._writing = threading.Lock()
+        self._waiting: dict[str, int] = {}  # ids of calls that the server has, as JSON, and how often
+        self._answered_here: set[str] = set()  # of those the server answers as well
+        self._lines: list[bytes] = []  # for the server
+        self._ended = self._is_gone = False
+        self._tools: list[dict[str, Any]] = []  # once the client was greeted
+        self._failure = ""
+        self._is_first = True
+        self._readers: list[threading.Thread] = []
+
+    def begin(self) -> None:
+        """Begin to hand lines on."""
+        for act in (self._read_client, self._feed_server, self._read_server):
+            thread = threading.Thread(target=act, name=act.__name__, daemon=True)
+            self._readers.append(thread)
+            thread.start()
+
+    def end(self, status: int) -> None:
+        """Finish once the server has ended; where it failed after its client was greeted, stay and say so to each
+        call.
+        """
+        sys.stdout.flush()
+        os.dup2(self._output, 1)
+        if not status:
+            return
+        self._readers[2].join()  # what it printed, for no server holds the pipe open
+        with self._changed:
+            self._failure = "; ".join(_reasons) or "the server of team-console ended: its standard error says why"
+            open_calls = [identity for identity, count in self._waiting.items() for _ in range(count)]
+            self._waiting.clear()
+        for identity in open_calls:
+            if identity not in self._answered_here:
+                self._fail(json.loads(identity), _INTERNAL_ERROR, self._failure)
+        with self._changed:
+            self._changed.notify_all()
+        if self._tools:
+            self._readers[0].join()
+
+    # From the client.
+
+    def _read_client(self) -> None:
+        rest = b""
+        while data := self._read(self._input):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                self._take(line)
+        if rest.strip():
+            self._take(rest)
+        threading.Thread(target=self._notice_client_gone, daemon=True).start()
+        with self._changed:
+            # guard: mcp-answers-before-it-ends
+            self._changed.wait_for(lambda: not self._waiting or self._is_gone, _LAST_ANSWERS)
+            self._ended = True
+            self._changed.notify_all()
+
+    def _take(self, line: bytes) -> None:
+        """Answer a line of the client, or hand it on."""
+        if not line.strip():
+            return
+        try:
+            frame = json.loads(line.decode("utf-8", "replace"), parse_constant=_no_number)
+            if _depth(line) > _DEEPEST:
+                raise RecursionError
+        except (ValueError, RecursionError):
+            self._fail(None, _PARSE_ERROR, "This line is no JSON, or nested too deeply.")
+            return
+        identity = frame.get("id") if isinstance(frame, dict) else None
+        is_answer = isinstance(frame, dict) and "method" not in frame and ("result" in frame or "error" in frame)
+        if not is_answer and not _is_message(frame):
+            known = identity if isinstance(identity, (str, int)) and not isinstance(identity, bool) else None
+            self._fail(known, _INVALID_REQUEST, "This line is no request or notification of JSON-RPC 2.0.")
+        elif _has_half_a_character(line, frame):
+            # guard: mcp-half-character-answered
+            if "id" in frame and not is_answer:
+                self._fail(
+                    identity, _INVALID_PARAMS, "A text in it has half a character: a surrogate without its pair."
+                )
+        elif is_answer or "id" not in frame:
+            if frame.get("method") == "notifications/cancelled":
+                self._give_up(frame)
+            self._hand_on(line)
+        else:
+            self._take_request(line, frame)
+
+    def _take_request(self, line: bytes, frame: dict[str, Any]) -> None:
+        key, identity = json.dumps(frame["id"]), frame["id"]
+        result = self._known_answer(frame)
+        is_greeting = result is not None and frame["method"] == "initialize"
+        with self._changed:
+            failure = self._failure
+            if not failure and (result is None or is_greeting):
+                self._waiting[key] = self._waiting.get(key, 0) + 1
+            if is_greeting:
+                self._answered_here.add(key)
+        if result is not None:
+            self._write({"jsonrpc": "2.0", "id": identity, "result": result})
+        if failure:
+            if result is None:
+                self._fail(identity, _INTERNAL_ERROR, failure)
+        elif result is None or is_greeting:
+            self._hand_on(line)
+
+    def _known_answer(self, frame: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the answer to a request that needs no server; None for any other."""
+        method, given = frame["method"], frame.get("params") or {}
+        is_first, self._is_first = self._is_first, False
+        if method == "initialize" and is_first and _is_greeting(given):
+            answers = _answers()
+            if given["protocolVersion"] in answers["versions"]:
+                self._tools = answers["tools"]
+                greeting: dict[str, Any] = answers["initialize"]
+                greeting["serverInfo"]["version"] = __version__
+                return {"protocolVersion": given["protocolVersion"], **greeting}
+        if method == "tools/list" and self._tools and set(given) <= {"_meta"}:
+            return {"tools": self._tools}
+        return None
+
+    def _give_up(self, frame: dict[str, Any]) -> None:
+        """A call that its client gave up is not waited for."""
+        given = frame.get("params")
+        with self._changed:
+            self._waiting.pop(json.dumps(given.get("requestId") if isinstance(given, dict) else None), None)
+            self._changed.notify_all()
+
+    def _notice_client_gone(self) -> None:
+        """Wait until nobody reads the output any more."""
+        waiting = select.poll()
+        waiting.register(self._output, 0)
+        waiting.poll()
+        self._lose_client()
+
+    def _lose_client(self) -> None:
+        with self._changed:
+            self._is_gone = True
+            self._changed.notify_all()
+
+    # To the server, and from it.
+
+    def _hand_on(self, line: bytes) -> None:
+        with self._changed:
+            self._lines.append(line)
+            self._changed.notify_all()
+
+    def _feed_server(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._lines or self._ended)
+                lines, self._lines = self._lines, []
+            if not lines:
+                os.close(self._to_server)
+                return
+            try:
+                _write_all(self._to_server, b"".join(line + b"\n" for line in lines))
+            except OSError:
+                return
+
+    def _read_server(self) -> None:
+        rest = b""
+        while data := self._read(self._from_server):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                self._return(line)
+        if rest:
+            self._write_line(rest)
+
+    def _return(self, line: bytes) -> None:
+        """Write a line of the server for the client, but for an answer that it has."""
+        try:
+            frame = json.loads(line)
+        except ValueError:
+            frame = None
+        is_answer = isinstance(frame, dict) and "method" not in frame
+        key = json.dumps(frame["id"]) if is_answer and "id" in frame else ""
+        if key in self._answered_here:
+            self._answered_here.discard(key)
+        else:
+            self._write_line(line)
+        with self._changed:
+            if key in self._waiting:
+                self._waiting[key] -= 1
+                if not self._waiting[key]:
+                    del self._waiting[key]
+            self._changed.notify_all()
+
+    def _fail(self, identity: object, code: int, words: str) -> None:
+        self._write({"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": words}})
+
+    def _write(self, frame: dict[str, Any]) -> None:
+        self._write_line(json.dumps(frame).encode())
+
+    def _write_line(self, line: bytes) -> None:
+        try:
+            with self._writing:  # one line after the other, from both threads
+                _write_all(self._output, line + b"\n")
+        except OSError:
+            self._lose_client()
+
+    @staticmethod
+    def _read(descriptor: int) -> bytes:
+        try:
+            return os.read(descriptor, _MOST_READ)
+        except OSError:
+            return b""
+
+
+def _is_message(frame: object) -> bool:
+    """Return whether a frame is a request or a notification as the protocol has them."""
+    if not isinstance(frame, dict) or frame.get("jsonrpc") != "2.0" or not isinstance(frame.get("method"), str):
+        return False
+    identity = frame.get("id", "")
+    is_named = isinstance(identity, (str, int)) and not isinstance(identity, bool)
+    return is_named and isinstance(frame.get("params") or {}, dict)
+
+
+def _is_greeting(given: dict[str, Any]) -> bool:
+    client = given.get("clientInfo")
+    return (
+        isinstance(given.get("protocolVersion"), str)
+        and isinstance(given.get("capabilities"), dict)
+        and isinstance(client, dict)
+        and isinstance(client.get("name"), str)
+        and isinstance(client.get("version"), str)
+    )
+
+
+def _has_half_a_character(line: bytes, frame: object) -> bool:
+    if b"\\ud" not in line.lower():
+        return False
+    try:
+        json.dumps(frame, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number in JSON")
+
+
+def _depth(line: bytes) -> int:
+    """Return how many brackets stand open at most, those in texts counted as well."""
+    depth = deepest = 0
+    for mark in _BRACKETS.findall(line):
+        depth += 1 if mark in b"[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _answers() -> dict[str, Any]:
+    with open(ANSWERS, encoding="utf-8") as file:
+        found: dict[str, Any] = json.load(file)
+    return found
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -1,0 +1,182 @@
+"""A client is greeted before the SDK is there, and whatever it asked is answered before the server ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.console.mcp.start import ANSWERS
+
+from tests.conftest import COMMAND, ROOT, clean_environment, next_line
+from tests.mcp.answers import INITIALIZED, VERSIONS, answers_of_the_sdk, greeting, request
+from tests.mcp.conftest import AGENT, LEAD, OTHER, Place
+
+pytestmark = pytest.mark.slow
+
+HALF = r'{"jsonrpc": "2.0", "id": "half", "method": "tools/call", "params": {"arguments": {"to": "\ud83d"}}}'
+
+
+def send(number: int | str) -> dict[str, Any]:
+    """A message to another agent."""
+    arguments = {"to": OTHER, "summary": "one two three four five", "content": f"number {number}"}
+    return request(number, "tools/call", name="send", arguments=arguments)
+
+
+def piped(place: Place, *lines: object, end: str = "\n", **environment: str) -> tuple[int, list[dict[str, Any]], str]:
+    """Status, answers and words of a server that a script pipes lines into."""
+    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + end
+    done = subprocess.run(
+        [*COMMAND, "mcp"],
+        input=text.encode("utf-8", "surrogateescape"),
+        env=clean_environment(**{"TEAM_CONSOLE_AS": AGENT, "TEAM_CONSOLE_TEAM": place.location, **environment}),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
+
+
+def test_the_kept_answers_are_those_of_the_sdk(tmp_path: Path) -> None:
+    assert json.loads(Path(ANSWERS).read_text(encoding="utf-8")) == answers_of_the_sdk(tmp_path), (
+        "write them anew with: python -m tests.mcp.answers"
+    )
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("before", [[], [INITIALIZED]], ids=["first", "after a notification"])
+def test_greeting_and_tools_are_answered_while_the_sdk_cannot_even_be_imported(
+    version: str, before: list[dict[str, Any]], place: Place, tmp_path: Path
+) -> None:
+    """The import waits for a file that comes only once both answers are there."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import builtins, os, sys\n"
+        "real = builtins.__import__\n"
+        "def late(name, *rest, **more):\n"
+        "    if name.partition('.')[0] == 'mcp' and 'mcp' not in sys.modules:\n"
+        "        os.read(os.open(os.environ['GATE'], os.O_RDONLY), 1)\n"
+        "    return real(name, *rest, **more)\n"
+        "builtins.__import__ = late\n"
+    )
+    gate = tmp_path / "gate"
+    subprocess.run(["mkfifo", str(gate)], check=True)
+    environment = clean_environment(
+        TEAM_CONSOLE_AS=AGENT, TEAM_CONSOLE_TEAM=place.location, PYTHONPATH=f"{tmp_path}:{ROOT}", GATE=str(gate)
+    )
+    with subprocess.Popen([*COMMAND, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
+        assert server.stdin is not None
+        frames = [*before, greeting(version, "a"), INITIALIZED, request("b", "tools/list"), request(3, "ping")]
+        server.stdin.write("".join(f"{json.dumps(frame)}\n" for frame in frames).encode())
+        server.stdin.flush()
+        hello, tools = (json.loads(next_line(server.stdout)) for _ in range(2))
+        assert (hello["id"], hello["result"]["protocolVersion"]) == ("a", version)
+        assert (tools["id"], len(tools["result"]["tools"])) == ("b", 10)
+        gate.write_text("x")
+        assert json.loads(next_line(server.stdout)) == {"jsonrpc": "2.0", "id": 3, "result": {}}
+        server.stdin.close()
+        assert server.wait(60) == 0
+
+
+@pytest.mark.parametrize("end", ["\n", ""], ids=["whole", "half a line"])
+def test_what_is_piped_in_is_answered_before_the_server_ends(end: str, place: Place) -> None:
+    sent = [send(name) for name in ("q", 2, "r")]
+    status, answers, said = piped(place, greeting("2025-06-18"), INITIALIZED, *sent, end=end)
+    assert (status, said) == (0, "")
+    assert answers[0]["id"] == 1
+    assert {answer["id"] for answer in answers} == {1, "q", 2, "r"}
+    assert all("error" not in answer for answer in answers)
+    assert len(place.verb("inbox", OTHER)["messages"]) == 3
+
+
+def test_a_version_that_is_not_known_is_left_to_the_sdk(place: Place) -> None:
+    status, answers, _ = piped(place, greeting("2099-01-01"), INITIALIZED, request(2, "tools/list"))
+    assert (status, [answer["id"] for answer in answers]) == (0, [1, 2])
+    assert answers[0]["result"]["protocolVersion"] == "2025-11-25"
+    assert len(answers[1]["result"]["tools"]) == 10
+
+
+def test_a_cursor_is_left_to_the_sdk(place: Place) -> None:
+    _, answers, _ = piped(place, greeting("2025-11-25"), INITIALIZED, request(2, "tools/list", cursor="x"))
+    assert [answer["id"] for answer in answers] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("line", "identity"),
+    [
+        (HALF, "half"),
+        ("{bad", None),
+        ("[" * 5_000, None),
+        ("[]", None),
+        ('{"jsonrpc": "2.0", "id": 5}', 5),
+        ('{"jsonrpc": "1.0", "id": 5, "method": "ping"}', 5),
+        ('{"jsonrpc": "2.0", "id": null, "method": "ping"}', None),
+        ('{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None),
+        ('{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": [1]}', 5),
+        ('{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"a": NaN}}', None),
+        ('{"jsonrpc": "2.0", "id": 5, "method": "x", "params": {"a": ' + "[" * 300 + "]" * 300 + "}}", None),
+    ],
+)
+def test_a_line_that_cannot_be_handed_on_is_answered(line: str, identity: object, place: Place) -> None:
+    status, answers, _ = piped(place, greeting("2025-06-18", "first"), INITIALIZED, line, send("last"))
+    assert status == 0
+    found = {json.dumps(answer["id"]): answer for answer in answers}
+    assert found.keys() == {'"first"', json.dumps(identity), '"last"'}
+    assert "error" in found[json.dumps(identity)]
+    assert "result" in found['"last"']
+
+
+def test_a_server_that_cannot_start_says_why_in_each_call(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp.server.mcpserver'] = None\n")
+    calls = [send("q"), request("r", "resources/list")]
+    environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    status, answers, said = piped(place, greeting("2025-06-18"), INITIALIZED, *calls, **environment)
+    assert status != 0
+    assert "Install it with" in said
+    found = {answer["id"]: answer for answer in answers}
+    assert found.keys() == {1, "q", "r"}
+    for identity in ("q", "r"):
+        assert "Install it with" in found[identity]["error"]["message"]
+    assert place.verb("inbox", OTHER)["messages"] == []
+
+
+def test_a_client_that_is_gone_is_not_waited_for(place: Place) -> None:
+    question = {"question": "Which?", "options": [{"label": "A"}]}
+    call = request("q", "tools/call", name="ask_human", arguments={"questions": [question], "wait_seconds": 45})
+    environment = clean_environment(TEAM_CONSOLE_AS=AGENT, TEAM_CONSOLE_TEAM=place.location)
+    with subprocess.Popen([*COMMAND, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for frame in (
+            greeting("2025-06-18"),
+            INITIALIZED,
+            call,
+            request("w", "tools/call", name="whoami", arguments={}),
+        ):
+            server.stdin.write(json.dumps(frame).encode() + b"\n")
+        server.stdin.flush()
+        while json.loads(next_line(server.stdout))["id"] != "w":
+            pass
+        server.stdin.close()
+        server.stdout.close()
+        assert server.wait(30) == 0
+
+
+def test_a_start_imports_nothing_heavy_before_the_greeting() -> None:
+    code = "import sys; from team_console.console.mcp import start; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True, env=clean_environment())
+    assert set(done.stdout.decode().split()) & {"mcp", "pydantic", "msgspec", "asyncio", "argparse", "typing"} == set()
+
+
+def test_a_question_is_open_until_the_human_answers_at_the_console(place: Place) -> None:
+    """Also for a client with a dialog of its own: what is answered there decided nothing for the team."""
+    hello = greeting("2025-11-25")
+    hello["params"]["capabilities"] = {"elicitation": {}}
+    question = {"question": "Which?", "options": [{"label": "A"}]}
+    call = request("q", "tools/call", name="ask_human", arguments={"questions": [question], "wait_seconds": 0.1})
+    _, answers, _ = piped(place, hello, INITIALIZED, call)
+    assert [answer.get("method") for answer in answers] == [None, None]
+    assert answers[1]["result"]["structuredContent"]["state"] == "open"
+    assert [row["from"] for row in place.verb("requests", "--open", by=LEAD)["requests"]] == [AGENT]
