@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Fields, Message, Priority, Status
-from team_console.store.model.safe import counted, first_of, safe_line, safe_text
+from team_console.store.model.safe import counted, exact_text, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     FURTHER,
     WHY,
@@ -280,13 +280,13 @@ def _same_otherwise(asked: Mapping[str, object], given: Mapping[str, object], pa
 
 def diff_text(lines: Sequence[str]) -> Text:
     """Return a difference as a block."""
-    return Text("\n".join(map(safe_text, lines)), Form.DIFF)
+    return Text("\n".join(map(exact_text, lines)), Form.DIFF)
 
 
 def _exact(text: str) -> str:
     """Safe text in which a carriage return at the end of a line is seen, too."""
     # guard: carriage-returns-seen
-    return "\n".join(map(safe_text, text.removesuffix("\n").split("\n")))
+    return "\n".join(map(exact_text, text.removesuffix("\n").split("\n")))
 
 
 # A message to read: who wrote it to whom, where it is on its way, and what it says.

@@ -254,8 +254,8 @@ def diff(text: str, width: int) -> Iterator[Group]:
 
 SHOWN_CHARACTERS = 100_000
 """Longer texts are cut on the screen, and the cut is said."""
-_SHOWN_OF_DIFF = 2_000_000
-"""The same for a difference: what is left out of it is what a human would not decide on."""
+_SHOWN_EXACTLY = 2_000_000
+"""The same for what a machine reads: what is left out of it is what a human would not decide on."""
 
 
 class Form(Enum):
@@ -516,7 +516,7 @@ _CUT: Line = (("✂ ", "warn"),)
 @lru_cache(maxsize=8)
 def _lines_of(text: str, form: Form, width: int) -> Sequence[Group]:
     """Return the lines of a text, remembered: a fact beside it that changes each minute must not lay it out anew."""
-    most = _SHOWN_OF_DIFF if form is Form.DIFF else SHOWN_CHARACTERS
+    most = SHOWN_CHARACTERS if form in (Form.PROSE, Form.SOURCE) else _SHOWN_EXACTLY
     lines = list(_READERS[form](text[:most].rstrip("\n"), width))
     if len(text) > most:
         lines.append(((), (*_CUT, (f"{len(text) - most:,} more characters are not shown here", "warn"))))

@@ -33,7 +33,7 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.grants import RunningGrant, ends_at
+from team_console.store.protocol.grants import RunningGrant, ends_at, scope_in
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark, remark_on
@@ -581,7 +581,7 @@ def grant(screen: MainScreen, context: ActionContext) -> None:
         prompt = Prompt[PendingDecision](
             "Answer the very same by a grant",
             "\n".join(
-                (safe_line(trial.scope.words, 2000), trial.words, "Every answer it gives is on record as the grant's.")
+                (safe_line(trial.scope.words), trial.words, "Every answer it gives is on record as the grant's.")
             ),
             started,
             ways=tuple(Way(OptionLine(label), "Grant") for label, _, _ in _ENDS),
@@ -606,10 +606,10 @@ def _choose(screen: MainScreen, running: list[RunningGrant]) -> None:
         if decision.way:
             granted = running[decision.way - 1].grant
             do = partial(grants.recall_grant, grant_id=granted.message_id)
-            write = PendingWrite(granted.message_id, f"recall the grant {safe_line(granted.summary, 200)}", do)
+            write = PendingWrite(granted.message_id, f"recall the grant {safe_line(scope_in(granted).words, 200)}", do)
             screen.decide(PendingDecision("recall", (write,), "the grant is recalled"))
 
-    ways = [Way(OptionLine(safe_line(one.grant.summary, 200), _until(screen, one)), "Recall") for one in running]
+    ways = [Way(OptionLine(safe_line(scope_in(one.grant).words), _until(screen, one)), "Recall") for one in running]
     prompt = Prompt[Decision](
         "Grants in force",
         "Recalling one ends it now; what it answered stands.",

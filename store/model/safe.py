@@ -77,6 +77,21 @@ def safe_line(text: object, limit: int | None = None) -> str:
     return safe_text(plain).replace("\n", "⏎").replace("\t", " ")
 
 
+_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+"""Characters that look like a space and are none."""
+
+
+def with_blanks_seen(text: str) -> str:
+    """Return the text with a sign in place of each blank that looks like a space and is none."""
+    # guard: odd-blanks-seen
+    return _BLANKS.sub("\u237d", text)
+
+
+def exact_text(text: object) -> str:
+    """Return safe text of what a machine reads, in which also such blanks are seen."""
+    return with_blanks_seen(safe_text(text))
+
+
 def fenced(text: object, fence: str = "> ") -> list[str]:
     """Quote foreign text as safe lines that each begin with `fence`: none of them passes for a line of ours."""
     return [fence + line if line else fence.rstrip() for line in safe_text(text).split("\n")]

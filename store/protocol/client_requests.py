@@ -20,7 +20,7 @@ from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.clock import from_text
 from team_console.store.model.json_object import distinct
 from team_console.store.model.message import Fields, Message
-from team_console.store.model.safe import fenced, safe_line
+from team_console.store.model.safe import fenced, safe_line, with_blanks_seen
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import mappings, parse_message, text_in
 
@@ -249,7 +249,7 @@ def headline_of(permission: Permission, directory: str = "") -> str:
     subject = _first_line(command_in(given)) or file_seen_from(path_in(given), directory)
     subject = subject or next((line for key in _SUBJECTS if (line := _first_line(given.get(key)))), "")
     subject = subject or ", ".join(islice(_fields_in_words(given), _MOST_FIELDS))
-    return f"{permission.tool}: {subject}" if subject else permission.tool
+    return with_blanks_seen(f"{permission.tool}: {subject}" if subject else permission.tool)
 
 
 def command_in(given: Fields) -> str | None:

@@ -122,3 +122,13 @@ async def test_a_command_that_is_wider_than_the_screen_is_marked_where_it_differ
     async with opened(team, me=LEAD, size=size) as desk:
         await desk.reads("┊ ")
         assert "".join(marked(desk)) == "".join(words)
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", "\u202f"])
+async def test_a_blank_that_is_no_space_is_seen_in_row_page_and_form(team: MemoryTeam, blank: str) -> None:
+    ask(team, f"rm -rf /tmp{blank}/x")
+    async with opened(team) as desk:
+        await desk.shows("Bash: rm -rf /tmp\u237d/x")
+        await desk.reads("│ rm -rf /tmp\u237d/x")
+        await desk.asks("a")
+        await desk.shows("“Bash: rm -rf /tmp\u237d/x”")

@@ -89,3 +89,24 @@ def test_a_question_is_answered_by_the_keys_of_its_options(set_up: SetUp) -> Non
     scenario.wait_for(client, "So be it.")
     assert "PostgreSQL" in scenario.model.results[-1]
     assert scenario.states() == [("question", "answered")]
+
+
+def test_a_preview_and_the_words_beside_an_option_reach_the_model(set_up: SetUp) -> None:
+    previews = {"SQLite": "PRAGMA journal_mode", "PostgreSQL": "CREATE TABLE"}
+    options = [{"label": name, "description": "a store", "preview": text} for name, text in previews.items()]
+    question = {"question": "Which database?", "header": "Database", "options": options, "multiSelect": False}
+    scenario = set_up({"": [(Call("AskUserQuestion", {"questions": [question]}),), (Say("So be it."),)]})
+    console = scenario.open_console()
+    claude = Claude(scenario.place)
+    join_claude(scenario)
+    client = scenario.watch(claude.start())
+    scenario.wait_for(client, READY)
+    prompt(scenario, client, "Ask me")
+    console.wait_for("PRAGMA journal_mode")
+    console.answer("Which database?", "2\tbut smaller")
+    scenario.wait_for(client, "So be it.")
+    result = scenario.model.results[-1]
+    assert '"Which database?"="PostgreSQL"' in result
+    assert "CREATE TABLE" in result
+    assert "notes: but smaller" in result
+    assert scenario.states() == [("question", "answered")]

@@ -85,6 +85,10 @@ GUARDS: Mapping[str, Guard] = {
         "console/test_questions_are_drawn_whole.py"
         "::test_the_preview_of_the_option_under_the_cursor_stands_whole_in_the_reader",
     ),
+    "odd-blanks-seen": guard(
+        only_argument(1),
+        "console/test_alike_is_drawn_whole.py::test_a_blank_that_is_no_space_is_seen_in_row_page_and_form",
+    ),
     "previews-shown": guard(
         never, "console/test_questions_are_drawn_whole.py::test_previews_stand_below_their_options_and_are_counted"
     ),
