@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from datetime import UTC, datetime, timedelta
 from threading import Thread
 from time import monotonic, process_time
 
@@ -18,6 +19,9 @@ from team_console.store.views.rows import View
 
 _AROUND = 15.0
 """Seconds between two looks at the sessions of agents on this machine."""
+_AGAIN, _SHARE = 60.0, 400
+"""Seconds after which a view is made anew though nothing changed, since who is idle, and whose clock is wrong, is told
+by time; and how many times the processor time of a view that is at least, so that rest stays rest in a large team."""
 _PAST = 2000
 """Archived messages the ledger looks back on for the answers of old requests."""
 
@@ -68,6 +72,8 @@ class StoreReader:
         self._board: Projection | None = None
         self._number = 0
         self._view: View | None = None
+        self._read_before: Snapshot | None = None
+        self._holds_until = datetime.max.replace(tzinfo=UTC)
         self._past: HistoryPage | None = None
         self._harm: tuple[Problem, ...] = ()
         self._complete = False
@@ -117,7 +123,7 @@ class StoreReader:
         self._archives = snapshot.archives
         self._number += 1
         readable = snapshot.is_known
-        if readable:
+        if readable and not self._holds(snapshot):
             self._view = self._update(snapshot)
         return ReadResult(self._number, snapshot, self._view, readable, self._team.obstacle(), self._around)
 
@@ -143,14 +149,25 @@ class StoreReader:
         """Ask for the archives again at the next reading: what was lost or harmed may be there again."""
         self._owed = True
 
+    def _holds(self, snapshot: Snapshot) -> bool:
+        """Return whether a new view would be the one before: nothing changed, and time alone makes nothing late."""
+        if self._view is None or self._read_before is None or self._past is not None:
+            return False
+        now = self._team.clock()
+        is_in_time = self._view.now <= now < self._holds_until
+        # guard: idle-makes-no-view
+        return is_in_time and snapshot.tells_same_as(self._read_before)
+
     def _update(self, snapshot: Snapshot) -> View:
         if self._board is None:
             self._board = Projection(self._me)
         seen = replace(snapshot, problems=(*snapshot.problems, *self._harm)) if self._harm else snapshot
         history = self._past.messages if self._past is not None else ()
-        now = self._team.clock()
+        now, began = self._team.clock(), process_time()
         view = self._board.update(seen, now, history, complete=self._complete)
-        self._past = None
+        self._past, self._read_before = None, snapshot
+        again = now + timedelta(seconds=max(_AGAIN, _SHARE * (process_time() - began)))
+        self._holds_until = min(again, view.next_due or again)
         return view
 
 

@@ -241,10 +241,18 @@ class Snapshot(Struct, frozen=True):
         # guard: unreadable-not-empty
         return self.condition in (Condition.OK, Condition.EMPTY)
 
+    def tells_same_as(self, other: Snapshot) -> bool:
+        """Return whether it tells what another does, but for when it was read; the same messages are one object."""
+        same = self.messages is other.messages and self.recorded is other.recorded and self.notes == other.notes
+        return same and all(getattr(self, name) == getattr(other, name) for name in _TELLING)
+
     @property
     def doubt(self) -> Problem | None:
         """The reason why messages may be missing: somebody else wrote the queue. None without one."""
         return next((problem for problem in self.problems if problem.code in (ROLLED_BACK, FOREIGN_WRITE)), None)
+
+
+_TELLING = ("revision", "config", "problems", "condition", "missing", "damaged", "dropped", "archives")
 
 
 class Page(Struct, frozen=True):

@@ -301,3 +301,11 @@ class View(Struct, frozen=True):
     findings: tuple[Problem, ...] = ()
     unanswered: Mapping[str, tuple[Message, ...]] = {}
     stale: bool = False
+
+    @property
+    def next_due(self) -> datetime | None:
+        """The next moment at which time alone makes a request late or over, or a delivery due or expired."""
+        requests = (moment for row in self.requests if row.is_open for moment in (row.due_at, row.expires_at))
+        deliveries = (moment for row in self.deliveries for moment in (row.next_attempt_at, row.expires_at))
+        later = (moment for moment in (*requests, *deliveries) if moment is not None and moment > self.now)
+        return min(later, default=None)

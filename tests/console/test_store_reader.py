@@ -6,9 +6,9 @@ import pytest
 from team_console.console.reader import StoreReader
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.views.rows import View
+from team_console.store.views.rows import RequestState, View
 
-from tests.console.conftest import LEAD
+from tests.console.conftest import LEAD, Clock, hand_in_plan
 from tests.memory_team import MemoryTeam
 
 
@@ -38,3 +38,30 @@ def test_archives_behind_a_server_that_was_away_are_read_when_it_is_back(
     again = _view(reader)
     assert [finding.code for finding in again.findings if finding.code == "UNREADABLE_ARCHIVE"] == []
     assert again.attention == ()
+
+
+def test_a_team_at_rest_costs_no_view_until_time_alone_changes_something(team: MemoryTeam, clock: Clock) -> None:
+    reader = StoreReader(team, LEAD)
+    hand_in_plan(team)
+    reader.read()
+    _view(reader)  # the first that knows the archives
+    first = _view(reader)
+    assert _view(reader) is first
+    clock.advance(1)
+    assert _view(reader) is first
+    hand_in_plan(team, "Another plan that is handed in later")
+    changed = _view(reader)
+    assert changed is not first
+    due = changed.next_due
+    assert due is not None
+    clock.advance((due - clock()).total_seconds())
+    late = _view(reader)
+    assert any(row.state is RequestState.OVERDUE for row in late.requests)
+
+
+def test_a_clock_that_went_back_makes_a_new_view(team: MemoryTeam, clock: Clock) -> None:
+    reader = StoreReader(team, LEAD)
+    reader.read()
+    first = _view(reader)
+    clock.advance(-5)
+    assert _view(reader) is not first

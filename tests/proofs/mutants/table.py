@@ -20,6 +20,10 @@ from tests.proofs.mutants.guards import (
 _GRANTS = "trust/test_forgeries.py::test_nothing_but_a_free_use_of_a_running_grant_answers_by_it"
 
 GUARDS: Mapping[str, Guard] = {
+    "idle-makes-no-view": guard(
+        giving(False),
+        "console/test_store_reader.py::test_a_team_at_rest_costs_no_view_until_time_alone_changes_something",
+    ),
     "times-outside-the-calendar": guard(
         never,
         "cli/test_dates_at_the_end_of_the_calendar.py::test_a_line_of_history_has_the_year_that_was_written_or_none",
