@@ -88,7 +88,7 @@ FILES: Rows = (
     ("rejected/", "drop files that could not be taken in, each with its finding"),
     ("inbox/AGENT.jsonl", "what the router delivered"),
     ("attachments/", "contents above 64 KiB"),
-    ("presence/", "one locked file for each open console and each waiting client; gone with its process"),
+    ("presence/", "a locked file for each open console and waiting client; what each session of a client does now"),
     ("~/.config/team-console/config.toml", "your own settings: theme, keys, columns, notices"),
     ("~/.local/state/team-console/", "drafts, the last place, runs of clients, the log of defects"),
 )

@@ -159,7 +159,7 @@ def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
     # guard: changed-store-is-opened
     if has_changed(look, time.time()) or _anybody(look, "asker-", locked=False) is not False:
         return None
-    if not (name == "SessionEnd" or look.get("wakes_by_hook") or has_waker(files)):
+    if name != "SessionEnd" and look.get("needs_waker") and not has_waker(files):
         return None
     reply, turn = "", files.read(TURN) if TURN in left else None
     if name == "SessionStart":

@@ -152,7 +152,7 @@ class ClientSession:
         look |= {"wait": self.config.wait_for_human, "ask_for": list(self.config.asked_for(self.me))}
         look |= {"mail": any(waiting), "handed": bool(handed_elsewhere(self.caller(self.me), session=""))}
         client = self.client
-        look |= {"client": client.name, "shows_title": client.shows_title, "wakes_by_hook": client.is_woken_by_hook}
+        look |= {"client": client.name, "shows_title": client.shows_title, "needs_waker": client.needs_waker}
         if names == [self.me]:
             self.files.remove(LOOK)
             words = instructions_for(self.team, self.me, by_itself=True)

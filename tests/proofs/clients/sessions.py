@@ -67,9 +67,9 @@ class Claude:
         """Start it on a terminal, interactive."""
         return _terminal(self._command(mode, arguments), self.place, self._environment(teams))
 
-    def run(self, prompt: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, prompt: str, *arguments: str, mode: str = "auto") -> subprocess.CompletedProcess[str]:
         """Run it without a terminal until it is through with `prompt`."""
-        return _run(self._command("auto", ["-p", prompt, *arguments]), self.place, self._environment(False))
+        return _run(self._command(mode, ["-p", prompt, *arguments]), self.place, self._environment(False))
 
     def _command(self, mode: str, arguments: Sequence[str]) -> list[str]:
         program = packages.claude()

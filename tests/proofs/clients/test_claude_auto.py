@@ -35,7 +35,7 @@ def test_dialog_and_desk_stand_side_by_side_and_the_first_answer_wins(set_up: Se
     scenario.wait_for(client, "ceo wants to be asked for: push", "Do you want to proceed?")
     console.reject("git -C sub push", "Not on a Friday")
     scenario.wait_for_result("Not on a Friday")
-    scenario.wait_for(client, "overrides auto mode")
+    scenario.wait_for(client, "ceo wants to be asked for: push")
     console.reject("git push", "Nor this")
     console.wait_for("rm -f old")
     scenario.wait_for(client, "ceo wants to be asked for: delete")
