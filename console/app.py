@@ -144,7 +144,7 @@ class ConsoleApp(ContainedApp[int]):
             place=self.last_place.read(),
         )
         self.main.situation = ScreenState(root=str(team.root or ""))
-        self._keys = KeyQueue(self, super().on_event)
+        self._keys = KeyQueue(self, super().on_event, self.frames)
         for theme in (*THEMES, *TERMINAL):
             self.register_theme(theme)
         self.stylesheet = PatientStylesheet(variables=self.theme_variables)

@@ -6,8 +6,9 @@ import sys
 from collections import deque
 from collections.abc import Awaitable, Callable
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
+from team_console.widgets.frames import Frames
 from textual.app import App
 from textual.events import Event, Key, MouseDown, MouseUp, Paste
 from textual.message_pump import MessagePump
@@ -17,8 +18,18 @@ _LEAVE = "ctrl+q"
 """The key that leaves the console from anywhere."""
 _LAPS = 2
 """How often a key is followed: what it made its widget or a binding send, such as `Submitted`, travels behind it."""
+REPEAT = 0.7
+"""Seconds within which the same key again is held down or bounces; terminals repeat one from 0.25 to 0.66 s on."""
 _MOST, _AGAIN = 8.0, 0.01
 """Seconds for which a screen that opens or writes holds keys back at most, and between two looks at it."""
+
+
+class _Pressed(NamedTuple):
+    """What came from a hand, the last frame that the terminal held then, and whether it is the key before again."""
+
+    event: Event
+    frame: int
+    is_repeat: bool
 
 
 class KeyQueue:
@@ -30,13 +41,15 @@ class KeyQueue:
     What a widget makes of a key, such as an enter that submits a field, travels the same way one step behind the key,
     so the next one follows that, too. A screen that is opening, or a form that is handing in, has its keys wait until
     it is done (`takes_keys`). What was typed before a form could be read, the form may refuse (`refuses`): it was meant
-    for something else.
+    for something else. What the terminal held when a key came stands in `frames` while the key is on its way.
     """
 
-    def __init__(self, app: App[Any], dispatch: Callable[[Event], Awaitable[None]]) -> None:
+    def __init__(self, app: App[Any], dispatch: Callable[[Event], Awaitable[None]], frames: Frames) -> None:
         self._app = app
         self._dispatch = dispatch
-        self._waiting: deque[Event] = deque()
+        self._frames = frames
+        self._waiting: deque[_Pressed] = deque()
+        self._before, self._before_at = "", 0.0
         self._last: MessagePump | None = None
         self._is_typing = self._following = False
         self._held_since: float | None = None
@@ -48,10 +61,13 @@ class KeyQueue:
 
     async def take(self, event: Event) -> None:
         """Let `event` take effect in its turn; one that asks again to leave does not wait for what may be stuck."""
-        if _leaves(event) and any(map(_leaves, self._waiting)):
+        if _leaves(event) and any(_leaves(waiting.event) for waiting in self._waiting):
             await self._dispatch(event)
             return
-        self._waiting.append(event)
+        key = event.key if isinstance(event, Key) else ""
+        is_repeat = bool(key) and key == self._before and event.time - self._before_at < REPEAT
+        self._before, self._before_at = key, event.time
+        self._waiting.append(_Pressed(event, self._frames.held, is_repeat))
         if not self._following and self._held_since is None:
             await self._hand_out()
 
@@ -69,9 +85,10 @@ class KeyQueue:
             self._held_since = monotonic()
         if monotonic() - self._held_since > _MOST:
             self._held_since = None
-            if any(map(_leaves, self._waiting)):  # what stands in front will not come: leave, without 8 s for each key
+            if any(_leaves(waiting.event) for waiting in self._waiting):
+                # What stands in front will not come: leave, without 8 s for each key.
                 # guard: keys-before-leaving
-                self._waiting = deque(filter(_leaves, self._waiting))
+                self._waiting = deque(waiting for waiting in self._waiting if _leaves(waiting.event))
             return False
         self._app.set_timer(_AGAIN, self._look_again)
         return True
@@ -83,7 +100,7 @@ class KeyQueue:
 
     async def _hand_out(self) -> None:
         while self._waiting:
-            event = self._waiting[0]
+            event = self._waiting[0].event
             target = (self._app.focused or self._app.screen) if isinstance(event, Key | Paste) else None
             is_typing = _is_letter(event) and _is_typed_in(target)
             if self._last is not None and not (is_typing and self._is_typing and self._last is target):
@@ -92,7 +109,9 @@ class KeyQueue:
                 return
             if self._is_held():
                 return
-            event = self._waiting.popleft()  # another one when a screen that never came was given up
+            # Another one when a screen that never came was given up.
+            event, self._frames.pressed, self._frames.is_repeat = self._waiting.popleft()
+            self._frames.key = event.key if isinstance(event, Key) else ""
             if self._is_refused(event):
                 continue
             await self._dispatch(event)

@@ -40,6 +40,7 @@ from team_console.store.views.rows import RequestRow
 from team_console.widgets.bars import Banner, Card, FewLines, KeyBar, KeyHint, StatusLine, TabBar, TipBar, UndoBar
 from team_console.widgets.detail import Detail
 from team_console.widgets.form import Behind
+from team_console.widgets.frames import Frames, frames_of
 from team_console.widgets.team import TeamColumn, TeamStrip
 from textual import on
 from textual.app import ComposeResult
@@ -180,6 +181,20 @@ class MainScreen(Screen[None]):
     def pane(self) -> Pane[Any]:
         """The list in front."""
         return self._panes[self.mode]
+
+    @property
+    def frames(self) -> Frames:
+        """The frames of the console, and what was on them when a key was pressed."""
+        frames = frames_of(self)
+        assert frames is not None
+        return frames
+
+    def keep_painted(self) -> None:
+        """Keep what was painted until now, in the list in front and in what its form shows."""
+        self.pane.keep_painted(self.pane.detail)
+        if self._form is not None:
+            for excerpt in self._form.query(Detail):
+                self.pane.keep_painted(excerpt)
 
     @property
     def listing(self) -> Pane[Any] | None:

@@ -332,7 +332,7 @@ class UndoBar(OneLine):
     UndoBar { display: none; padding: 0 1; background: $warning 14%; }
     UndoBar.-shown { display: block; }
     """
-    HELP: ClassVar[str] = "Decisions that are not sent yet: U undoes the last one, enter sends all of them now."
+    HELP: ClassVar[str] = "Decisions that are not sent yet: U undoes the last one, W writes all of them now."
 
     def show(self, words: str, seconds: int, *, more: int = 0) -> None:
         """Show the decision `words`, safe text; empty for none.
@@ -344,7 +344,7 @@ class UndoBar(OneLine):
         self.set_class(bool(words), "-shown")
         others = f" and {more:,} more" if more else ""
         left: Line = ((f"◔ sends in {seconds} s: ", "alert"), (words, "strong"), (others, ""))
-        right: Line = (("  ", ""), ("U", "key"), (" undo  ", "muted"), ("enter", "key"), (" send now", "muted"))
+        right: Line = (("  ", ""), ("U", "key"), (" undo  ", "muted"), ("W", "key"), (" write now", "muted"))
         self.set_line(left, right)
 
 

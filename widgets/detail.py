@@ -266,7 +266,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         part = next((part for part in self.document.parts if part.token == token), None)
         return part.seen if part is not None else self.document.seen
 
-    def marks(self, frames: Frames) -> Iterator[Mark]:
+    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
         """Yield a mark for each line of a request that stands on the terminal now and was never held before."""
         top = self.scroll_offset.y
         new = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -17,7 +18,9 @@ from team_console.widgets.detail import Detail
 from team_console.widgets.details import diff_text
 from team_console.widgets.document import Block, Document, Heading
 from team_console.widgets.fields import AnyField, Note, Options, bring_into_sight
+from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
 from team_console.widgets.overlay import Overlay
+from team_console.widgets.text import text_of
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -28,7 +31,6 @@ from textual.geometry import NULL_SIZE, Region
 from textual.message import Message
 from textual.screen import ModalScreen, Screen
 from textual.signal import Signal
-from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
@@ -39,14 +41,15 @@ class AskAgain(TeamError):
 
     Attributes:
         diff: Lines of a unified diff from what was shown to what there is.
+        of: The token of the request as it is now, under which the painted lines of the difference are counted.
         may_go_on: Whether handing in again decides on what the diff shows.
     """
 
-    def __init__(self, diff: tuple[str, ...], *, may_go_on: bool = True, why: str = "") -> None:
+    def __init__(self, diff: tuple[str, ...], *, of: str = "", may_go_on: bool = True, why: str = "") -> None:
         text = why or "it changed while you were deciding; nothing was written"
         go_on, leave = "Read what is new; hand in again to decide on it.", "esc keeps your words; open it again."
         super().__init__(Code.INVALID_REQUEST_ID, text, go_on if may_go_on else leave)
-        self.diff = diff
+        self.diff, self.of = diff, of
         self.may_go_on = may_go_on
 
 
@@ -79,10 +82,10 @@ class Excerpt(Detail):
         """Show what it was made with."""
         self.put(*self._blocks)
 
-    def put(self, *blocks: Block) -> None:
-        """Show these blocks."""
+    def put(self, *blocks: Block, token: str = "") -> None:
+        """Show these blocks; their painted lines are counted under `token`."""
         self.display = bool(blocks)
-        self.show(Document(key="excerpt", title="", blocks=blocks))
+        self.show(Document(key="excerpt", title="", blocks=blocks, token=token))
         self._grow()
 
     def on_resize(self, event: Resize) -> None:
@@ -124,6 +127,8 @@ _FRAME = 2
 """Lines of the border and of the keys."""
 _NEW = 6
 """Lines of what is new that are shown at once; more of them scroll."""
+CHANGED = "changed:"
+"""Stands before the token of a request under which the painted lines of its difference are counted."""
 KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
 LOOK = 0.7
@@ -131,8 +136,8 @@ LOOK = 0.7
 _TO_LOOK = frozenset({"escape", "pageup", "pagedown", "ctrl+up", "ctrl+down"})
 """Keys that count all the same: they leave, or scroll what it is about."""
 _HANDS_IN = frozenset({"enter", "ctrl+s", "ctrl+enter"})
-_AT_ONCE = _HANDS_IN | {"a", "escape"}
-"""Keys that may be typed in a row with the one that opens a form to say yes, before it stands there."""
+_DRAWN_OTHERWISE = 2.0
+"""Seconds after which a form counts as drawn though the terminal shows its words otherwise than they were written."""
 Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
 ResultT = TypeVar("ResultT")
@@ -143,7 +148,9 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     What `answer` returns runs in a thread; the form closes with its result, or shows its `TeamError` and stays.
     Enter hands in, in every field of every form. A field that may stay empty is opened by `n`, so that no letter is
-    text by itself. What was typed before the form could be read does nothing, and it says so.
+    text by itself. What was pressed before the terminal held the form, as it stands now, does nothing, and it says so;
+    so does a key that is held down. Behind letters that were refused it takes no enter more: they were meant for
+    something else, and so may be the enter behind them.
 
     Attributes:
         behind: The screen it stands on; None for one that stands alone.
@@ -177,7 +184,6 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         Binding("escape", "leave", "Leave", show=False),
         Binding("enter", "hand_in", "Hand in", show=False),
         Binding("n", "write_note", "With a note", show=False),
-        Binding("a", "confirm", "Yes", show=False),
         Binding("ctrl+s,ctrl+enter", "hand_in", "Hand in", show=False, priority=True),
         Binding("pageup,ctrl+up", "scroll_behind(-0.5)", "Scroll what it is about", show=False, priority=True),
         Binding("pagedown,ctrl+down", "scroll_behind(0.5)", "Scroll what it is about", show=False, priority=True),
@@ -206,9 +212,12 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self._typed_in: Widget | None = None
         self._keeping: Timer | None = None
         self.warning = self._outcome = self._said = ""
-        self._painted_at = self._stood_at = self._counts_from = 0.0
+        self._counts_from = self._changed_at = 0.0
         self._refused = 0
-        self._was_refused = self._can_be_mended = False
+        self._is_given_up = self._can_be_mended = False
+        self._held_since: int | None = None
+        self._held_words: tuple[str, int] = "", 0
+        self._held_terms: tuple[object, int] = (), 0
 
     # What each form says for itself.
 
@@ -228,10 +237,9 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form, the most important ones first; what does not fit is left out."""
 
-    @property
-    def says_yes(self) -> bool:
-        """Whether pressing the key that opened the form again submits it, as enter does."""
-        return False
+    def terms(self) -> object:
+        """Return what enter would do now, apart from words that are typed: enter counts once the terminal shows it."""
+        return self.title_words(), self.verb(), tuple(options.chosen for options in self.query(Options))
 
     def title_words(self) -> str:
         """Safe text on the border."""
@@ -290,6 +298,9 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         if self.behind is not None:
             self.behind.laid_out.subscribe(self, self._follow, immediate=True)
         self.screen_layout_refresh_signal.subscribe(self, self._keep_place, immediate=True)
+        self._changed_at = monotonic()
+        if (frames := frames_of(self)) is not None:
+            frames.watch(self)
 
     def on_screen_resume(self) -> None:
         """It stands there: from now on keys are its own. Work that ended while something lay over it closes it now."""
@@ -300,10 +311,8 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self.call_after_refresh(self._ready)
 
     def _ready(self) -> None:
-        if not self._is_ready:
-            self._stood_at = self._painted_at
-            if self.warning:
-                self._say(f"△ {self.warning} Review it, then press enter; before that no key counts.")
+        if not self._is_ready and self.warning:
+            self._say(f"△ {self.warning} Review it, then press enter; before that no key counts.")
         self._is_ready = True
         self.leave_room()
 
@@ -370,10 +379,65 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         """Whether the form is mounted and not busy; until then keys are queued. A key may also cancel its work."""
         return self._is_ready and (not self._busy or self._give_up is not None)
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Return its lines, which can be seen from the first time on."""
-        self._painted_at = self._painted_at or monotonic()
-        return super().render_lines(crop)
+    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
+        """Yield a mark for what the terminal shows of the form: that it is there, what it says, what enter would do."""
+        is_late = monotonic() - self._changed_at > _DRAWN_OTHERWISE
+        button = self.query_one("#hand-in", Button)
+        shows_verb = is_late or frames.shows(str(button.label), visible_region(button))
+        if not shows_verb:
+            return
+        if self._held_since is None:
+            yield self._hold_form
+        line = self.query_one(".form--error")
+        if self._said != self._held_words[0] and (is_late or frames.shows(self._said, visible_region(line))):
+            yield partial(self._hold_words, self._said)
+        terms = self.terms()
+        if terms != self._held_terms[0] and all(map(partial(self._shows_choice, frames), self.query(Options))):
+            yield partial(self._hold_terms, terms)
+
+    @staticmethod
+    def _shows_choice(frames: Frames, options: Options) -> bool:
+        """Return whether the terminal shows what is chosen, as far as the options are in sight."""
+        room, seen = options.content_region, visible_region(options)
+        lines = options.lines_at(room.width)
+        return all(
+            frames.shows(text_of(lines[at - room.y]), Region(room.x, at, room.width, 1))
+            for at in seen.line_range
+            if 0 <= at - room.y < len(lines)
+        )
+
+    def _hold_form(self, frame: int) -> None:
+        self._held_since = frame if self._held_since is None else self._held_since
+
+    def _hold_words(self, said: str, frame: int) -> None:
+        if said != self._held_words[0]:  # else an earlier frame had them
+            self._held_words = said, frame
+
+    def _hold_terms(self, terms: object, frame: int) -> None:
+        if terms != self._held_terms[0] and terms == self.terms():
+            self._held_terms = terms, frame
+
+    def _is_read_by(self, frames: Frames) -> bool:
+        """Return whether form and message were held when the key under way was pressed."""
+        said, at = self._held_words
+        has_words = not self._said or (said == self._said and at <= frames.pressed)
+        return self._held_since is not None and self._held_since <= frames.pressed and has_words
+
+    def _why_not_now(self) -> str:
+        """Return why the key under way hands nothing in; empty when it does."""
+        frames = frames_of(self)
+        if self._is_given_up:
+            return "Letters were typed that do nothing here. esc closes the form; nothing typed is lost."
+        if frames is None:
+            return ""
+        # guard: held-key-is-one-press
+        if frames.is_repeat:
+            return "A key that is held down counts once. Press it again."
+        terms, at = self._held_terms
+        # guard: enter-for-what-was-painted
+        if not self._is_read_by(frames) or terms != self.terms() or at > frames.pressed:
+            return "It was pressed before this was drawn. Review it, then press it again."
+        return ""
 
     def refuses(self, event: Event) -> bool:
         """Return whether what was typed must not act: it was meant for something else, or nobody can have read this
@@ -381,31 +445,34 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
         What follows a refused key is refused as well until there was a pause: it belongs to the same words.
         """
-        key = event.key if isinstance(event, Key) else ""
-        if event.time < self._stood_at:
-            goes_on = self.says_yes and not self.draft and not self.warning and not self._was_refused
-            refused = key not in (_AT_ONCE if goes_on else ("escape",)) or self._refused > 0
-        elif key in _TO_LOOK or not isinstance(event, Key | Paste):
-            refused = False
-        elif event.time < self._counts_from or (self.warning and key not in _HANDS_IN):
-            refused = True
-        else:
+        key, frames = event.key if isinstance(event, Key) else "", frames_of(self)
+        if key in _TO_LOOK or not isinstance(event, Key | Paste):
+            return False
+        is_letter = isinstance(event, Key) and event.is_printable
+        is_text = isinstance(self.focused, Input | TextArea)
+        refused = (
+            (frames is not None and not self._is_read_by(frames))
+            or event.time < self._counts_from
+            or (bool(self.warning) and key not in _HANDS_IN)
             # A letter that does nothing here: one that types a note would miss that none was opened.
-            is_letter = isinstance(event, Key) and event.is_printable
-            refused = is_letter and not isinstance(self.focused, Input | TextArea) and key not in self.active_bindings
+            or (is_letter and not is_text and key not in self.active_bindings)
+            or (isinstance(event, Paste) and not is_text)
+        )
         if refused:
-            self._was_refused = True
-            self._refused += isinstance(event, Key | Paste)
+            self._refused += 1
             self._counts_from = max(self._counts_from, event.time + LOOK)
+            is_held = frames is not None and frames.is_repeat
+            # guard: no-enter-behind-refused-letters
+            self._is_given_up = self._is_given_up or (
+                not (is_text or is_held or self._busy) and (is_letter or isinstance(event, Paste))
+            )
             self._show_said()
         return refused
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The keys for a note and for yes are there where they do something."""
+        """The key for a note is there where it does something."""
         if action == "write_note":
             return bool(self.query(".form--optional"))
-        if action == "confirm":
-            return self.says_yes and not self._was_refused
         return super().check_action(action, parameters)
 
     def action_write_note(self) -> None:
@@ -414,10 +481,6 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         row.display = True
         self.set_focus(row.query("Note, Field").first(Widget))
         self.call_after_refresh(self.leave_room)
-
-    def action_confirm(self) -> None:
-        """Say yes, as enter does; only where nothing was refused."""
-        self.action_hand_in()
 
     def action_scroll_behind(self, pages: float) -> None:
         """Scroll what the form is about."""
@@ -491,14 +554,19 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         """Act on what was typed."""
         if self._busy:
             return
+        if why := self._why_not_now():
+            self._say(f"△ {why}")
+            return
         if self.warning:
             # Refused once, because what it is about is not what stood there; keys typed in a row do not go on.
             why, self.warning = self.warning, ""
             self._say(f"△ {why} Review it, then press enter again.")
-            self._counts_from = self._stood_at + LOOK
+            self._counts_from = monotonic() + LOOK
             return
         if monotonic() < self._counts_from:
             return
+        if (frames := frames_of(self)) is not None:
+            frames.decide()
         try:
             act = self.answer()
         except TeamError as error:
@@ -568,10 +636,11 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         text, hint = safe_text(error.message), f"\n{safe_text(error.hint)}" if error.hint else ""
         if isinstance(error, AskAgain):
             heading = Heading(f"changed since it was shown · {counts_of(error.diff)}")
-            self.query_one("#changed", Excerpt).put(*(heading, diff_text(error.diff)) if error.diff else ())
+            blocks = (heading, diff_text(error.diff)) if error.diff else ()
+            self.query_one("#changed", Excerpt).put(*blocks, token=f"{CHANGED}{error.of}" if error.of else "")
             self._say(f"△ {text}{hint}")
             # A key that was typed before it could be read does not hand the form in.
-            self._counts_from = self._stood_at + LOOK
+            self._counts_from = monotonic() + LOOK
         elif isinstance(error, Stopped):
             self._say(f"△ {text}; nothing was written.")
         else:
@@ -582,13 +651,13 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     def _say(self, text: str) -> None:
         """Say something new: what was typed before it stood there, was typed without knowing it."""
         self._said, self._refused, self._can_be_mended = text, 0, False
-        self._was_refused = self._was_refused or bool(text)
-        self._stood_at = monotonic()
+        self._changed_at = monotonic()
         self._show_said()
 
     def _show_said(self) -> None:
         """Show the message line, and the number of keys that did nothing."""
         keys = f"△ {counted(self._refused, 'key')} did nothing: typed too early, or no key of this form"
+        keys += " · esc first, then open it again" * self._is_given_up
         text = "\n".join(filter(None, (self._said, keys * bool(self._refused))))
         line = self.query_one(".form--error", Static)
         line.update(Content(text))

@@ -16,6 +16,7 @@ from team_console.widgets.details import anchor_of, diff_text
 from team_console.widgets.document import Block, Heading, Lines
 from team_console.widgets.fields import Choice, Completer, Field, Letter, Note, OptionLine, Options, with_name
 from team_console.widgets.form import Draft, Excerpt, Form, row
+from team_console.widgets.frames import Frames, Mark
 from team_console.widgets.text import Line, pad
 from textual import on, work
 from textual.app import ComposeResult
@@ -39,7 +40,7 @@ class AnswerForm(Form[ResultT]):
     DEFAULT_CSS = """
     AnswerForm .answer--question { height: auto; margin-top: 1; text-style: bold; }
     """
-    HELP = "The keys 1 to 9 choose an option, tab goes on, n opens own words. Enter or a confirms, esc goes back."
+    HELP = "The keys 1 to 9 choose an option, tab goes on, n opens own words. Enter answers, esc goes back."
 
     def __init__(
         self,
@@ -67,11 +68,6 @@ class AnswerForm(Form[ResultT]):
         most = max(len(question.options) for question in self._questions)
         choose = (f"1-{min(most, 9)} choose",) if most else ()
         return "enter answer", *choose, "n own words", "esc not now", "tab next"
-
-    @property
-    def says_yes(self) -> bool:
-        """True where every question can be answered by choosing."""
-        return all(question.options for question in self._questions)
 
     def fields(self) -> ComposeResult:
         """Yield each question with its options and a line for own words."""
@@ -191,8 +187,8 @@ class Way(Struct, frozen=True):
     refuses: bool = False
 
 
-class Decision(Struct, frozen=True):
-    """What was decided.
+class Answered(Struct, frozen=True):
+    """What was chosen and typed.
 
     Attributes:
         way: The place of the chosen way, from 0.
@@ -227,7 +223,7 @@ class Prompt(Form[ResultT]):
         self,
         title: str,
         about: str,
-        act: Callable[[Decision], ResultT],
+        act: Callable[[Answered], ResultT],
         *,
         ways: Sequence[Way],
         label: str = "note",
@@ -294,11 +290,6 @@ class Prompt(Form[ResultT]):
             *("^e editor", "^j line") * (self._required and not self._is_line),
         )
 
-    @property
-    def says_yes(self) -> bool:
-        """True where the chosen way is a yes that needs no words."""
-        return bool(self._label) and not (self._required or self._is_line or self._way.refuses)
-
     def fields(self) -> ComposeResult:
         """Compose the edited text, the ways, the words, the second line and the consequences."""
         get = self.draft.get
@@ -346,7 +337,7 @@ class Prompt(Form[ResultT]):
                 raise TeamError(Code.MISSING_REASON, f"{self._label}: nothing was typed", "Fill it in first.")
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
         edited = self._edited if self._is_edited and not way.refuses else None
-        decision = Decision(self._ways.index(way), words, typed.get("second", "").strip(), edited)
+        decision = Answered(self._ways.index(way), words, typed.get("second", "").strip(), edited)
         return lambda: self._act_on(decision)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -640,32 +631,28 @@ _FEWEST = 2
 
 
 class Item(Struct, frozen=True):
-    """One of the things, all safe text.
-
-    Attributes:
-        subject: Names it.
-        looked_at: Whether its text was on the screen.
-        unread: How much of it was, where that is not all.
-    """
+    """One of the things, all safe text; `subject` names it."""
 
     subject: str
     kind: str
     who: str
     what: str
-    looked_at: bool = True
-    unread: str = ""
 
 
 class Many(Form[ResultT]):
-    """A list of things and the words for all of them."""
+    """A list of things and the words for all of them. What was not shown whole is not among them, and it says which."""
 
     DEFAULT_CSS = """
     Many #unseen { color: $text-warning; text-style: bold; }
     Many Excerpt { margin-top: 0; }
     """
-    HELP = "Enter decides on all that is listed, ctrl+o leaves out what was not opened yet, esc goes back."
+    HELP = (
+        "Enter decides on what is listed without a dash: all that was shown whole. Page up and down scroll what is "
+        "behind, ctrl+up and ctrl+down the list. esc goes back."
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+o", "leave_out", "Leave out what was never shown", show=False, priority=True),
+        Binding("ctrl+up", "scroll_items(-1)", "Scroll the list", show=False, priority=True),
+        Binding("ctrl+down", "scroll_items(1)", "Scroll the list", show=False, priority=True),
     ]
     share = 0.75
 
@@ -675,6 +662,7 @@ class Many(Form[ResultT]):
         act: Callable[[Sequence[str], str], ResultT],
         *,
         verb: str,
+        unseen: Callable[[str], str],
         label: str = "",
         required: bool = False,
         notes: Sequence[str] = (),
@@ -683,19 +671,41 @@ class Many(Form[ResultT]):
 
         Args:
             act: Takes the subjects that are meant and the words, in a thread.
+            unseen: Subject -> what of it was not shown so far, safe text; empty when all of it was.
             label: The name of the field for words; empty for none.
             required: Whether empty words are refused.
             notes: What is left alone and why, safe text.
         """
         super().__init__("", "", verb)
-        self._items, self._act_on = tuple(items), act
+        self._items, self._act_on, self._unseen = tuple(items), act, unseen
         self._label, self._required, self._notes = label, required, tuple(notes)
-        self._leaves_out = False
+        self._left = self._not_whole()
+
+    def _not_whole(self) -> Mapping[str, str]:
+        """Subject -> what of it was not shown, for those that are not decided on."""
+        return {item.subject: why for item in self._items if (why := self._unseen(item.subject))}
 
     @property
     def meant(self) -> tuple[Item, ...]:
-        """The items that are decided on."""
-        return tuple(item for item in self._items if item.looked_at or not self._leaves_out)
+        """The items that are decided on, as the form shows them."""
+        return tuple(item for item in self._items if item.subject not in self._left)
+
+    def terms(self) -> object:
+        """See `Form.terms`; what is meant by it as well."""
+        return super().terms(), self.meant
+
+    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
+        """Look again, whenever the terminal holds more, whether something was shown whole by now."""
+        yield from super().new_in_frame(frames)
+        if self._left:
+            yield lambda frame: self._look_again()
+
+    def _look_again(self) -> None:
+        left = self._not_whole()
+        if left != self._left and not self.is_at_work:
+            self._left = left
+            self._show_items()
+            self.show_verb()
 
     def title_words(self) -> str:
         """Return the decision and the number of its items."""
@@ -707,15 +717,9 @@ class Many(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""
-        out = "^o take all" if self._leaves_out else "^o leave out unseen"
-        is_unseen = not all(item.looked_at for item in self._items)
-        note = bool(self._label) and not self._required
-        return f"enter {self.verb().lower()}", *("n with a note",) * note, *(out,) * is_unseen, "esc not now"
-
-    @property
-    def says_yes(self) -> bool:
-        """True where no words are required and every item was looked at."""
-        return not self._required and all(item.looked_at and not item.unread for item in self.meant)
+        note, more = bool(self._label) and not self._required, bool(self._left)
+        scrolls = ("PgDn shows more",) * more
+        return f"enter {self.verb().lower()}", *("n with a note",) * note, *scrolls, "esc not now"
 
     def fields(self) -> ComposeResult:
         """Compose the warning on items never looked at, the list, what is left out, and the words."""
@@ -744,24 +748,18 @@ class Many(Form[ResultT]):
 
     def answer(self) -> Callable[[], ResultT]:
         """Return the decision on the chosen items."""
-        words = self.typed().get("words", "").strip()
+        words, subjects = self.typed().get("words", "").strip(), [item.subject for item in self.meant]
+        if not subjects:
+            text = "none of them was shown whole; what was not read is not decided together with others"
+            raise TeamError(Code.MISSING_CONTENT, text, "esc, open each and read it to its end.")
         if self._required and not words:
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; each asker reads it.")
-        subjects = [item.subject for item in self.meant]
-        if not subjects:
-            raise TeamError(Code.MISSING_CONTENT, "all of them are left out", "ctrl+o takes them in again.")
         return lambda: self._act_on(subjects, words)
 
-    def action_leave_out(self) -> None:
-        """Leave out what was never on the screen, or take it in again."""
-        self._leaves_out = not self._leaves_out
-        self._show_items()
-        self.show_verb()
-
-    def action_scroll_behind(self, pages: float) -> None:
+    def action_scroll_items(self, direction: int) -> None:
         """Scroll the list."""
         items = self.query_one("#items")
-        items.scroll_relative(y=round(pages * 2 * items.size.height), animate=False)
+        items.scroll_relative(y=direction * max(1, items.size.height - 1), animate=False)
 
     def _show_items(self) -> None:
         warned = self._warned()
@@ -771,21 +769,12 @@ class Many(Form[ResultT]):
         self.query_one("#items", Excerpt).put(Lines(tuple(map(self._line, self._items)), is_table=True))
 
     def _warned(self) -> str:
-        """Return whose texts were never on the screen; empty when all were."""
-        unseen = dict.fromkeys(item.who for item in self._items if not item.looked_at)
-        number = sum(not item.looked_at for item in self._items)
-        part = [f"{item.who} {item.unread}" for item in self._items if item.looked_at and item.unread]
-        told = []
-        if unseen:
-            out = "left out, " * self._leaves_out
-            told.append(f"{out}{number:,} not opened yet: {first_of(list(unseen), _NAMED)}")
-        if part:
-            told.append(f"not read to the end: {'; '.join(part[:_NAMED])}{' …' * (len(part) > _NAMED)}")
-        return f"△ {'; '.join(told)}" if told else ""
+        """Return what stays because it was not shown whole; empty when all of them were."""
+        who = list(dict.fromkeys(item.who for item in self._items if item.subject in self._left))
+        return f"△ {len(self._left):,} not shown whole stay: {first_of(who, _NAMED)}" if who else ""
 
     def _line(self, item: Item) -> Line:
-        out = self._leaves_out and not item.looked_at
-        sign = ("− ", "faint") if out else ("  ", "") if item.looked_at and not item.unread else ("△ ", "alert")
-        tone = "faint" if out else ""
+        sign, tone = (("− ", "faint"), "faint") if item.subject in self._left else (("  ", ""), "")
         columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (pad(item.who, _NAME) + " ", tone))
-        return sign, *columns, (item.what, tone)
+        why = self._left.get(item.subject, "")
+        return sign, *columns, (f"{why} · {item.what}" if why else item.what, tone)

@@ -35,7 +35,7 @@ class FrameHeld(Message):
 class Framed(Protocol):
     """A widget that wants to know which frame had it."""
 
-    def marks(self, frames: Frames) -> Iterable[Mark]:
+    def new_in_frame(self, frames: Frames) -> Iterable[Mark]:
         """Return what to call once the frame that was just drawn is held."""
 
 
@@ -45,7 +45,9 @@ class Frames:
     Attributes:
         held: The last frame that the terminal is known to hold.
         pressed: The last frame that was held when the key under way was pressed.
+        key: The name of that key; empty for the mouse.
         is_repeat: Whether the key under way is the one before it again, held down or bouncing.
+        decided: What was held when the last key was pressed that decided, and its name.
     """
 
     def __init__(self, tell_when_held: Callable[[int], None], text_at: TextAt) -> None:
@@ -56,11 +58,15 @@ class Frames:
             text_at: What the terminal shows.
         """
         self.held = self.pressed = self._drawn = 0
-        self.is_repeat = False
+        self.is_repeat, self.key, self.decided = False, "", (0, "")
         self._text_at = text_at
         self._tell_when_held = tell_when_held
         self._widgets: WeakSet[Widget] = WeakSet()
         self._waiting: deque[tuple[int, Sequence[Mark]]] = deque()
+
+    def decide(self) -> None:
+        """Note that the key under way decides."""
+        self.decided = self.pressed, self.key
 
     def watch(self, widget: Widget) -> None:
         """Ask `widget`, which is `Framed`, after each frame what of it was new in that."""
@@ -71,7 +77,7 @@ class Frames:
         marks: list[Mark] = []
         for widget in tuple(self._widgets):
             if widget.is_attached and widget.display and widget.screen in screens:
-                marks += widget.marks(self)  # type: ignore[attr-defined]
+                marks += widget.new_in_frame(self)  # type: ignore[attr-defined]
         if marks:
             self._drawn += 1
             self._waiting.append((self._drawn, marks))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from time import monotonic
 from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 from team_console.store.model.safe import safe_line
 from team_console.widgets.document import CANNOT_BE_SHOWN, NotShown
+from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
 from team_console.widgets.later import WidgetMessage
 from team_console.widgets.scrolled import room_of
-from team_console.widgets.text import Line, age, fit, marked_hits, pad, width_of, wrap
+from team_console.widgets.text import Line, age, fit, marked_hits, pad, text_of, width_of, wrap
 from team_console.widgets.tones import Inked
 from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
@@ -170,6 +172,35 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._lost: RowT | None = None
         self._hits: tuple[str, ...] = ()
         self._empty: tuple[Line, ...] = ()
+        self._held: dict[str, tuple[object, int]] = {}
+
+    def on_mount(self) -> None:
+        """Note which rows the terminal holds."""
+        if (frames := frames_of(self)) is not None:
+            frames.watch(self)
+
+    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
+        """Yield a mark for each row that stands on the terminal now, and did not before as it is."""
+        room, seen, width = self.content_region, visible_region(self), room_of(self).width
+        for y in range(room_of(self).height):
+            index, line = self._at(y + self.scroll_offset.y)
+            if line != 0 or not 0 <= index < len(self.rows) or room.y + y not in seen.line_range:
+                continue
+            row = self.rows[index]
+            key, matter = self.key_of(row), self._matter(row)
+            if self._held.get(key, (None, 0))[0] == matter:
+                continue
+            text = text_of(next(iter(self._lines_of(index, width)), ()))
+            if frames.shows(text, Region(room.x + GUTTER, room.y + y, width - GUTTER, 1)):
+                yield partial(self._hold, key, matter)
+
+    def _hold(self, key: str, matter: object, frame: int) -> None:
+        self._held[key] = matter, frame
+
+    def was_held(self, row: RowT, frame: int) -> bool:
+        """Return whether the terminal held a row, as it is, up to a frame."""
+        matter, at = self._held.get(self.key_of(row), (None, 0))
+        return matter == self._matter(row) and at <= frame
 
     @property
     def cursor_row(self) -> RowT | None:

@@ -22,7 +22,7 @@ from team_console.store.contract.team import attachment_of
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     ONCE,
@@ -37,17 +37,17 @@ from team_console.store.protocol.grants import RunningGrant, ends_at, scope_in
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark, remark_on
-from team_console.store.protocol.verdicts import Seen, digest_of, seen_of, seen_title
+from team_console.store.protocol.verdicts import Seen, digest_of, seen_of
 from team_console.store.service import grants, inbox, requests
+from team_console.store.service.decision import Decision
 from team_console.store.views.alike import decided_before
 from team_console.store.views.evidence import Evidence, Mark, shown_text
 from team_console.store.views.proposals import difference, lines_to_remark, mode_words, suggestion_words
 from team_console.store.views.rows import AgentState, RequestRow
-from team_console.widgets.detail import Painted
 from team_console.widgets.details import earlier_plans, sent_remarks, tick_of
 from team_console.widgets.fields import OptionLine
 from team_console.widgets.form import AskAgain
-from team_console.widgets.forms import AnswerForm, Answers, Decision, Item, Many, Notes, Prompt, Second, Way
+from team_console.widgets.forms import Answered, AnswerForm, Answers, Item, Many, Notes, Prompt, Second, Way
 from team_console.widgets.text import clock_time, short_ago
 
 _LONGEST = 300
@@ -77,7 +77,7 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
     if not token or token != digest_of(row.question):
         screen.toast("It changed since it was drawn. Look at it, then decide.", severity="warning")
         return
-    shown = SeenRequest(screen, row, context.selection.seen or token)
+    shown = SeenRequest(screen, row, context.selection.seen or seen_of(row.question))
     if approving and row.kind is RequestKind.QUESTION:
         _answer_questions(screen, row, shown)
         return
@@ -135,51 +135,67 @@ def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
 def _agreed(
     row: RequestRow,
     ways: Sequence[Way],
-    made: Decision,
+    made: Answered,
     remarks: tuple[Remark, ...],
     approving: bool,
-    seen: Seen | str,
+    view: Decision,
 ) -> PendingDecision:
-    """Return the verdict on one request: its words, and the write with all that was chosen and seen."""
+    """Return the verdict on one request: its words, and the decision with all that was chosen, in `view` of it."""
     way, asker, payload = ways[made.way], safe_line(row.asker, 64), row.question.payload
     refuses, is_permission = not approving or way.refuses, row.kind is RequestKind.PERMISSION
     always, edited = is_permission and made.way > 0, ", as edited" * (made.edited is not None)
     if refuses:
         done, always = "rejected", False
         words = f"{'refuse' if approving else 'reject'} {asker}'s {row.kind}"
-        do = partial(
-            requests.reject,
-            request_id=row.request_id,
-            reason=made.words,
-            suggest=made.second or None,
-            seen=seen,
-            remarks=remarks,
-        )
+        decision = replace(view, approve=False, text=made.words, suggestion=made.second or None, remarks=remarks)
     else:
         done, mode = "approved", modes_of(payload)[made.way - 1] if made.way and not is_permission else None
         words = f"approve {asker}'s {row.kind}" + f", {way.line.label}" * bool(modes_of(payload))
         if is_permission:
             what = f"ALWAYS {way.line.description.removeprefix('allow ')}" if always else f"once {quoted(row.title)}"
             words = f"allow {what} for {asker}"
-        do = partial(
-            requests.approve,
-            request_id=row.request_id,
-            note=made.words or None,
+        decision = replace(
+            view,
+            approve=True,
+            text=made.words or None,
             agent_name=made.second or None,
             scope=ALWAYS if always else ONCE,
-            suggestion=made.way if always else None,
+            number=made.way if always else None,
             mode=mode,
             updated=made.edited,
-            seen=seen,
             remarks=remarks,
         )
     note = f": {quoted(made.words)}" * bool(made.words)
     words = " ".join(filter(None, (f"{words}{edited}{note}", with_remarks(remarks))))
     return PendingDecision(
         "reject" if refuses else "approve",
-        (PendingWrite(row.request_id, words, do),),
+        (written(words, decision),),
         f"{done} the {row.kind} of {asker}{', always' * always}{edited}",
         purposes=(f"{'approve' if approving else 'reject'}:{row.request_id}", f"remarks:{row.request_id}"),
+    )
+
+
+def written(words: str, decision: Decision) -> PendingWrite:
+    """Return the write of a decision, in safe words."""
+    return PendingWrite(decision.request_id, words, partial(requests.decide, verdict=decision))
+
+
+def in_view(screen: MainScreen, request_id: str, seen: Seen, *, with_others: bool = False) -> Decision:
+    """Return what is decided with the last key that decided, as far as it is known before what was chosen.
+
+    Raises:
+        TeamError: Nothing of the request was on the screen when that key was pressed.
+    """
+    frame, key = screen.frames.decided
+    caller = screen.caller
+    return Decision(
+        request_id,
+        None,
+        seen=screen.cache.as_painted(seen, frame),
+        by=caller.actor,
+        key=key,
+        is_signed=caller.team.config().must_be_signed(caller.actor),
+        is_with_others=with_others,
     )
 
 
@@ -212,7 +228,7 @@ def _known_before(screen: MainScreen, row: RequestRow) -> str:
     painted, known = screen.cache.painted.get(digest_of(row.question)), screen.cache.evidence.get(row.key)
     facts = []
     if painted is not None and painted.text_lines:
-        facts.append("read to its end" if painted.is_whole else _read(painted))
+        facts.append("shown to its end" if painted.is_whole else screen.cache.unseen(digest_of(row.question)))
     sections = known.evidence.sections if known is not None and known.evidence is not None else ()
     missing = sum(piece.mark is Mark.MISSING for section in sections for piece in section.pieces)
     facts += [f"{counted(missing, 'thing')} it names {'is' if missing == 1 else 'are'} missing"] if missing else []
@@ -223,10 +239,6 @@ def _known_before(screen: MainScreen, row: RequestRow) -> str:
     elif agent is not None and agent.last_seen is not None:
         facts.append(f"asker seen {short_ago(agent.last_seen, screen.caller.team.clock())}")
     return " · ".join(facts)
-
-
-def _read(painted: Painted) -> str:
-    return f"read {len(painted.text):,} of {painted.text_lines:,} lines"
 
 
 def _foresee(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
@@ -249,10 +261,10 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
         return
     purpose, asker = f"answer:{row.request_id}", safe_line(row.asker, 64)
 
-    def answered(answers: Answers, notes: Notes, seen: Seen | str) -> PendingDecision:
+    def answered(answers: Answers, notes: Notes, view: Decision) -> PendingDecision:
         chosen = "; ".join(", ".join(each) if isinstance(each, list) else each for each in answers.values())
-        do = partial(requests.answer, request_id=row.request_id, answers=answers, notes=notes, seen=seen)
-        write = PendingWrite(row.request_id, f"answer {asker}: {quoted(chosen)}", do)
+        decision = replace(view, approve=True, answers=answers, notes=notes)
+        write = written(f"answer {asker}: {quoted(chosen)}", decision)
         return PendingDecision("answer", (write,), f"answered the question of {asker}", purposes=(purpose,))
 
     form = AnswerForm[PendingDecision](
@@ -276,16 +288,42 @@ def done(screen: MainScreen, context: ActionContext) -> None:
             screen,
             context,
             DONE,
-            [_item(context, key, "message", item.sender, item.summary, item) for key, item in letters.items()],
+            [_item(key, "message", item.sender, item.summary) for key, item in letters.items()],
             lambda keys, _: _reading(context, [letters[key] for key in keys]),
+            unseen=lambda key: _unseen_message(screen, letters[key], screen.frames.held),
         )
     elif context.to_read:
-        screen.decide(_reading(context, context.to_read))
+        _mark_read(screen, context, context.to_read)
 
 
 def dismiss(screen: MainScreen, context: ActionContext) -> None:
-    """Mark everything that is only for information as read."""
-    screen.decide(_reading(context, context.to_dismiss))
+    """Mark everything that is only for information as read, as far as it was on the screen."""
+    _mark_read(screen, context, context.to_dismiss)
+
+
+def _mark_read(screen: MainScreen, context: ActionContext, letters: Sequence[Message]) -> None:
+    """Mark at once what was on the screen when the key was pressed; what was not stays, and that is said."""
+    frames = screen.frames
+    # guard: held-key-marks-one-message
+    if frames.is_repeat:
+        screen.toast("A key that is held down counts once. Press it again.", severity="warning")
+        return
+    frames.decide()
+    # guard: nothing-read-that-was-never-shown
+    seen = [letter for letter in letters if not _unseen_message(screen, letter, frames.pressed)]
+    if left := len(letters) - len(seen):
+        who = first_of([safe_line(each.sender, 64) for each in letters if each not in seen], _REASONS)
+        screen.toast(f"{counted(left, 'message')} not on the screen yet left unread: {who}", severity="warning")
+    if seen:
+        screen.decide(_reading(context, seen))
+
+
+def _unseen_message(screen: MainScreen, letter: Message, frame: int) -> str:
+    """Return why a message is not marked as read: neither its text nor its row was held up to a frame; else empty."""
+    painted = screen.cache.painted.get(digest_of(letter))
+    at = painted.shown if painted is not None else None
+    is_seen = (at is not None and at <= frame) or screen.pane.shows_row(letter.message_id, frame)
+    return "" if is_seen else "not shown yet"
 
 
 def _reading(context: ActionContext, letters: Sequence[Message]) -> PendingDecision:
@@ -310,38 +348,36 @@ _REASONS = 3
 
 
 def _decide_many(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
-    """Ask once for the same verdict on every marked request; each gets an answer of its own."""
+    """Ask once for the same verdict on every marked request; each gets an answer of its own.
+
+    Only what was shown whole is among them; what is scrolled into sight while the form stands there joins them.
+    """
     verb, cache = "approve" if approving else "reject", screen.cache
     rows = {row.request_id: row for row in context.to_decide(approving=approving)}
-    items, seen = [], {}
-    for key, row in rows.items():
-        token = digest_of(row.question)
-        painted, shown = cache.painted.get(token), context.selection.looked_at.get(token)
-        unread = "" if painted is None or painted.is_whole else _read(painted)
-        items.append(_item(context, key, str(row.kind), row.asker, row.title, row.question, unread))
-        # guard: title-is-no-text
-        seen[key] = cache.as_painted(token, shown) if shown else seen_title(row.question, safe_line(row.title, 200))
+    seen = {key: context.selection.looked_at.get(digest_of(row.question)) for key, row in rows.items()}
+
+    def unseen(key: str) -> str:
+        screen.pane.keep_painted(screen.pane.detail)
+        return cache.unseen(digest_of(rows[key].question))
+
+    def decided(key: str, words: str) -> PendingWrite:
+        row = rows[key]
+        view = in_view(screen, key, seen[key] or seen_of(row.question), with_others=True)
+        decision = replace(view, approve=approving, text=words or None)
+        return written(f"{verb} {safe_line(row.asker, 64)}'s {row.kind}", decision)
 
     def pending(keys: Sequence[str], words: str) -> PendingDecision:
-        write = partial(requests.approve, note=words or None) if approving else partial(requests.reject, reason=words)
-        writes = tuple(
-            PendingWrite(
-                key,
-                f"{verb} {safe_line(rows[key].asker, 64)}'s {rows[key].kind}",
-                partial(write, request_id=key, seen=seen[key]),
-            )
-            for key in keys
-        )
-        return PendingDecision(verb, writes, f"{{n}} {'approved' if approving else 'rejected'}")
+        done = f"{{n}} {'approved' if approving else 'rejected'}"
+        return PendingDecision(verb, tuple(decided(key, words) for key in keys), done)
 
+    items = [_item(key, str(row.kind), row.asker, row.title) for key, row in rows.items()]
     label = "note" if approving else "reason"
-    _ask_about_many(screen, context, verb, items, pending, label=label, required=not approving)
+    _ask_about_many(screen, context, verb, items, pending, label=label, required=not approving, unseen=unseen)
 
 
-def _item(context: ActionContext, key: str, kind: str, who: str, what: str, shown: Message, unread: str = "") -> Item:
+def _item(key: str, kind: str, who: str, what: str) -> Item:
 
-    is_known = digest_of(shown) in context.selection.looked_at
-    return Item(key, kind, safe_line(who, 64), safe_line(what, 200), is_known, unread)
+    return Item(key, kind, safe_line(who, 64), safe_line(what, 200))
 
 
 def _ask_about_many(
@@ -389,15 +425,16 @@ class SeenRequest:
     `decide` runs in a thread; the form is looked at between two of its calls.
     """
 
-    def __init__(self, screen: MainScreen, row: RequestRow, seen: Seen | str) -> None:
+    def __init__(self, screen: MainScreen, row: RequestRow, seen: Seen) -> None:
         self._screen, self._question, self._seen = screen, row.question, seen
+        self._request_id = row.request_id
         self._content = screen.pane.content_of(row.question)
         self._request = evidence_request(screen.pane, row)
         known = screen.cache.evidence.get(row.key)
         self._evidence = known.evidence if known is not None and known.seen == seen else None
 
-    def decide(self, make: Callable[[Seen | str], PendingDecision]) -> PendingDecision:
-        """Check the decision that `make` makes of what was seen, or write it without an undo delay.
+    def decide(self, make: Callable[[Decision], PendingDecision]) -> PendingDecision:
+        """Check the decision that `make` makes in view of what was seen, or write it without an undo delay.
 
         Raises:
             AskAgain: It changed; nothing was written.
@@ -407,11 +444,9 @@ class SeenRequest:
             now = gather(self._screen.caller.team, self._request)
             if tuple(now.lines) != tuple(self._evidence.lines):
                 raise self._ask_again(self._question, self._request, now)
-        seen = self._seen
+        self._screen.keep_painted()
         try:
-            return self._screen.pending_decisions.prepare(
-                make(self._screen.cache.as_painted(seen.question, seen) if isinstance(seen, Seen) else seen)
-            )
+            return self._screen.pending_decisions.prepare(make(in_view(self._screen, self._request_id, self._seen)))
         except ChangedError as error:
             raise self._changed(error.now) from error
 
@@ -439,7 +474,7 @@ class SeenRequest:
         self._question, self._request, self._evidence = question, request, evidence
         before, lines = (evidence.before, evidence.lines) if evidence is not None else ((), iter(()))
         self._seen = seen_of(question, before=before, evidence=lines)
-        return AskAgain(diff)
+        return AskAgain(diff, of=digest_of(question))
 
     def _diff(self, question: Message, evidence: Evidence | None) -> tuple[str, ...]:
         content = self._content if attachment_of(question) is not None else None
@@ -502,12 +537,12 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
     typed = screen.drafts.remarks(row.request_id, of)
     keep, away = Way(OptionLine("keep"), "Keep"), Way(OptionLine("take away"), "Take away")
 
-    def kept(decision: Decision) -> None:
+    def kept(decision: Answered) -> None:
         typed[str(at)] = decision.words if decision.way == 0 else ""
         screen.drafts.keep_remarks(row.request_id, of, typed)
         screen.pane.draw_now()
 
-    prompt = Prompt[Decision](
+    prompt = Prompt[Answered](
         f"Remark on line {at}",
         f"“{safe_line(lines[at - 1].strip(), 300)}”",
         lambda decision: decision,
@@ -537,13 +572,13 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
     row = context.selection.request
     if row is None:
         return
-    shown = SeenRequest(screen, row, context.selection.seen or context.selection.token)
+    shown = SeenRequest(screen, row, context.selection.seen or seen_of(row.question))
     remarks, asker = remarks_to_send(screen, row), safe_line(row.asker, 64)
     purpose = f"askback:{row.request_id}"
 
-    def asked(words: str, seen: Seen | str) -> PendingDecision:
-        do = partial(requests.ask_back, request_id=row.request_id, content=words, remarks=remarks, seen=seen)
-        write = PendingWrite(row.request_id, f"ask {asker} back: {quoted(words or with_remarks(remarks))}", do)
+    def asked(words: str, view: Decision) -> PendingDecision:
+        decision = replace(view, text=words or None, remarks=remarks, asks_back=True)
+        write = written(f"ask {asker} back: {quoted(words or with_remarks(remarks))}", decision)
         return PendingDecision(
             "ask back", (write,), f"asked {asker} back", purposes=(purpose, f"remarks:{row.request_id}")
         )
@@ -572,7 +607,7 @@ def grant(screen: MainScreen, context: ActionContext) -> None:
     ids = [each.request_id for each in approved if each.asker == row.asker] or [row.request_id]
 
     def offer(trial: grants.Trial) -> None:  # what the grant would answer is shown before it is on
-        def started(decision: Decision) -> PendingDecision:
+        def started(decision: Answered) -> PendingDecision:
             label, lasts, uses = _ENDS[decision.way]
             do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses)
             write = PendingWrite(f"grant:{row.request_id}", f"GRANT {safe_line(trial.scope.words, 300)}, {label}", do)
@@ -602,7 +637,7 @@ def _choose(screen: MainScreen, running: list[RunningGrant]) -> None:
         screen.toast("No grant is in force. A makes one of a permission that you approved.")
         return
 
-    def chosen(decision: Decision) -> None:
+    def chosen(decision: Answered) -> None:
         if decision.way:
             granted = running[decision.way - 1].grant
             do = partial(grants.recall_grant, grant_id=granted.message_id)
@@ -610,7 +645,7 @@ def _choose(screen: MainScreen, running: list[RunningGrant]) -> None:
             screen.decide(PendingDecision("recall", (write,), "the grant is recalled"))
 
     ways = [Way(OptionLine(safe_line(scope_in(one.grant).words), _until(screen, one)), "Recall") for one in running]
-    prompt = Prompt[Decision](
+    prompt = Prompt[Answered](
         "Grants in force",
         "Recalling one ends it now; what it answered stands.",
         lambda decision: decision,

@@ -19,7 +19,6 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.words import (
     BROKEN,
     BROKEN_DOCUMENT,
-    DRAFT,
     NO_LONGER,
     ScreenState,
     empty_words,
@@ -34,12 +33,13 @@ from team_console.console.words import (
     with_pending,
 )
 from team_console.store.contract.team import Team, attachment_of
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.verdicts import Face, Seal, Seen, digest_of, seal_of, seen_of
+from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seal_of, seen_of
 from team_console.store.views.evidence import Evidence, Mark, claimed_checks, version_before
 from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.store.views.search import Query, Searchable, completions, parse_query
@@ -48,6 +48,7 @@ from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.details import asked_blocks, diff_text, earlier_plans, message_document, remarks_on
 from team_console.widgets.document import Block, Document, Heading, Lines, NotShown, Text, said
 from team_console.widgets.fields import Completer, Field
+from team_console.widgets.form import CHANGED
 from team_console.widgets.row_list import Draw, Drawing, RowList
 from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line
@@ -155,23 +156,37 @@ class AttachmentCache(Struct):
     new_since: datetime | None = None
     drafts: Drafts | None = None
 
-    @property
-    def is_pending(self) -> bool:
-        """Whether something was decided and is not written yet."""
-        return any(decided != DRAFT for decided in self.pending.values())
-
     def is_new(self, since: datetime | None, token: str) -> bool:
         """Return whether the human has not seen what came at `since` and is shown under `token`."""
         return (
             since is not None and self.new_since is not None and since > self.new_since and token not in self.looked_at
         )
 
-    def as_painted(self, token: str, seen: Seen) -> Seen:
-        """Return what was shown under `token`, with the lines of it that were really painted."""
-        painted = self.painted.get(token)
-        if painted is None or seen.face is not Face.CONSOLE:
-            return seen
-        return replace(seen, painted=painted.words, hides_evidence=not painted.has_evidence)
+    def as_painted(self, seen: Seen, frame: int) -> Seen:
+        """Return what was shown of a request, with the lines of it that the terminal held up to a frame.
+
+        Raises:
+            TeamError: Nothing of it was held.
+        """
+        painted = self.painted.get(seen.question, Painted()).until(frame)
+        changed = self.painted.get(f"{CHANGED}{seen.question}", Painted()).until(frame)
+        if not painted.text and changed.text:
+            return replace(seen, painted=f"what changed meanwhile, {changed.words}", hides_evidence=True)
+        # guard: nothing-decided-that-was-never-drawn
+        if painted.shown is None:
+            text = "nothing of it was on the screen when the key was pressed"
+            raise TeamError(Code.NOT_PERMITTED, text, "esc, then enter shows it.")
+        evidence = painted.has_evidence
+        return replace(seen, painted=painted.words, hides_evidence=not evidence, is_whole=painted.is_whole)
+
+    def unseen(self, token: str) -> str:
+        """Return what was not painted of a request so far, as safe words; empty when all of it was."""
+        painted = self.painted.get(token, Painted())
+        if painted.is_whole:
+            return ""
+        return (
+            "not shown yet" if painted.shown is None else f"shown {len(painted.text):,} of {painted.text_lines:,} lines"
+        )
 
 
 class Pane(Container, Generic[RowT]):
@@ -609,10 +624,8 @@ class Pane(Container, Generic[RowT]):
         return now.superseded_by or "" if now is not None and now.state is RequestState.SUPERSEDED else ""
 
     def action_go_on(self) -> None:
-        """Send what was decided, go to the version that took the place of this one, else give it the whole screen."""
-        if self.cache.is_pending:
-            self.call_later(self.run_action, "screen.perform('write_now')")
-        elif newer := self._newer:
+        """Go to the version that took the place of this one, else give it the whole screen."""
+        if newer := self._newer:
             self.seek_subject(newer)
         elif not self.is_reading:
             self.read(True)
@@ -622,8 +635,7 @@ class Pane(Container, Generic[RowT]):
     def selection(self) -> Selection:
         """Return the row under the cursor and the marked ones."""
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
-        self.cache.painted |= self.detail.painted_before
-        self.cache.looked_at |= self.detail.drawn_before  # what was on the screen, here and in the other lists
+        self.keep_painted(self.detail)
         return replace(
             self.subject_of(row, marked or (row,)) if row is not None else NOTHING,
             key=self.rows.cursor_key,
@@ -633,6 +645,19 @@ class Pane(Container, Generic[RowT]):
             looked_at=dict(self.cache.looked_at),
             gone=self.outcome,
         )
+
+    def keep_painted(self, detail: Detail) -> None:
+        """Keep what was on the screen, here and in the other lists: the most that was painted of each request."""
+        self.cache.looked_at |= detail.drawn_before
+        for token, painted in detail.painted_before.items():
+            known = self.cache.painted.get(token)
+            if known is None or len(painted.text) >= len(known.text) or known.layout[2:] != painted.layout[2:]:
+                self.cache.painted[token] = painted
+
+    def shows_row(self, subject: str, frame: int) -> bool:
+        """Return whether the row about a request or message, as it is now, stood on the screen up to a frame."""
+        rows = (row for row in self.rows.rows if subject in self.subjects_of(row))
+        return any(self.rows.was_held(row, frame) for row in rows)
 
     def subjects_of(self, row: RowT) -> tuple[str, ...]:
         """Return ids of the request and the message that a row is about."""
@@ -683,7 +708,7 @@ class Pane(Container, Generic[RowT]):
     def open(self) -> None:
         """Go into the thing under the cursor, or to the version that took its place."""
         self.draw_now()
-        if self.cache.is_pending or self._newer:
+        if self._newer:
             self.action_go_on()
         elif self.rows.cursor_key is not None:
             self._go_inside(True)

@@ -52,6 +52,7 @@ class Seen(Struct, frozen=True):
         face: What showed it.
         painted: The lines of it that were on the screen; empty where nobody counted them.
         hides_evidence: Whether the evidence did not stand on the screen as a whole, so that none is claimed.
+        is_whole: Whether each line of what is asked was on the screen.
     """
 
     question: str = ""
@@ -61,6 +62,7 @@ class Seen(Struct, frozen=True):
     face: Face = Face.CONSOLE
     painted: str = ""
     hides_evidence: bool = False
+    is_whole: bool = False
 
     @property
     def as_recorded(self) -> FieldDict:
@@ -112,12 +114,6 @@ def seen_of(
     whole = json.dumps([digest_of(question), others, pieces])
     heads = tuple(piece.partition("\n")[0] for piece in pieces)
     return Seen(digest_of(question), others, heads, hashlib.sha256(whole.encode()).hexdigest(), face)
-
-
-def seen_title(question: Message, title: str) -> Seen:
-    """Return what is shown of a request when a list shows only its title."""
-    digest = hashlib.sha256(json.dumps([str(Face.TITLE), title]).encode()).hexdigest()
-    return Seen(digest_of(question), (), (f"title: {title}",), digest, Face.TITLE)
 
 
 def shown_in(fields: Fields) -> FieldDict:

@@ -38,7 +38,7 @@ from team_console.store.protocol.membership import known
 from team_console.store.protocol.parsing import parse_message, text_of
 from team_console.store.protocol.permissions import breach, direction_problems
 from team_console.store.protocol.relations import REQUEST
-from team_console.store.protocol.remarks import REMARKS, Remark, remark_words
+from team_console.store.protocol.remarks import REMARKS, Remark
 from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.service.agents import (
@@ -54,6 +54,7 @@ from team_console.store.service.agents import (
 from team_console.store.service.asking import expiry, origin, put_request, refuse_lead
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
+from team_console.store.service.decision import Decision, refuse_empty, refuse_unbound, shown_as
 from team_console.store.service.questions import (
     close_question,
     find_question,
@@ -66,64 +67,6 @@ from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.service.writing import Draft, advise, write
 
 
-class Answer(Struct, frozen=True):
-    """An answer to a request, or a question back about it.
-
-    Attributes:
-        approve: None for an answer that is neither yes nor no.
-        text: Note of an approval, reason of a refusal, words of an answer.
-        suggestion: What would be accepted instead (requirement 94).
-        scope: `once` or `always`, for a permission.
-        number: Which of the client's own suggestions is allowed always, from 1.
-        mode: The mode in which the asker of a plan goes on.
-        updated: What is approved in place of what was asked for: an edited plan or part of a tool's input as text, or
-            the whole input.
-        answers: Question text -> label, labels or own words.
-        notes: Question text -> words beside what was chosen.
-        message_id: Id given by the answerer; None to make one.
-        remarks: What is said to single lines of the request.
-        asks_back: Whether it is a question about the request, which stays open.
-        seen: What was shown of the request, or the `digest_of` of the question alone.
-        agent_name: The name of the agent to be created.
-    """
-
-    request_id: str
-    approve: bool | None
-    text: str | None = None
-    suggestion: str | None = None
-    scope: str = ONCE
-    number: int | None = None
-    mode: str | None = None
-    updated: Fields | str | None = None
-    answers: Mapping[str, str | Sequence[str]] | None = None
-    notes: Mapping[str, str] = {}
-    message_id: str | None = None
-    remarks: tuple[Remark, ...] = ()
-    asks_back: bool = False
-    seen: Seen | str | None = None
-    agent_name: str | None = None
-
-    @property
-    def action(self) -> str:
-        """The verb of the audit trail."""
-        if self.asks_back:
-            return "askback"
-        if self.approve is None or self.answers is not None:
-            return "answer"
-        return "approve" if self.approve else "reject"
-
-    @property
-    def shown(self) -> Fields:
-        """The verdict's record of what was shown."""
-        return self.seen.as_recorded if isinstance(self.seen, Seen) else {}
-
-    def content(self, language: str) -> str:
-        """Return the words the asker reads, ours among them in the team's language."""
-        offered = phrase(language, "{}: {}", phrase(language, "Suggestion"), self.suggestion)
-        words = self.text, offered if self.suggestion else "", remark_words(self.remarks, language)
-        return "\n\n".join(filter(None, words))
-
-
 class _Answered(Struct, frozen=True):
     """What an answer wrote, the message that decides first, and what its writer should know."""
 
@@ -133,12 +76,16 @@ class _Answered(Struct, frozen=True):
     facts: Fields = {}
 
 
-def _decide(caller: Caller, verdict: Answer) -> Receipt:
-    """Write an answer to an open request.
+def decide(caller: Caller, verdict: Decision) -> Receipt:
+    """Write a decision on an open request: every face makes this one value and hands it in here.
 
     Raises:
-        TeamError: As for `approve`.
+        ChangedError: The request is not what was shown.
+        TeamError: As for `approve`; `NOT_PERMITTED` for one that was decided together with others without being shown
+            whole, or by somebody else, or when verdicts were still signed.
     """
+    refuse_empty(verdict)
+    refuse_unbound(verdict, actor=caller.actor, must_be_signed=caller.team.config().must_be_signed(caller.actor))
     snapshot, action = caller.team.snapshot(), verdict.action
     refuse_damaged(snapshot, verdict.request_id)
     refuse_orphaned(caller, snapshot, verdict.request_id)
@@ -172,7 +119,7 @@ def _decide(caller: Caller, verdict: Answer) -> Receipt:
     return receipt(tx, action, answered.messages, answered.warnings, verdict.request_id, notes=answered.notes)
 
 
-def _asked(tx: Transaction, caller: Caller, verdict: Answer) -> RequestRow:
+def _asked(tx: Transaction, caller: Caller, verdict: Decision) -> RequestRow:
     """Return the request, when the actor may answer it so.
 
     Raises:
@@ -224,7 +171,7 @@ def _write_answer(
     tx: Transaction,
     caller: Caller,
     row: RequestRow,
-    verdict: Answer,
+    verdict: Decision,
     signed: Message | None,
     started: str | None = None,
 ) -> _Answered:
@@ -244,18 +191,21 @@ def _write_answer(
         ids=ids_of(answered.messages),
         **{REQUEST_DIGEST: digest_of(question)},
         **verdict.shown,
+        **verdict.as_recorded,
         **answered.facts,
     )
     tidy(tx)
     return answered
 
 
-def _is_by_master(kind: RequestKind, verdict: Answer) -> bool:
+def _is_by_master(kind: RequestKind, verdict: Decision) -> bool:
     """Return whether agents are created or ended by the answer; else it is one message to the asker."""
     return verdict.approve is True and kind in (RequestKind.CREATE, RequestKind.DESTROY)
 
 
-def _added(tx: Transaction, caller: Caller, row: RequestRow, verdict: Answer, started: str | None = None) -> _Answered:
+def _added(
+    tx: Transaction, caller: Caller, row: RequestRow, verdict: Decision, started: str | None = None
+) -> _Answered:
     """Add the messages of the answer; the first one decides."""
     question, kind, language = row.question, row.kind, tx.config.language
     if verdict.asks_back:
@@ -274,7 +224,7 @@ def _added(tx: Transaction, caller: Caller, row: RequestRow, verdict: Answer, st
     return _Answered(messages, warnings)
 
 
-def _by_master(tx: Transaction, caller: Caller, row: RequestRow, verdict: Answer, started: str | None) -> _Answered:
+def _by_master(tx: Transaction, caller: Caller, row: RequestRow, verdict: Decision, started: str | None) -> _Answered:
     """Create the agent that was asked for, or have it stopped and confirm its end."""
     question, note = row.question, verdict.content(tx.config.language) or None
     warnings = secret_warnings(verdict.text) if verdict.text else []
@@ -300,7 +250,7 @@ _IN_ITS_HOOK = frozenset({"claude-code", "codex"})
 """Clients whose model stands still while its hook waits."""
 
 
-def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Answer) -> _Answered:
+def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Decision) -> _Answered:
     """A question about the request goes to its asker; the request stays as open as it was."""
     request_id, language = parse_message(question).request_id, tx.config.language
     remarks = {REMARKS: [asdict(remark) for remark in verdict.remarks]} if verdict.remarks else {}
@@ -324,7 +274,7 @@ def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Answe
 # The body of the message that answers a request, checked against what the request lets its answerer say.
 
 
-def _words_as_answer(question: Message, kind: RequestKind, verdict: Answer) -> Answer:
+def _words_as_answer(question: Message, kind: RequestKind, verdict: Decision) -> Decision:
     """Words said to the only question of a request are its answer.
 
     Raises:
@@ -339,7 +289,7 @@ def _words_as_answer(question: Message, kind: RequestKind, verdict: Answer) -> A
     return replace(verdict, approve=True, text=None, answers={asked[0].text: verdict.text})
 
 
-def _answer_body(question: Message, kind: RequestKind, verdict: Answer, language: str) -> FieldDict:
+def _answer_body(question: Message, kind: RequestKind, verdict: Decision, language: str) -> FieldDict:
     """Return the payload that answers `question`, without its summary.
 
     Raises:
@@ -394,7 +344,7 @@ _REFUSED = {
 }
 
 
-def _answer_preview(question: Message, kind: RequestKind, verdict: Answer, language: str) -> str:
+def _answer_preview(question: Message, kind: RequestKind, verdict: Decision, language: str) -> str:
     """Return the line an inbox shows: the decision, then the reason, else what was decided."""
     if (refused := _REFUSED.get(kind)) is not None:
         return phrase(language, refused, parse_message(question).subject or "?")[:120]
@@ -405,7 +355,7 @@ def _answer_preview(question: Message, kind: RequestKind, verdict: Answer, langu
     return line.rstrip(":： ")[:120]
 
 
-def _scope(question: Message, verdict: Answer) -> FieldDict:
+def _scope(question: Message, verdict: Decision) -> FieldDict:
     """Once, or always: the client's own suggestion, untouched."""
     if verdict.scope not in (ONCE, ALWAYS):
         _refuse(f"scope: {named(verdict.scope)} is neither once nor always", "Use one of them.")
@@ -423,7 +373,7 @@ def _scope(question: Message, verdict: Answer) -> FieldDict:
     return {"scope": ALWAYS, "suggestion": suggestions[number - 1]}
 
 
-def _updated(question: Message, verdict: Answer, key: str) -> FieldDict:
+def _updated(question: Message, verdict: Decision, key: str) -> FieldDict:
     """Return the edited version; nothing when what was approved is what was asked for."""
     part, updated = editable_part(question), verdict.updated
     if updated is None or part is None:
@@ -572,7 +522,7 @@ def approve(
             when the record of the request is damaged; for a creation `INVALID_NAME`, `STORE_LOCKED` while another
             console starts the agent, `SPAWN_FAILED`; `INVALID_FIELD` for what does not fit the request.
     """
-    verdict = Answer(
+    verdict = Decision(
         request_id,
         True,
         note,
@@ -582,10 +532,10 @@ def approve(
         updated=updated,
         message_id=message_id,
         remarks=tuple(remarks),
-        seen=seen,
+        seen=shown_as(seen),
         agent_name=agent_name,
     )
-    return _decide(caller, verdict)
+    return decide(caller, verdict)
 
 
 def reject(
@@ -603,10 +553,8 @@ def reject(
     Raises:
         TeamError: `MISSING_REASON`, or as for `approve`.
     """
-    if not reason.strip() and not remarks:
-        raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Give it with --reason TEXT.")
-    said = reason or None, suggest
-    return _decide(caller, Answer(request_id, False, *said, message_id=message_id, remarks=tuple(remarks), seen=seen))
+    said, seen = (reason or None, suggest), shown_as(seen)
+    return decide(caller, Decision(request_id, False, *said, message_id=message_id, remarks=tuple(remarks), seen=seen))
 
 
 def answer(
@@ -628,13 +576,14 @@ def answer(
     Raises:
         TeamError: `MISSING_CONTENT` without either, `INVALID_FIELD` for answers that do not fit, or as for `approve`.
     """
-    if not answers and not (content and content.strip()):
-        hint = "Choose with --option LABEL, or say it with --content TEXT."
-        raise TeamError(Code.MISSING_CONTENT, "the answer is empty", hint, request_id=request_id)
+    said: Mapping[str, str | Sequence[str]] | None = answers or None
+    decision = Decision(
+        request_id, True if said else None, content, answers=said, notes=notes or {}, seen=shown_as(seen)
+    )
+    refuse_empty(decision)
     if content and (answered := _answer_back(caller, request_id=request_id, content=content)) is not None:
         return answered
-    said = Answer(request_id, True if answers else None, content, answers=answers or None, notes=notes or {}, seen=seen)
-    return _decide(caller, said)
+    return decide(caller, decision)
 
 
 def ask_back(
@@ -651,11 +600,11 @@ def ask_back(
     Raises:
         TeamError: `MISSING_CONTENT` without a word, or as for `approve`.
     """
-    if not content.strip() and not remarks:
-        text, hint = "the question back is empty", 'For example: team-console askback REQUEST "How do we roll back?"'
-        raise TeamError(Code.MISSING_CONTENT, text, hint, request_id=request_id)
-    said = Answer(request_id, None, content or None, message_id=message_id, remarks=tuple(remarks), seen=seen)
-    return _decide(caller, replace(said, asks_back=True))
+    said, seen = content or None, shown_as(seen)
+    question = Decision(
+        request_id, None, said, message_id=message_id, remarks=tuple(remarks), asks_back=True, seen=seen
+    )
+    return decide(caller, question)
 
 
 def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | None:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 import pytest
 import textual.app
 import textual.pilot
+from team_console.console import keys
 from team_console.console.app import ConsoleApp
 from team_console.console.modes.pane import Pane
 from team_console.store.contract.team import Team
@@ -46,8 +47,9 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No animations, one theme, no grace, no pause to look at a change, and a state folder of the test's own."""
+    """No animations, one theme, no grace, no pause between keys, and a state folder of the test's own."""
     monkeypatch.setattr(form, "LOOK", 0.01)
+    monkeypatch.setattr(keys, "REPEAT", 0.0)
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0")
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setenv("COLORTERM", "truecolor")
@@ -205,6 +207,17 @@ class Desk:
     async def tells(self, text: str) -> None:
         """Wait until a toast with this text was shown."""
         await self.until(lambda: any(text in toast for toast in self.toasts), f"a toast with {text}")
+
+    async def looks_through(self) -> None:
+        """Have each row of the list under the cursor once, until its beginning was on the screen."""
+        main = self.app.main
+        await self.press("g")
+        for _ in main.pane.rows.rows:
+            await self.until(
+                lambda: main.pane.is_drawn and not main.cache.unseen(main.pane.selection().token), "a thing"
+            )
+            await self.press("j")
+        await self.press("g")
 
     async def asks(self, *keys: str) -> Form[object]:
         """Press keys, the last of which opens a form; that form."""

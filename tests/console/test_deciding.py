@@ -85,7 +85,8 @@ async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_
         assert "press enter again" in " ".join(desk.text.split())
         assert "4 keys did nothing" in desk.said
         assert verdicts(team) == []
-        monkeypatch.setattr(form, "_counts_from", 0.0)
+        monkeypatch.setattr(main, "GUARD", 0.0)
+        await desk.asks("escape", "a")
         await desk.press("enter")
         await desk.decided(team)
         assert verdicts(team)[0].content == ""

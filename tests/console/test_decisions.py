@@ -32,7 +32,7 @@ async def test_it_lists_who_decided_what_and_follows_what_is_decided(team: Memor
         for words in ("approved", AUTHOR, "go-on", "proof not known"):
             assert words in desk.text
         await desk.press("enter")
-        for words in ("what was shown", "not known", "what was shown to whoever decided is not known"):
+        for words in ("what was shown", "not known", "nothing was shown, it was named by its id"):
             assert words in desk.detail
         await in_thread(lambda: decide(team, "not-yet", approve=False))
         await desk.shows("Decisions · 2")

@@ -81,14 +81,15 @@ async def test_no_letter_is_text_until_n_opens_the_note(team: MemoryTeam, asks: 
         assert "ana" in form.typed().values()
 
 
-async def test_a_second_a_says_yes_only_where_nothing_was_refused(team: MemoryTeam) -> None:
+async def test_enter_alone_says_yes_and_not_behind_letters_that_were_refused(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
         form = await desk.asks("a")
-        await desk.press("x", "a")
+        await desk.press("a", "enter", "x", "enter")
         assert (desk.app.screen, verdicts(team)) == (form, [])
+        assert "esc closes the form" in desk.said
         await desk.asks("escape", "a")
-        await desk.press("a")
+        await desk.press("enter")
         await desk.decided(team)
 
 

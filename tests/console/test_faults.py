@@ -110,7 +110,7 @@ async def test_a_write_that_fails_unexpectedly_says_that_its_outcome_is_not_sure
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in_plan(team)
-    monkeypatch.setattr(requests, "approve", fail)
+    monkeypatch.setattr(requests, "decide", fail)
     async with opened(team, faults=None) as desk:
         await desk.asks("a")
         await desk.press("enter")

@@ -103,6 +103,7 @@ async def approve_all(desk: Desk, team: MemoryTeam) -> list[str]:
     names = ("task-manager", "schedule-manager", "file-manager")
     made = [requests.submit_plan(Caller(team, name), content="1. Do it", summary="A plan for today") for name in names]
     await desk.lists(3)
+    await desk.looks_through()
     await desk.asks("asterisk", "a")
     await desk.press("enter")
     await desk.until(lambda: len(desk.app.main.pending_decisions) == 3, "three decisions in their grace")

@@ -9,6 +9,7 @@ from time import monotonic
 import pytest
 import team_console.console.keys
 from team_console.console.keys import KeyQueue
+from team_console.widgets.frames import Frames
 from textual.app import App, ComposeResult
 from textual.events import Event, Key
 from textual.widget import Widget
@@ -43,7 +44,7 @@ class Desk(App[None]):
         self.arrived: list[str] = []
         self.typed: list[str] = []
         self.busy, self.free = Place(busy=True), Place(busy=False)
-        self.line = KeyQueue(self, super().on_event)
+        self.line = KeyQueue(self, super().on_event, Frames(lambda number: None, lambda *place: None))
 
     def compose(self) -> ComposeResult:
         yield self.busy

@@ -37,6 +37,7 @@ def held_at_the_second(patch: pytest.MonkeyPatch, name: str) -> Event:
 
 async def hand_in(desk: Desk, words: str) -> Many[Any]:
     """Approve all plans with `words`."""
+    await desk.looks_through()
     form = await desk.asks("asterisk", "a")
     assert isinstance(form, Many)
     await desk.press("n")
@@ -94,8 +95,8 @@ async def test_what_is_past_its_grace_says_how_far_it_is_written(
     async with opened(team) as desk:
         await hand_in(desk, "")
         await desk.until(lambda: len(desk.app.main.pending_decisions) == 3, "all of them in their grace")
-        await desk.shows("approve 3", "U undo  enter send now")
-        await desk.press("enter")
+        await desk.shows("approve 3", "U undo  W write now")
+        await desk.press("W")
         await desk.until(lambda: desk.app.main.busy == "writing 1 of 3", "how far it is")
         go_on.set()
         await desk.until(lambda: len(verdicts(team)) == 3 and desk.app.main.busy == "", "all of them written")

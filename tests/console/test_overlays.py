@@ -9,6 +9,7 @@ from team_console.console.screens import ReadingScreen, ThemeList
 from team_console.widgets.form import Form
 from team_console.widgets.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
+from textual.events import Key
 
 from tests.console.conftest import WAIT, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -72,7 +73,8 @@ async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_resul
         form = await desk.asks("a")
         act = form.answer()
         monkeypatch.setattr(form, "answer", lambda: lambda: (gate.wait(WAIT), act())[1])
-        form.action_hand_in()
+        desk.app.post_message(Key("enter", None))
+        await desk.until(lambda: form.is_at_work, "the beginning of the work")
         desk.app.push_screen(ThemeList())
         await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "a screen over the form")
         gate.set()

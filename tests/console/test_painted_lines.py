@@ -50,7 +50,11 @@ async def test_what_is_scrolled_to_is_added_and_what_was_not_is_named(team: Memo
     async with opened(team) as desk:
         await desk.until(lambda: "what it ran" in desk.detail and " of 19" in desk.text, "the plan and its evidence")
         await desk.asks("enter", "G", "escape", "space", "a")
-        assert f"not read to the end: {AUTHOR} read" in " ".join(desk.text.replace("▏", "").split())
+        assert f"1 not shown whole stay: {AUTHOR}" in " ".join(desk.text.replace("▏", "").split())
+        await desk.press("enter")
+        assert verdicts(team) == []
+        await desk.press("escape", "escape")
+        await desk.asks("a")
         await desk.press("enter")
         await desk.decided(team)
     (verdict,) = verdicts(team)

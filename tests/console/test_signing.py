@@ -44,7 +44,6 @@ async def test_a_key_that_is_waited_for_can_be_given_up(
     hand_in_plan(signed)
     async with opened(signed) as desk:
         form = await desk.asks("a")
-        await desk.type("go")
         await desk.press("enter")
         await desk.shows("waiting for your key")
         await desk.until(lambda: bool(ssh_keygen._waiting), "the program that waits")

@@ -46,9 +46,11 @@ async def test_a_permission_takes_two_keys_or_three_and_its_rule_stands_in_the_b
         if keys[1] == "3":
             await desk.type("not today")
             await desk.press("enter")
-        await desk.shows("sends in", banner, "U undo  enter send now")
+        await desk.shows("sends in", banner, "U undo  W write now")
         await desk.press("enter")
-        await desk.until(lambda: len(desk.app.main.pending_decisions) == 0, "enter sends it")
+        assert len(desk.app.main.pending_decisions) == 1
+        await desk.press("W")
+        await desk.until(lambda: len(desk.app.main.pending_decisions) == 0, "W writes it")
     assert len(team.snapshot().messages) == 2
 
 
@@ -68,7 +70,7 @@ async def test_the_form_says_how_much_was_read_and_whether_the_asker_is_there(te
         await desk.shows("of 192 lines", "asker seen just now")
         await desk.press("escape", "f", *("space",) * 6, "a")
         await desk.form()
-        await desk.shows("read to its end")
+        await desk.shows("shown to its end")
 
 
 async def test_the_page_of_an_agent_does_not_promise_to_go_on_with_the_draft_of_its_plan(team: MemoryTeam) -> None:
@@ -98,6 +100,6 @@ async def test_a_request_with_a_draft_says_so_until_it_is_decided(team: MemoryTe
         assert form.typed()["words"] == "too long"
         await desk.press("enter")
         await desk.shows("reject task-manager's plan: “too long”")
-        await desk.press("enter")
+        await desk.press("W")
         await desk.until(lambda: bool(verdicts(team)) and "Nothing waits for you" in desk.text, "the verdict")
         assert desk.app.main.drafts.requests() == frozenset()

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 from team_console.store.backends.open import open_team
-from team_console.store.protocol.verdicts import digest_of, seen_title
+from team_console.store.protocol.verdicts import digest_of, seen_of
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.alike import causes_of
@@ -39,7 +39,7 @@ def races(number: int, folder: Path, *, seed: int) -> tuple[int, int]:
         late = threading.Timer(chance.random() * 0.03, _ask, (worker, race, LISTED))
         late.start()
         for row in alike[:LISTED]:
-            requests.approve(lead, request_id=row.request_id, seen=seen_title(row.question, row.title))
+            requests.approve(lead, request_id=row.request_id, seen=seen_of(row.question))
         late.join()
         open_now = _open(lead)
         wrong += len(open_now) != 1 or digest_of(open_now[0].question) in {digest_of(row.question) for row in alike}

@@ -24,6 +24,39 @@ GUARDS: Mapping[str, Guard] = {
         giving(False),
         "console/test_store_reader.py::test_a_team_at_rest_costs_no_view_until_time_alone_changes_something",
     ),
+    "painted-before-the-key": guard(
+        only_argument(0), "trust/test_nothing_decided_unseen.py::test_lines_painted_after_the_key_are_not_on_record"
+    ),
+    "painted-is-on-the-terminal": guard(
+        without(1), "trust/test_nothing_decided_unseen.py::test_lines_under_something_are_not_on_record"
+    ),
+    "held-key-is-one-press": guard(
+        never, "trust/test_nothing_decided_unseen.py::test_a_key_that_bounces_does_not_decide_on_what_it_did_not_know"
+    ),
+    "enter-for-what-was-painted": guard(
+        never, "trust/test_nothing_decided_unseen.py::test_what_is_typed_ahead_decides_nothing_and_is_counted"
+    ),
+    "no-enter-behind-refused-letters": guard(
+        removed, "trust/test_nothing_decided_unseen.py::test_no_enter_decides_behind_words_for_something_else"
+    ),
+    "held-key-marks-one-message": guard(
+        never, "trust/test_nothing_decided_unseen.py::test_held_keys_mark_no_news_and_unseen_rows_stay"
+    ),
+    "nothing-read-that-was-never-shown": guard(
+        unfiltered, "trust/test_nothing_decided_unseen.py::test_held_keys_mark_no_news_and_unseen_rows_stay"
+    ),
+    "nothing-decided-that-was-never-drawn": guard(
+        never, "trust/test_nothing_decided_unseen.py::test_what_lay_whole_under_something_is_not_decided"
+    ),
+    "several-only-shown-whole": guard(
+        never, "trust/test_nothing_decided_unseen.py::test_a_decision_is_written_as_its_human_made_it_or_not_at_all"
+    ),
+    "decided-by-who-hands-it-in": guard(
+        never, "trust/test_nothing_decided_unseen.py::test_a_decision_is_written_as_its_human_made_it_or_not_at_all"
+    ),
+    "signed-as-it-was-decided": guard(
+        never, "trust/test_nothing_decided_unseen.py::test_a_decision_is_written_as_its_human_made_it_or_not_at_all"
+    ),
     "times-outside-the-calendar": guard(
         never,
         "cli/test_dates_at_the_end_of_the_calendar.py::test_a_line_of_history_has_the_year_that_was_written_or_none",
@@ -263,10 +296,6 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "settings-warning-on-receive": guard(
         without(1), "cli/test_receive_in_doubt.py::test_settings_that_are_lost_or_not_understood_are_warned_of"
-    ),
-    "title-is-no-text": guard(
-        giving(None),
-        "console/test_what_was_shown.py::test_of_several_each_keeps_whether_its_text_or_only_its_title_was_shown",
     ),
     "keys-before-leaving": guard(removed, "console/test_key_queue.py"),
     "drafts-kept-at-signal": guard(removed, "trust/test_leaving.py::test_a_signal_ends_it_in_order"),

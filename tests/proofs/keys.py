@@ -1,0 +1,328 @@
+"""Proof that no key decides on what the terminal did not hold before it was pressed.
+
+`python -m tests.proofs.keys --presses 10000 --seed 1` presses random keys in every place of the console, in
+lists, marks, forms and the reader, one by one, in bursts, held down and typed ahead, on a real terminal. An emulator
+that knows nothing of the console keeps what it held before each byte was written; what was decided is looked for there.
+Agents ask for more as long as it goes on. Seed and last keys are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct, field
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.verdicts import SHOWN_BY
+from team_console.store.service import asking, requests
+from team_console.store.service.caller import Caller
+
+from tests.pty import Terminal, console
+
+LEAD, PLANS, OTHERS = "ceo", 12, 3
+SIZES = ((120, 40), (120, 40), (80, 24), (100, 30), (160, 50))
+ESCAPE = "\x1b[27u"
+_ENTER = "\r"
+_MARK = re.compile(r"\b([A-Z]\d+)-(\d+)\b")
+"""What each line of a request begins with: which request, and which line of it."""
+_CLAIM = re.compile(r"the console: lines? (.*?) of [\d,]+")
+_KEYS = (
+    *("j",) * 8,
+    *("k",) * 3,
+    *("a",) * 14,
+    *(_ENTER,) * 14,
+    *(" ",) * 4,
+    *(ESCAPE,) * 6,
+    *("f", "f", "n", "p", "g", "G", "\t", "*", "V", "r", "d", "D", "U", "W", "B", "z", "c", "x", "\x04", "\x15"),
+    *("1", "2", "3", "4", "5", "6", "1", "1", "l", "\x1b[6~", "\x1b[6~", "\x1b[5~", "\x13", "no ", "s"),
+)
+_LOOKS = 0.15
+"""Seconds of quiet after which a human who looks presses the next key."""
+_FORM = re.compile(r"enter (?:approve|allow|answer|reject|refuse|confirm)")
+_PAGE = "\x1b[6~"
+_BACK = (ESCAPE, ESCAPE, ESCAPE, "1")
+_LOOKING = (
+    *((*_BACK, "j"), (*_BACK, "j", "j"), (*_BACK, "G"), (*_BACK, "G", "k"), (*_BACK, "g"), (*_BACK, _PAGE, "k")),
+    *(
+        (*_BACK, "f"),
+        (*_BACK, "f", " ", " "),
+        (*_BACK, "f", "n"),
+        (*_BACK, "\t", _PAGE, _PAGE),
+        (*_BACK, " ", "j", " "),
+    ),
+    *((*_BACK, "*"), (*_BACK, "2", "j"), (*_BACK, "l"), (*_BACK, "3", "l"), (_PAGE, _PAGE), ()),
+)
+_DECIDING = (
+    ("a", _ENTER),
+    ("a", _ENTER),
+    ("a", _PAGE, _ENTER),
+    ("a", "1", _ENTER),
+    ("a", "2", _ENTER),
+    ("a", "3", _ENTER),
+)
+_BURSTS = (
+    "a" * 15,
+    _ENTER * 15,
+    "a\r" * 6,
+    "d" * 10,
+    "ja\r" * 4,
+    "*a\r",
+    " j a\r",
+    "a2\r",
+    "a1\r",
+    "rnot yet\r",
+    "fa\r",
+    "anote\r",
+    "\x1b[200~a\ra\ra\r\x1b[201~",
+    "\x1b[6~\x1b[6~a\r",
+)
+
+
+class Held(Struct):
+    """What the emulator held, and when which byte was written.
+
+    Attributes:
+        lines: Name and line of a request -> the number of the first press before which it stood on the screen.
+        presses: When each press was made, in seconds since the epoch, and its keys.
+    """
+
+    lines: dict[tuple[str, int], int] = field(default_factory=dict)
+    presses: list[tuple[float, str]] = field(default_factory=list)
+    last: deque[str] = field(default_factory=lambda: deque(maxlen=60))
+
+    def press(self, terminal: Terminal, keys: str) -> None:
+        """Write keys to the terminal, after noting what it holds before them."""
+        while terminal.pump(0):
+            pass
+        self.look(terminal)
+        self.last.append(keys)
+        data = keys.encode()
+        self.presses.append((time.time(), keys))
+        while data:
+            with suppress(BlockingIOError):
+                data = data[os.write(terminal.fd, data) :]
+
+    def look(self, terminal: Terminal) -> None:
+        """Note what the terminal holds now."""
+        for name, line in _MARK.findall(terminal.text):
+            self.lines.setdefault((name, int(line)), len(self.presses))
+
+    def before(self, moment: float) -> int:
+        """Return the number of the last press that may have decided before a moment."""
+        numbers = (number for number in range(len(self.presses) - 1, -1, -1) if self.presses[number][0] <= moment)
+        return next((number for number in numbers if _decides(self.presses[number][1])), -1)
+
+
+def _decides(keys: str) -> bool:
+    return any(key in keys for key in (_ENTER, "\x13"))
+
+
+class Askers:
+    """Agents that keep so many requests open; each line of a request has its own mark."""
+
+    def __init__(self, team: Team, chance: random.Random) -> None:
+        self._team, self._chance, self._number = team, chance, 0
+        self.names: dict[str, str] = {}
+
+    def ask(self) -> None:
+        """Ask for what is missing."""
+        rows = requests_open(self._team)
+        kinds = [message.type for message in rows]
+        for number in range(PLANS):
+            agent = f"dev-{number}"
+            if not any(message.sender == agent and message.type == "plan_approval_request" for message in rows):
+                self._plan(agent)
+        for _ in range(OTHERS - kinds.count("question_request")):
+            self._question()
+        for _ in range(OTHERS - kinds.count("permission_request")):
+            self._permission()
+
+    def _name(self, letter: str) -> str:
+        self._number += 1
+        return f"{letter}{self._number}"
+
+    def _plan(self, agent: str) -> None:
+        name, length = self._name("P"), self._chance.choice((4, 20, 60, 110))
+        text = "\n".join(f"{name}-{line} step of the plan" for line in range(1, length + 1))
+        made = requests.submit_plan(Caller(self._team, agent), content=text, summary=f"What {agent} wants to do next")
+        self.names[made.request_id or ""] = name
+
+    def _question(self) -> None:
+        name = self._name("Q")
+        options = [{"label": "first", "description": f"{name}-2"}, {"label": "second", "description": f"{name}-3"}]
+        question = {"question": f"{name}-1 which one?", "header": "Way", "options": options}
+        self.names[asking.ask_question(Caller(self._team, "dev-0"), questions=[question]).request_id or ""] = name
+
+    def _permission(self) -> None:
+        name = self._name("R")
+        made = asking.ask_permission(
+            Caller(self._team, "dev-1"),
+            tool="Bash",
+            input={"command": f"make {name}-1"},
+            suggestions=[{"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": f"make {name}-1"}]}],
+            directory="/srv/atlas",
+        )
+        self.names[made.request_id or ""] = name
+
+
+def requests_open(team: Team) -> list[Message]:
+    """Return what was asked and is not answered yet."""
+    from team_console.store.views.projection import view_of
+
+    view = view_of(team.snapshot(), me=LEAD, now=team.clock())
+    return [row.question for row in view.requests if row.is_open]
+
+
+def verdicts(folder: Path) -> Iterator[dict[str, object]]:
+    """Yield the lines of the audit trail that decide."""
+    for line in (folder / "audit.jsonl").read_text(encoding="utf-8").splitlines():
+        with suppress(ValueError):
+            record = json.loads(line)
+            if record.get("action") in ("approve", "reject", "answer") and record.get("actor") == LEAD:
+                yield record
+
+
+def unseen(folder: Path, held: Held, names: dict[str, str]) -> list[str]:
+    """Return each decision on what the emulator did not hold before its key, in words; and count them."""
+    wrong = []
+    for record in verdicts(folder):
+        facts = record.get("facts", record)
+        assert isinstance(facts, dict)
+        request_id, shown = str(facts.get("request_id")), str(facts.get(SHOWN_BY))
+        name, key = names.get(request_id, "?"), held.before(_seconds(str(record["at"])))
+        seen = {line for (of, line), first in held.lines.items() if of == name and first <= key}
+        claimed = _claimed(shown)
+        if not seen or not claimed:
+            wrong.append(f"{record['action']} {name}: nothing of it was held before press {key}; on record: {shown}")
+        elif name[0] == "P" and (lost := claimed - seen):
+            wrong.append(
+                f"{record['action']} {name}: lines {sorted(lost)[:9]} were not held before press {key}: {shown}"
+            )
+    return wrong
+
+
+def _claimed(shown: str) -> set[int]:
+    found = _CLAIM.match(shown)
+    lines: set[int] = set()
+    for part in found[1].split(", ") if found else ():
+        first, _, last = part.partition("-")
+        if first.isdigit():
+            lines |= set(range(int(first), int(last or first) + 1))
+    return lines
+
+
+def _seconds(text: str) -> float:
+    from team_console.store.model.clock import from_text
+
+    moment = from_text(text)
+    return moment.timestamp() if moment is not None else 0.0
+
+
+class Outcome(Struct):
+    """What a run came to: the decisions on record, those that were wrong, and the keys pressed last."""
+
+    presses: int
+    decisions: int
+    wrong: list[str]
+    last: list[str]
+    screen: str
+
+
+def run(seed: int, presses: int, folder: Path, *, tell: bool = False) -> Outcome:
+    """Press so many random keys."""
+    chance = random.Random(seed)
+    agents = ", ".join(f"dev-{number}" for number in range(PLANS))
+    (folder / "messenger-config.yaml").write_text(f"name: s\nlead: {LEAD}\nagents: [{agents}]\n", encoding="utf-8")
+    (folder / "message-queue.yaml").write_text("messages: []\n", encoding="utf-8")
+    team = open_team(str(folder))
+    askers, held = Askers(team, chance), Held()
+    askers.ask()
+    env = {name: str(folder / "own" / name.lower()) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME")}
+    with console(folder, "--as", LEAD, columns=120, lines=40, env=env) as terminal:
+        answer = terminal.screen.write_process_input
+
+        def look_and_answer(data: str) -> None:  # a frame that is gone before the next press was held, too
+            held.look(terminal)
+            answer(data)
+
+        terminal.screen.write_process_input = look_and_answer  # type: ignore[method-assign]
+        terminal.wait_for("LIVE", "P1")
+        while len(held.presses) < presses and not terminal._ended():
+            keys, pause = _next_keys(chance)
+            for key in keys:
+                held.press(terminal, key)
+                if pause < _LOOKS:
+                    terminal.settle(pause, 8 * pause)
+                else:
+                    _look(terminal, key)
+            terminal.settle(chance.choice((0.0, 0.02, 0.1)), chance.choice((0.0, 0.1, 0.4)))
+            if chance.random() < 0.02:
+                terminal.resize(*chance.choice(SIZES))
+            if chance.random() < 0.03:
+                held.press(terminal, "1")
+            if chance.random() < 0.1:
+                with suppress(TeamError):
+                    askers.ask()
+            if tell and len(held.presses) % 500 < 2:
+                print(f"{len(held.presses):,} presses, {sum(1 for _ in verdicts(folder)):,} decisions", flush=True)
+        screen = terminal.text
+        for _ in range(4):
+            held.press(terminal, ESCAPE)
+            terminal.settle(0.1, 1.0)
+    team.close()
+    found = unseen(folder, held, askers.names)
+    return Outcome(len(held.presses), sum(1 for _ in verdicts(folder)), found, list(held.last), screen)
+
+
+def _look(terminal: Terminal, key: str) -> None:
+    """Wait as a human does who looks: until a form that was asked for is there, and the screen is quiet."""
+    until = time.monotonic() + 3.0
+    while key == "a" and not _FORM.search(terminal.text) and time.monotonic() < until:
+        terminal.pump(0.05)
+    terminal.settle(_LOOKS, 2.0)
+
+
+def _next_keys(chance: random.Random) -> tuple[Sequence[str], float]:
+    """Return what is pressed next, each by itself, and the seconds of quiet that are waited for behind each."""
+    kind = chance.random()
+    if kind < 0.35:  # as a human would, who looks before the next key
+        return (*chance.choice(_LOOKING), *chance.choice(_DECIDING)), chance.choice((0.05, _LOOKS, _LOOKS))
+    if kind < 0.5:
+        burst = chance.choice(_BURSTS)
+        apart = burst[0] != ESCAPE[0] and chance.random() < 0.6
+        return (tuple(burst) if apart else (burst,)), chance.choice((0.0, 0.001, 0.01, 0.05))
+    return (chance.choice(_KEYS),), chance.choice((0.0, 0.0, 0.02))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Press the keys that are wanted; 1 when anything was decided that the terminal did not hold."""
+    parser = argparse.ArgumentParser(prog="python -m tests.proofs.keys", description="Press random keys.")
+    parser.add_argument("--presses", type=int, default=10_000, help="(default: 10000)")
+    parser.add_argument("--seed", type=int, default=1, help="same seed, same keys (default: 1)")
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as place:
+        outcome = run(chosen.seed, chosen.presses, Path(place), tell=True)
+    print("\n".join(outcome.wrong))
+    print(
+        f"seed {chosen.seed}: {outcome.presses:,} presses, {outcome.decisions:,} decisions, {len(outcome.wrong)} unseen"
+    )
+    if outcome.wrong:
+        print(f"the last keys: {outcome.last}\n{outcome.screen}")
+    return bool(outcome.wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,357 @@
+"""Nothing is decided that was not shown: at each face, with keys typed ahead, held, or meant for something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+
+import pytest
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.console import keys
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.verdicts import SHOWN_BY, Face, seen_of
+from team_console.store.service import asking, requests, sending
+from team_console.store.service.caller import Caller
+from team_console.store.service.decision import DECISION, KEY, Decision
+from textual.events import Key
+
+from tests.conftest import CommandLine
+from tests.console.conftest import (
+    AUTHOR,
+    LEAD,
+    Desk,
+    clock,
+    hand_in_plan,
+    keys_are_through,
+    opened,
+    plain_environment,
+    team,
+    verdicts,
+)
+from tests.console.test_deciding import rewrite
+from tests.memory_team import MemoryTeam
+from tests.proofs import keys as random_keys
+
+__all__ = ["clock", "keys_are_through", "plain_environment", "team"]
+pytestmark = pytest.mark.slow
+OTHERS = ("schedule-manager", "file-manager")
+LONG = "\n".join(f"{number}. step {number}" for number in range(1, 193))
+
+
+def permission(team: MemoryTeam, number: int = 1, asker: str = AUTHOR) -> str:
+    """Ask for a permission like that of any other number; its request id."""
+    given = {"command": f"make table-{number}"}
+    made = asking.ask_permission(Caller(team, asker), tool="Bash", input=given, directory="/srv/atlas")
+    return str(made.request_id)
+
+
+def question(team: MemoryTeam) -> str:
+    """Ask which one; its request id."""
+    options = [{"label": "This"}, {"label": "That"}]
+    return str(
+        asking.ask_question(Caller(team, AUTHOR), questions=[{"question": "Which?", "options": options}]).request_id
+    )
+
+
+def three_plans(team: MemoryTeam) -> str:
+    """A plan of each agent."""
+    for name in (AUTHOR, *OTHERS):
+        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
+    return ""
+
+
+def alike(team: MemoryTeam) -> str:
+    """Three permissions that differ in one word."""
+    for number in range(3):
+        permission(team, number)
+    return ""
+
+
+def approved(team: MemoryTeam) -> str:
+    """A permission that was approved, of which a grant can be made."""
+    request_id = permission(team)
+    requests.approve(Caller(team, LEAD), request_id=request_id)
+    return request_id
+
+
+class Scene(Struct, frozen=True):
+    """A face of the console: what is asked, keys to come there, the key that asks, and those that decide."""
+
+    make: Callable[[MemoryTeam], str]
+    opens: str
+    decides: tuple[str, ...] = ("enter",)
+    before: tuple[str, ...] = ()
+
+
+FACES = {
+    "one": Scene(hand_in_plan, "a"),
+    "no": Scene(hand_in_plan, "r", ("n", "o", "enter")),
+    "permission": Scene(permission, "a"),
+    "always": Scene(permission, "a", ("2", "enter")),
+    "question": Scene(question, "a", ("2", "enter")),
+    "marked": Scene(three_plans, "a", before=("asterisk",)),
+    "alike": Scene(alike, "a"),
+    "ask back": Scene(hand_in_plan, "B", ("w", "h", "y", "enter")),
+    "stop": Scene(hand_in_plan, "s"),
+    "grant": Scene(approved, "A", before=("right", "j")),
+}
+
+
+def at_once(desk: Desk, *pressed: str) -> None:
+    """Keys that arrive together, before anything is drawn."""
+    for key in pressed:
+        desk.app.post_message(Key(key, key if len(key) == 1 else None))
+
+
+def written(team: MemoryTeam) -> list[Message]:
+    """What the lead wrote."""
+    return [message for message in team.snapshot().messages if message.sender == LEAD]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("face", sorted(FACES))
+async def test_what_is_typed_ahead_decides_nothing_and_is_counted(team: MemoryTeam, face: str) -> None:
+    scene = FACES[face]
+    scene.make(team)
+    before = written(team)
+    async with opened(team) as desk:
+        if face in ("marked", "always"):
+            await desk.looks_through()
+        await desk.press(*scene.before)
+        at_once(desk, scene.opens, *scene.decides)
+        form = await desk.form()
+        number = len(scene.decides)
+        await desk.until(lambda: f"{number} key{'s' * (number > 1)} did nothing" in desk.said, "how many were dropped")
+        assert (desk.app.screen, written(team)) == (form, before)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("face", ["one", "permission", "question", "marked", "alike", "stop"])
+async def test_a_key_that_is_held_down_decides_once_at_most(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, face: str
+) -> None:
+    scene = FACES[face]
+    monkeypatch.setattr(keys, "REPEAT", 0.7)
+    scene.make(team)
+    if face != "marked":
+        hand_in_plan(team, "Another plan of the same day", LONG)
+    async with opened(team) as desk:
+        if face == "marked":
+            await desk.looks_through()
+        await desk.press(*scene.before)
+        at_once(desk, *[scene.opens] * 15)
+        await desk.form()
+        await desk.until(lambda: "did nothing" in desk.said, "that further ones did nothing")
+        assert written(team) == []
+        await desk.press(*scene.decides[:-1])
+        at_once(desk, *["enter"] * 15)
+        await desk.until(lambda: bool(written(team)), "one decision")
+        await desk.settle()
+        subjects = {message.request_id for message in written(team)}
+        assert len(subjects) == (3 if face in ("marked", "alike") else 1)
+
+
+@pytest.mark.anyio
+async def test_no_enter_decides_behind_words_for_something_else(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        form = await desk.asks("a")
+        await desk.type("looks good")
+        await desk.press("enter", "ctrl+s", "enter")
+        assert (desk.app.screen, verdicts(team)) == (form, [])
+        assert "esc closes the form" in desk.said
+        await desk.press("escape")
+        await desk.approves(team)
+
+
+@pytest.mark.anyio
+async def test_of_several_only_what_was_shown_whole_is_decided_and_the_form_names_the_others(team: MemoryTeam) -> None:
+    three_plans(team)
+    requests.submit_plan(Caller(team, AUTHOR), content=LONG, summary="A plan that is longer than the screen")
+    async with opened(team) as desk:
+        await desk.press("g", "asterisk", "a")
+        await desk.shows("not shown whole")
+        await desk.press("escape", "escape")
+        for _ in desk.rows:
+            await desk.until(lambda: desk.app.main.pane.is_drawn, "the next thing")
+            await desk.press("j")
+        await desk.press("asterisk", "a")
+        await desk.shows("Approve 2", f"1 not shown whole stay: {AUTHOR}", " lines · ")
+        await desk.press("enter")
+        await desk.decided(team, 2)
+        assert {verdict.recipients[0] for verdict in verdicts(team)} == set(OTHERS)
+        assert {verdict.payload[SHOWN_BY].partition(";")[0] for verdict in verdicts(team)} == {
+            "the console: line 1 of 1"
+        }
+
+
+@pytest.mark.anyio
+async def test_of_alike_ones_those_beyond_the_screen_join_once_they_are_scrolled_into_sight(team: MemoryTeam) -> None:
+    asked = [permission(team, number) for number in range(45)]
+    async with opened(team, size=(120, 24)) as desk:
+        await desk.shows("45 alike")
+        await desk.asks("a")
+        await desk.shows("not shown whole")
+        for _ in range(40):
+            await desk.press("pagedown")
+        await desk.shows("Approve 45")
+        await desk.press("enter")
+        await desk.until(lambda: len(written(team)) == len(asked), "all of them")
+
+
+@pytest.mark.anyio
+async def test_lines_under_something_are_not_on_record(
+    team: MemoryTeam,
+) -> None:
+    for name in OTHERS:
+        requests.submit_plan(Caller(team, name), content="1. first\n2. second\n3. third", summary=f"A plan of {name}")
+    async with opened(team) as desk:
+        await desk.shows("2. second")
+        line = next(number for number, text in enumerate(desk.text.split("\n"), start=1) if "2. second" in text)
+        desk.app.canvas.update(f"\x1b[{line};1H{'a toast ' * 15}\x1b[1;1H")
+        await desk.press("j")
+        await desk.approves(team)
+        (verdict,) = verdicts(team)
+        assert verdict.payload[SHOWN_BY].startswith("the console: lines 1, 3 of 3")
+
+
+@pytest.mark.anyio
+async def test_what_lay_whole_under_something_is_not_decided(team: MemoryTeam) -> None:
+    for name in OTHERS:
+        requests.submit_plan(Caller(team, name), content="1. first", summary=f"A plan of {name}")
+    async with opened(team) as desk:
+        await desk.shows("1. first")
+        for line in range(1, 31):
+            desk.app.canvas.update(f"\x1b[{line};1H{'a toast ' * 15}\x1b[1;1H")
+        await desk.press("j")
+        await desk.asks("a")
+        for line in range(1, 31):
+            desk.app.canvas.update(f"\x1b[{line};1H{'a toast ' * 15}\x1b[1;1H")
+        await desk.press("enter")
+        await desk.until(lambda: "nothing of it was on the screen" in desk.said, "why not")
+        assert verdicts(team) == []
+
+
+@pytest.mark.anyio
+async def test_lines_painted_after_the_key_are_not_on_record(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests.submit_plan(Caller(team, AUTHOR), content=LONG, summary="A plan that is longer than the screen")
+    async with opened(team) as desk:
+        form = await desk.asks("a")
+        act, go_on = form.answer(), Event()
+        monkeypatch.setattr(form, "answer", lambda: lambda: (go_on.wait(60), act())[1])
+        await desk.press("enter")
+        await desk.until(lambda: form.is_at_work, "the beginning of the work")
+        form.action_scroll_behind(1)
+        await desk.shows("45. step 45")
+        go_on.set()
+        await desk.decided(team)
+    last = int(verdicts(team)[0].payload[SHOWN_BY].partition("-")[2].partition(" ")[0])
+    assert last < 45
+
+
+@pytest.mark.anyio
+async def test_a_key_that_bounces_does_not_decide_on_what_it_did_not_know(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.reads("unknown (not connected with `join`)")
+        await desk.asks("a")
+        (plan,) = team.snapshot().messages
+        rewrite(team, plan.message_id, content="1. Delete the backups")
+        await desk.press("enter")
+        await desk.shows("it changed while you were deciding")
+        monkeypatch.setattr(keys, "REPEAT", 3600.0)
+        await desk.press("enter")
+        await desk.until(lambda: "held down counts once" in desk.said, "that it counts once")
+        assert verdicts(team) == []
+
+
+@pytest.mark.anyio
+async def test_held_keys_mark_no_news_and_unseen_rows_stay(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "REPEAT", 0.7)
+    for number in range(30):
+        summary = f"News {number} of this day with words of its own"
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary=summary, content="Here it is")
+
+    def unread() -> int:
+        return sum(message.status == "pending" for message in team.snapshot().messages)
+
+    async with opened(team, size=(100, 24)) as desk:
+        await desk.lists(30)
+        at_once(desk, *["d"] * 15)
+        await desk.until(lambda: unread() == 29, "one that is read")
+        await desk.tells("held down counts once")
+        assert unread() == 29
+        await desk.press("g", "D")
+        await desk.tells("not on the screen yet")
+        await desk.until(lambda: 5 < unread() < 29, "those on the screen")
+
+
+# The same value from the command line, from programs, and what it is bound to.
+
+
+@pytest.mark.parametrize("verb", [("approve",), ("reject", "--reason", "no"), ("askback", "why?")])
+def test_the_command_line_says_that_nothing_was_shown_unless_it_quotes_what_show_printed(
+    make_team: Callable[..., CommandLine], verb: tuple[str, ...]
+) -> None:
+    sprint_team = make_team("task-manager:plan")
+    ask = ("plan", "--as", "task-manager", "--summary", "Split the loader in two today", "--content", "1. Split")
+    request = sprint_team.ok(*ask).out.strip()
+    word = sprint_team.ok("show", request, "--json").json["seen"]
+    verb = (verb[0], "--as", LEAD, request, *verb[1:])
+    changed = sprint_team(*verb, "--seen", "0" * 64)
+    assert changed.status == 1
+    sprint_team.ok(*verb)
+    (line,) = [line for line in _trail(sprint_team.folder) if verb[0] in line["action"]]
+    assert line["facts"][SHOWN_BY] == str(Face.NAMED)
+    assert len(line["facts"][DECISION]) == 64
+    assert KEY not in line["facts"]
+    if verb[0] == "askback":
+        sprint_team.ok(*verb, "--seen", word)
+
+
+def _trail(folder: Path) -> Iterator[dict[str, dict[str, str]]]:
+    import json
+
+    for line in (folder / "audit.jsonl").read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)
+
+
+@pytest.mark.anyio
+async def test_the_trail_has_the_key_that_decided_and_a_digest_of_all_that_was_decided(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.approves(team)
+    (line,) = [line for line in team.audit() if line.action == "approve"]
+    assert line.facts[KEY] == "enter"
+    assert len(line.facts[DECISION]) == 64
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"is_with_others": True}, "not shown whole"),
+        ({"by": "somebody-else"}, "hands it in"),
+        ({"is_signed": True}, "no signature any more"),
+    ],
+)
+def test_a_decision_is_written_as_its_human_made_it_or_not_at_all(
+    team: MemoryTeam, change: dict[str, object], why: str
+) -> None:
+    request_id = hand_in_plan(team)
+    (plan,) = team.snapshot().messages
+    decision = Decision(request_id, True, seen=seen_of(plan), by=LEAD)
+    with pytest.raises(TeamError, match=why):
+        requests.decide(Caller(team, LEAD), replace(decision, **change))
+    assert verdicts(team) == []
+    requests.decide(Caller(team, LEAD), decision)
+    assert len(verdicts(team)) == 1
+
+
+def test_random_keys_on_a_terminal_decide_on_nothing_that_it_did_not_hold(tmp_path: Path) -> None:
+    outcome = random_keys.run(7, 200, tmp_path)
+    assert outcome.wrong == [], f"{outcome.last}\n{outcome.screen}"
