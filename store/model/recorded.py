@@ -47,6 +47,7 @@ class RecordedFact(Struct, frozen=True):
         in_time: Whether the line was written when the message was; else the message's own date counts, up to then.
         grant: Id of the grant that it says it was given by; empty for none.
         use: Which use of that grant it says it is; 0 for none.
+        creates: The agent whose creation it announces; empty for none.
         request_id: The request it answers, None for a question and for an answer that quotes no id.
         record: The record of an answer as JSON, empty for a question.
     """
@@ -61,6 +62,7 @@ class RecordedFact(Struct, frozen=True):
     in_time: bool = True
     grant: str = ""
     use: int = 0
+    creates: str = ""
 
 
 class Acceptance(Struct, frozen=True):
@@ -131,6 +133,7 @@ class RecordedFacts:
         self.left: dict[str, tuple[int, datetime | None]] = {}
         self.recalls: dict[str, int] = {}
         self._uses: dict[str, dict[int, str]] = {}
+        self._creations: dict[str, list[str]] = {}
         self._latest: list[datetime | None] = []
         self._places: dict[str, int] = {}
         self._order: list[RecordedFact] = []
@@ -220,6 +223,10 @@ class RecordedFacts:
         """Return the highest use of this grant that an answer of ours was; 0 without one."""
         return max(self._uses.get(grant_id, {}), default=0)
 
+    def creations_of(self, agent: str) -> Sequence[str]:
+        """Return the ids of the messages of ours that announced an agent of this name, in the order of the trail."""
+        return self._creations.get(agent, ())
+
     def latest(self, message_id: str = "") -> datetime | None:
         """Return the latest moment of any line up to the one that has this message, of all lines without an id.
 
@@ -273,6 +280,8 @@ class RecordedFacts:
         self._moments.append(fact.at)
         latest = self._latest[-1] if self._latest else None
         self._latest.append(fact.at if latest is None or (fact.at is not None and fact.at > latest) else latest)
+        if fact.by_desk and fact.creates:
+            self._creations.setdefault(fact.creates, []).append(fact.message_id)
         if fact.by_desk and fact.grant:
             self._uses.setdefault(fact.grant, {}).setdefault(fact.use, fact.message_id)
         if fact.request_id is not None and fact.record:

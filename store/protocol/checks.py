@@ -631,6 +631,7 @@ class TeamFacts(Struct, frozen=True):
         report_to: Agent -> whom the assignments it was given name in `report_to`.
         plans: Session -> its batches, as far as known.
         expected: Name -> whether the next roster must list it (`expected_on_roster`); empty when no roster is judged.
+        ended: Who has ended already; empty when no request for an end is judged.
     """
 
     config: TeamConfig
@@ -638,6 +639,7 @@ class TeamFacts(Struct, frozen=True):
     report_to: Mapping[str, frozenset[str]] = _NOBODY
     plans: Mapping[str, Plan] = _NOBODY
     expected: Mapping[str, bool] = {}
+    ended: frozenset[str] = frozenset()
 
 
 def is_judged_by_team(read: ParsedMessage) -> bool:
@@ -756,6 +758,10 @@ def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]
     if not isinstance(agent, str) or (agent == read.message.sender and agent not in facts.roles):
         return  # one that was dispatched asks for its own end, and is on no roster
     odd = ending_problem(facts.config, facts.roles, agent)
+    # guard: end-of-the-ended-told
+    if agent in facts.ended:
+        text = f"{read.name}: {agent} has ended already, so nobody need end it again"
+        yield "ODD_DESTRUCTION", "", text, "Take it back; AGENT_DESTROYED was sent when it ended."
     if odd is not None:
         yield "ODD_DESTRUCTION", "", f"{read.name}: {odd}", "Refuse the request with a reason, unless it is meant so."
 

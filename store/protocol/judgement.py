@@ -29,6 +29,7 @@ from team_console.store.protocol.kinds import (
     VERDICT_ONLY,
     RequestKind,
 )
+from team_console.store.protocol.membership import CREATED, created_agent, is_master
 from team_console.store.protocol.parsing import (
     COMPLETE,
     DISPATCH,
@@ -41,7 +42,7 @@ from team_console.store.protocol.parsing import (
 )
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.titles import message_title, reason_of
-from team_console.store.protocol.verdicts import NOT_ON_RECORD, digest_of, given_on, is_verdict, objection
+from team_console.store.protocol.verdicts import NOT_ON_RECORD, digest_of, given_on, is_verdict, objection, word_of
 from team_console.store.settings.team_config import TeamConfig
 
 ASKBACK, ASKED_BACK = "request_askback", "askback_response"
@@ -136,6 +137,7 @@ class RequestRow(Struct, frozen=True, eq=False):
         ending: For an approved end that is not confirmed yet: the stop its agent was asked for.
         refusal: For an end that was approved: what the agent said when it refused to stop.
         talk: What whoever may answer asked back, and what the asker said to that, oldest first.
+        is_of_former_life: Whether it is about an agent of that name that another one has followed since (D34).
     """
 
     key: str
@@ -162,6 +164,7 @@ class RequestRow(Struct, frozen=True, eq=False):
     ending: RequestRow | None = None
     refusal: Message | None = None
     talk: tuple[Message, ...] = ()
+    is_of_former_life: bool = False
 
     @property
     def request_id(self) -> str:
@@ -442,8 +445,11 @@ class _Evidence:
         self.questions: dict[Thread | Pool, list[PlacedMessage]] = {}
         self.others: dict[Thread | Pool, list[PlacedMessage]] = {}
         self.reports: dict[str, list[PlacedMessage]] = {}
+        self.creations: dict[str, list[PlacedMessage]] = {}
         self.orphans: list[PlacedMessage] = []
         for entry in entries:
+            if entry.read.name == CREATED and (created := created_agent(entry.read)) is not None:
+                self.creations.setdefault(created, []).append(entry)
             if entry.read.name == COMPLETE:
                 self.reports.setdefault(entry.message.sender, []).append(entry)
             asks, pool = entry.read.opens is not None, _pool(entry)
@@ -633,7 +639,7 @@ class _Evidence:
         odd = (
             (Flag.UNAUTHORISED, len(valid) < len(sound)),
             (Flag.CONTRADICTORY, len(words) > 1),
-            (Flag.ANSWERED_TWICE, len(valid) > 1 and kind not in IN_WORDS),
+            (Flag.ANSWERED_TWICE, _is_answered_twice(valid) and kind not in IN_WORDS),
             (Flag.ALTERED, altered),
             (Flag.UNVERIFIED, unverified),
             (Flag.FORGED, forged),
@@ -665,6 +671,7 @@ class _Evidence:
 
     def stopped(self, rows: Sequence[RequestRow], spoke: Order | None, arrived: Order | None) -> list[RequestRow]:
         """Stops of one agent: whoever asks again replaces an open question; each yes is held against later words."""
+        rows = [self._in_its_life(row) for row in rows]
         agreed = [row for row in rows if row.state is RequestState.APPROVED]
         # By the date of the verdict, as words of agents are held against it.
         ends = {id(row): (row.answered_at or EARLIEST, row.decided[3]) for row in agreed}
@@ -690,6 +697,29 @@ class _Evidence:
                 row = _over(row, after, f"{row.stops} has ended")
             found[row.key] = row
         return list(found.values())
+
+    def _in_its_life(self, row: RequestRow) -> RequestRow:
+        """Return a request about an agent as it stands once another one of that name was created (D34)."""
+        lives = (self.when(entry) for entry in self._creations_of(row.stops or ""))
+        following = min((begun for begun in lives if begun > row.order), default=None)
+        is_answered = row.verdict is not None and following is not None and row.decided < following
+        # guard: request-about-one-life
+        if following is None or is_answered or row.state is RequestState.WITHDRAWN:
+            return row
+        lapse = f"another {row.stops} was created since"
+        over = replace(row, state=RequestState.WITHDRAWN, verdict=None, withdrawn_at=following[0], lapse=lapse)
+        return replace(over, decided=following, is_of_former_life=True)
+
+    def _creations_of(self, agent: str) -> Iterator[PlacedMessage]:
+        """Yield every creation of an agent of this name that counts, from the store and from the trail."""
+        found = {entry.message.message_id: entry for entry in self.creations.get(agent, ())}
+        for message_id in self.recorded.creations_of(agent) if self.recorded is not None else ():
+            message = self.recorded.message(message_id) if self.recorded is not None else None
+            if message is not None and message_id not in found:
+                found[message_id] = PlacedMessage.of(message, 0.0)
+        for entry in found.values():
+            if is_master(self.config, entry.message.sender) and not self.objection(entry.message, None):
+                yield entry
 
     def dispatched(self, rows: Iterable[RequestRow], agent: str) -> Iterator[RequestRow]:
         """An agent that was asked for with its task, and reports it done, was created: nobody announces it (r3)."""
@@ -741,6 +771,12 @@ class _Evidence:
             return False
         quotes = text_of(stop.question.payload.get("in_reply_to")) == row.request_id
         return quotes and not self.objection(stop.question, None) and self.may_answer(stop.question, row.question)
+
+
+def _is_answered_twice(valid: Sequence[_Claim]) -> bool:
+    """Return whether there are two answers; the same one to another recipient is none of its own."""
+    said = {word_of(claim.entry.message) for claim in valid}
+    return len(valid) > 1 and (len(said) > 1 or len({claim.entry.message.recipients for claim in valid}) < len(valid))
 
 
 def _belonged(entry: PlacedMessage, kind: RequestKind, thread: Thread) -> bool:

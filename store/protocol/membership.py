@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from team_console.store.model.message import Message, ids_of, per_message
 from team_console.store.model.names import ALL, USER, as_name, is_name
 from team_console.store.protocol.carried import CARRIERS, carried_name
-from team_console.store.protocol.parsing import Order, PlacedMessage, text_in
+from team_console.store.protocol.parsing import Order, ParsedMessage, PlacedMessage, text_in
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION = "session_state"
@@ -225,6 +225,12 @@ def membership(config: TeamConfig, facts: Iterable[PlacedMessage]) -> Membership
     return found
 
 
+def created_agent(read: ParsedMessage) -> str | None:
+    """Return the agent whose creation or end a sprint message names; None where it names none."""
+    name = as_name(read.body.get("agent_name"))
+    return None if name == ALL else name
+
+
 def is_master(config: TeamConfig, name: str) -> bool:
     """Return whether `name` speaks as the Master; without declared members anybody may."""
     return not config.declared or name == config.lead or config.agent(name).role == "master"
@@ -346,8 +352,8 @@ def _is_in_session(found: Membership, name: str) -> bool:
 
 
 def _one(found: Membership, entry: PlacedMessage, *, arrives: bool) -> None:
-    name = as_name(entry.read.body.get("agent_name"))
-    if name is None or name == ALL:
+    name = created_agent(entry.read)
+    if name is None:
         return
     found.changed = True
     if arrives:

@@ -19,6 +19,7 @@ from team_console.store.protocol.membership import (
     DESTROYED,
     ROSTER,
     Membership,
+    created_agent,
     entries_of,
     is_end,
     is_master,
@@ -74,6 +75,7 @@ def fact_of(
         in_time,
         grant,
         use,
+        (created_agent(read) or "") if read.name == CREATED else "",
     )
 
 

@@ -26,7 +26,7 @@ from team_console.store.protocol.carried import CARRIERS
 from team_console.store.protocol.checks import compose, ending_problem
 from team_console.store.protocol.judgement import RequestRow, judge, with_bearing
 from team_console.store.protocol.kinds import phrase
-from team_console.store.protocol.membership import known, members
+from team_console.store.protocol.membership import CREATED, created_agent, known, members
 from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.protocol.permissions import SM, classes_of
 from team_console.store.protocol.relations import REQUEST, has_stopped
@@ -276,6 +276,8 @@ def announce(
         refuse_held(question, tx)
     name = started or free_name(tx, question, agent_name)
     body = {"agent_name": name, "agent_type": parse_message(question).subject or name}
+    for row in asked_of_former_life(tx, name):
+        close_question(tx, row.question, actor=actor)
     told = conclude(tx, actor, question, "AGENT_CREATED", "{} is ready", name, body, note=note)
     return name, [*told, *tell_residents(tx, actor, arrived=name)]
 
@@ -334,7 +336,15 @@ def creation_forecast(state: TeamState, question: Message, agent_name: str | Non
     """
     name, residents = free_name(state, question, agent_name), _roster_forecast(state)
     roster = f", the roster to {residents}" if residents else "; there are no residents to tell the roster"
-    return (f"{name} is created; AGENT_CREATED goes to {question.sender}{roster}",)
+    former = [row.request_id for row in asked_of_former_life(state, name)]
+    closes = f"closes what was asked about the {name} before: {', '.join(former)}"
+    return (f"{name} is created; AGENT_CREATED goes to {question.sender}{roster}", *([closes] if former else []))
+
+
+def asked_of_former_life(state: TeamState, agent: str) -> list[RequestRow]:
+    """Return the open requests about an agent of this name, which a new one is not meant by (D34)."""
+    rows = judge(state.everything(), state.config, state.recorded, state.now).values()
+    return [row for row in rows if row.is_open and row.stops == agent]
 
 
 def trigger_course_correction(
@@ -455,7 +465,9 @@ def ending_forecast(state: TeamState, question: Message) -> tuple[str, ...]:
     seconds = config.overdue_seconds["shutdown"]
     odd = ending_problem(config, known(config, messages), agent)
     roster = f", the roster to {residents}," if residents else ""
-    follows = f"AGENT_DESTROYED goes to {question.sender}{roster}"
+    creator = creator_of(state, agent)
+    is_told = creator not in (None, agent, config.lead, question.sender) and creator in known(config, messages)
+    follows = f"AGENT_DESTROYED goes to {question.sender}{f' and {creator}' if is_told else ''}{roster}"
     if agent in has_stopped(config, (*messages, *state.session_notes()), state.recorded):
         does = f"{agent} has stopped already; {follows} at once"
     else:
@@ -476,7 +488,42 @@ def confirm(
         more[ORDERED] = {key: order.record[key] for key in ("message_id", "type", "from", "to", "created", "payload")}
     body, outcome = {"agent_name": agent}, "{} has left the team"
     told = conclude(tx, actor, question, "AGENT_DESTROYED", outcome, agent, body, note=note, more=more)
+    told += _tell_creator(tx, actor, question, agent, more)
     return [*told, *tell_residents(tx, actor, left=agent)]
+
+
+def creator_of(state: TeamState, agent: str) -> str | None:
+    """Return who asked for the agent of this name that was created last; None where that is not known."""
+    live = (each for each in reversed(state.everything()) if each.type in CARRIERS)
+    announced = (
+        each for each in live if (read := parse_message(each)).name == CREATED and created_agent(read) == agent
+    )
+    message, recorded = next(announced, None), state.recorded
+    if message is None and recorded is not None:
+        message = next(filter(None, map(recorded.message, reversed(recorded.creations_of(agent)))), None)
+    return message.recipients[0] if message is not None else None
+
+
+def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, more: Fields) -> list[Message]:
+    """Tell whoever asked for this agent that it is gone, where somebody else asked for its end.
+
+    A confirmation without the order that a human signed would count as forged in a team of signed verdicts.
+    """
+    creator = creator_of(tx, agent)
+    if creator in (None, agent, actor, question.sender) or creator not in known(tx.config, tx.everything()):
+        return []
+    say = partial(phrase, tx.config.language)
+    summary = f"AGENT_DESTROYED: {say('{} has left the team', agent)}"
+    is_sprint = ORDERED in more or not tx.config.must_be_signed(actor)
+    text = (
+        compose("AGENT_DESTROYED", {"agent_name": agent, "in_reply_to": question.message_id}) if is_sprint else summary
+    )
+    payload = {"summary": summary, "content": text, **(more if is_sprint else {})}
+    if is_sprint:
+        payload["request_id"] = question.message_id
+    draft = Draft("message", actor, (str(creator),), payload)
+    draft.check(tx.config)
+    return write(tx, draft)
 
 
 def _unconfirmed(state: TeamState) -> Iterator[tuple[RequestRow, Message, datetime]]:

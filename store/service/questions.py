@@ -45,7 +45,7 @@ def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen | 
         )
     refuse_decided(case)
     # guard: withdrawn-request-refused
-    _refuse_over(tx, case)
+    refuse_over(tx, case)
     if seen is None or (isinstance(seen, Seen) and seen.face is Face.NAMED):
         _refuse_several(case, asked)
     return case
@@ -131,12 +131,16 @@ def refuse_decided(case: RequestRow) -> None:
     raise error
 
 
-def _refuse_over(tx: Transaction, case: RequestRow) -> None:
+def refuse_over(state: TeamState, case: RequestRow) -> None:
     """Refuse what its asker took back or waits for no longer, and what a later request replaced (requirement 81).
 
     An agent may say that it stops, or not, to each order it was given: what it agreed to is done in any case.
     """
     request_id, question, newer = case.request_id, case.question, case.superseded_by
+    if case.is_of_former_life:
+        text = f"{request_id} needs no answer any more: {case.lapse}"
+        hint = "Nothing was written. What it asks for is about the one before; ask anew for the one that is there now."
+        raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=request_id, reason=case.lapse)
     if case.kind is RequestKind.SHUTDOWN and case.taken_back is None and question.status != Status.RECALLED:
         return
     if case.state is RequestState.SUPERSEDED and newer is not None:
@@ -158,7 +162,8 @@ def _refuse_over(tx: Transaction, case: RequestRow) -> None:
             withdrawn_at=at or None,
             reason=why,
         )
-    if case.kind in SUPERSEDING and tx.get(question.message_id) is None:
+    is_live = any(message.message_id == question.message_id for message in state.everything())
+    if case.kind in SUPERSEDING and not is_live:
         raise TeamError(
             Code.INVALID_REQUEST_ID,
             f"{request_id} is not open any more: it left the queue unanswered, because a later one took its place",

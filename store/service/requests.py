@@ -61,6 +61,7 @@ from team_console.store.service.questions import (
     open_question,
     refuse_damaged,
     refuse_decided,
+    refuse_over,
 )
 from team_console.store.service.sessions import refuse_orphaned
 from team_console.store.service.signing import Made, put_signed, signed_record
@@ -638,6 +639,7 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
     """
     case, _ = find_question(snapshot, request_id)
     refuse_decided(case)
+    refuse_over(snapshot, case)
     question, kind = case.question, case.kind
     _check_name_fits(kind, agent_name, request_id)
     _refuse_forbidden(snapshot, question)

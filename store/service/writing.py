@@ -44,7 +44,7 @@ from team_console.store.protocol.kinds import KINDS, RESULTS, UNKNOWN, default_p
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
 from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, asks, parse_message, plans_of, text_of
 from team_console.store.protocol.permissions import check_permission, check_settings
-from team_console.store.protocol.relations import silent
+from team_console.store.protocol.relations import has_stopped, silent
 from team_console.store.protocol.verdicts import sign
 from team_console.store.settings.team_config import TeamConfig
 
@@ -344,6 +344,7 @@ def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
         report_targets(carried) if "AGENT_COMPLETE" in names else {},
         plans_of(map(parse_message, live)) if BATCH_REPORT in names else {},
         expected_on_roster(tx.config, membership_facts(live)) if "AGENT_ROSTER_BROADCAST" in names else {},
+        has_stopped(tx.config, live, tx.recorded) if "AGENT_DESTROY_REQUEST" in names else frozenset(),
     )
 
 
