@@ -21,7 +21,14 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
 from team_console.store.protocol.titles import said_in, structure, text_at
-from team_console.store.protocol.verdicts import EVIDENCE, MEANINGS, REQUEST_DIGEST, SHOWN_BY, SIGNATURE, TrustMark
+from team_console.store.protocol.verdicts import (
+    EVIDENCE,
+    REQUEST_DIGEST,
+    SHOWN_BY,
+    SIGNATURE,
+    TrustMark,
+    trust_words,
+)
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.settings.parsing import rule_trouble
 from team_console.store.views.history import csv_text
@@ -278,7 +285,7 @@ def _block(message: Message, content: str | None) -> str:
         summary_line(message),
     ]
     if (mark := message.record.get(TRUST)) is not None:  # below the four lines of the source and before its content
-        lines.append(f"TRUST: {mark}: {MEANINGS[TrustMark(mark)]}")
+        lines.append(f"TRUST: {trust_words(TrustMark(mark))}")
     return "\n".join(["---", *map(safe_line, lines), *payload_lines(message, content, apart=MACHINE_FIELDS), "---"])
 
 

@@ -22,7 +22,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.titles import summary_of
-from team_console.store.protocol.verdicts import MEANINGS
+from team_console.store.protocol.verdicts import trust_words
 from team_console.store.service.inbox import acknowledge, trust_in
 from team_console.store.service.sessions import hand_over
 
@@ -136,7 +136,7 @@ def message_words(session: ClientSession, message: Message) -> str:
     if len(text) > _LONGEST:
         more = command_of(session.team.location, session.name, "show", message.message_id)
         text, cut = f"{text[:_LONGEST]}…", [f"(cut; the whole: {more})"]
-    warning = [f"‼ {mark}: {MEANINGS[mark]}"] if mark is not None else []
+    warning = [f"‼ {trust_words(mark)}"] if mark is not None else []
     is_yes = read.answers is RequestKind.PERMISSION and read.approve and mark is None
     is_allowed = is_yes and is_denied_before(session, read.request_id or "")
     ways = ["It is allowed once: try exactly the same call again."] if is_allowed else _how_to_answer(session, message)

@@ -39,7 +39,7 @@ from team_console.store.model.safe import UNSAFE, safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.sent_back import sent_back
 from team_console.store.protocol.titles import summary_of
-from team_console.store.protocol.verdicts import MEANINGS, Face, Seen, TrustMark
+from team_console.store.protocol.verdicts import Face, Seen, TrustMark, trust_words
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.inbox import readable
@@ -440,7 +440,7 @@ def mail_result(team: Team, message: Message) -> tuple[Mail, list[str]]:
         "request_id": message.request_id,
         "in_reply_to": quoted if isinstance(quoted, str) else None,
         "fields": {key: value for key, value in payload.items() if key not in _SHOWN},
-        "trust": None if mark is None else f"{mark}: {MEANINGS[TrustMark(mark)]}",
+        "trust": None if mark is None else trust_words(TrustMark(mark)),
         "answer_with": None,
     }
     if message.type == "shutdown_request" and message.request_id is not None:

@@ -459,6 +459,7 @@ _MEANINGS = {
     Flag.STILL_ALIVE: "it agreed to stop and still writes",
     Flag.DAMAGED: "its record in the queue is damaged; shown is what was read before, and it cannot be answered",
     Flag.UNVERIFIED: "an answer was not written by team-console; ask whoever it names before you act on it",
+    Flag.FOREIGN: "an answer was written by another program",
     Flag.FORGED: "an answer is forged or broken: it is not signed as it must be, and decides nothing",
     Flag.STOPPING: "the agent was asked to stop; AGENT_DESTROYED follows its answer, or the end of its time",
     Flag.REFUSED: "the agent was asked to stop and refused; decide again",

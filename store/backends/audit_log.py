@@ -114,6 +114,8 @@ class AuditReader:
         by_desk = is_trusted and line.action not in NOT_BY_DESK
         if not (line.noted or line.writes or line.questions or vouched):
             return
+        if by_desk:
+            self.facts.authors.add(line.actor)
         at = from_text(line.at)
         for raw, in_time in (*((raw, False) for raw in line.noted), *((raw, by_desk) for raw in line.writes)):
             record = _decoded(raw)

@@ -38,6 +38,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, from_record
 from team_console.store.model.names import as_name, did_you_mean
 from team_console.store.model.safe import counted, first_of, safe_line
+from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.parsing import when_created
 from team_console.store.settings.team_config import Agent, KindRule, TeamConfig
 
@@ -137,7 +138,7 @@ class ClaudeTeam(Team):
     """A team of another program, opened read-only: its roster, and its messages while they are in an inbox or passed.
 
     Its messages have kinds of their own (`claude:plan_approval_request`), so that nothing said there opens, answers or
-    decides anything here; with `taken_over` they have the kinds they name.
+    decides anything here; with `taken_over` all but answers have the kinds they name.
     """
 
     root: Path
@@ -312,12 +313,14 @@ class ClaudeTeam(Team):
             agents = {lead: Agent(lead, "master"), **agents}
         titles = (settings.get("team_name", settings.get("name")), self.root.name.lstrip("."), "team")
         title = next(name for name in map(as_name, titles) if name is not None)
-        rules = {} if self._taken_over else {word: KindRule(word) for word in map(self._kind, _TYPES)}
+        rules = {word: KindRule(word) for word in map(self._kind, _TYPES) if word not in _TYPES}
         return TeamConfig(name=title, lead=lead, agents=agents, declared=self._taken_over, kinds=rules)
 
     def _kind(self, word: str) -> str:
+        # Nobody can vouch for an answer, also once the team is taken over: then requests alone are what they were.
+        is_request = word in KINDS and KINDS[word].answers is None
         # guard: words-of-others-decide-nothing
-        return word if self._taken_over else f"{self.form.kind}:{word}"
+        return word if self._taken_over and is_request else f"{self.form.kind}:{word}"
 
     def _messages_of(self, path: Path, text: str) -> tuple[dict[str, Message], str]:
         entries: Iterable[Any] = _array(text) if self.form is CLAUDE else _lines(text)

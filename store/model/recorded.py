@@ -122,6 +122,7 @@ class RecordedFacts:
         carried: Line, code and text of what was found on the trail of the team that this one was copied from.
         left: Name of each member that was taken out of the settings -> line of the trail, and when, if that is known.
         recalls: Id of each grant that was recalled -> the line that says so.
+        authors: Who wrote anything through team-console, as far as the lines that were read tell.
     """
 
     def __init__(self) -> None:
@@ -132,6 +133,7 @@ class RecordedFacts:
         self.carried: list[tuple[int, str, str]] = []
         self.left: dict[str, tuple[int, datetime | None]] = {}
         self.recalls: dict[str, int] = {}
+        self.authors: set[str] = set()
         self._uses: dict[str, dict[int, str]] = {}
         self._creations: dict[str, list[str]] = {}
         self._latest: list[datetime | None] = []
@@ -304,6 +306,7 @@ class RecordedFacts:
                 rest.add(fact)
         rest.acceptances = [acceptance for acceptance in self.acceptances if acceptance.line != line]
         rest.reworded = dict(self.reworded)
+        rest.authors = set(self.authors)
         rest.recalls = {grant_id: recalled for grant_id, recalled in self.recalls.items() if recalled != line}
         rest.carried = [found for found in self.carried if found[0] != line]
         rest.left = {name: when for name, when in self.left.items() if when[0] != line}

@@ -42,7 +42,15 @@ from team_console.store.protocol.parsing import (
 )
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.titles import message_title, reason_of
-from team_console.store.protocol.verdicts import NOT_ON_RECORD, digest_of, given_on, is_verdict, objection, word_of
+from team_console.store.protocol.verdicts import (
+    NOT_ON_RECORD,
+    digest_of,
+    given_on,
+    is_verdict,
+    objection,
+    word_of,
+    writes_elsewhere,
+)
 from team_console.store.settings.team_config import TeamConfig
 
 ASKBACK, ASKED_BACK = "request_askback", "askback_response"
@@ -104,6 +112,8 @@ class Flag(StrEnum):
     DAMAGED = "record damaged"
     UNVERIFIED = "unverified"
     """An answer that team-console did not write: the audit trail does not have it as one of ours."""
+    FOREIGN = "by another program"
+    """The same, in the name of somebody who never wrote by team-console here."""
     FORGED = "forged"
     """An answer that is not signed as it must be: it decides nothing."""
     ALTERED = "altered"
@@ -634,6 +644,8 @@ class _Evidence:
         taken_back = gone if standing is None else None
         unverified = () if kind in RESULTS else tuple(claim.message_id for claim in valid if not claim.verified)
         unverified = (*unverified, *(claim.message_id for claim in pending))
+        senders = {claim.message_id: claim.entry.message.sender for claim in valid}
+        foreign = [item for item in unverified if item in senders and writes_elsewhere(senders[item], self.recorded)]
         altered = tuple(dict.fromkeys(claim.message_id for claim in every if claim.altered))
         words = {claim.entry.read.approve for claim in valid} - {None}
         odd = (
@@ -641,7 +653,8 @@ class _Evidence:
             (Flag.CONTRADICTORY, len(words) > 1),
             (Flag.ANSWERED_TWICE, _is_answered_twice(valid) and kind not in IN_WORDS),
             (Flag.ALTERED, altered),
-            (Flag.UNVERIFIED, unverified),
+            (Flag.UNVERIFIED, len(foreign) < len(unverified)),
+            (Flag.FOREIGN, foreign and len(foreign) == len(unverified)),
             (Flag.FORGED, forged),
         )
         patience = self.config.overdue_seconds.get(kind, self.config.overdue_seconds.get("default", 900.0))

@@ -127,7 +127,9 @@ def check_settings(config: TeamConfig, act: str) -> None:
     """
     # guard: lost-settings-give-no-authority
     if config.lost:
-        raise TeamError(Code.NOT_PERMITTED, f"nobody may {act} now: {config.lost}", HINT)
+        # The reason first: a form may have room for no more.
+        text = f"the settings are not in force: {config.lost}; until then nobody may {act}"
+        raise TeamError(Code.NOT_PERMITTED, text, HINT)
 
 
 def breach(config: TeamConfig, message: Message, recorded: RecordedFacts | None = None) -> tuple[str, str] | None:
@@ -164,6 +166,12 @@ def _lead_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tu
         return f"{sender} may not send {type}: only the lead {config.lead} may", f"Ask {config.lead}."
     if kind.is_to_lead and recipient != config.lead:
         return f"{type} goes to the lead {config.lead}, not to {recipient}", f"Send it to {config.lead}."
+    # guard: one-master-decides
+    if kind.opens in DECIDED_BY_LEAD and recipient != config.lead and config.agent(recipient).role == "master":
+        return (
+            f"{type} goes to the lead {config.lead}, not to {recipient}, who could not answer it",
+            f"Send it to {config.lead}.",
+        )
     if type == "shutdown_request" and recipient in (config.lead, USER):
         who = "the human" if recipient == USER else "the lead of the team"
         return f"{recipient} is {who} and cannot be asked to stop", "Leave the console with q; agents stay as they are."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -96,6 +97,12 @@ def title_of(read: ParsedMessage) -> str:
     # guard: title-of-tool-and-input
     if read.opens is RequestKind.PERMISSION:
         return _line(_asked(read)) or read.name
+    if read.opens is RequestKind.DESTROY and read.subject is not None:
+        # Whoever asks is named beside it, and may ask for its own end or for that of another.
+        stated = _stated(read)
+        is_named = re.search(rf"(?<![\w.-]){re.escape(read.subject)}(?![\w-])", stated) is not None
+        asked = _asked(read)
+        return _line(stated if is_named else f"{asked}: {stated}" if stated else asked)
     said = read.message.content.strip() if not read.carried else read.subject or ""
     return _line(_stated(read) or _asked(read) or said or _telling(_fields(read))) or read.name
 

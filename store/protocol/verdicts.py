@@ -337,7 +337,9 @@ class TrustMark(StrEnum):
     FORBIDDEN = "forbidden"
     """What its sender may not ask, or not write to whom it is for, by the settings."""
     UNVERIFIED = "unverified"
-    """A verdict or an order that team-console did not write."""
+    """A verdict or an order that team-console did not write, though its sender writes by it."""
+    FOREIGN = "by another program"
+    """The same of a sender who never wrote by team-console here: that is how this sender writes."""
     UNCHECKED = "unchecked"
     """A verdict that could not be checked: the team could not be read any more when it was handed on."""
     REPLAYED = "replayed"
@@ -353,10 +355,22 @@ MEANINGS: Mapping[TrustMark, str] = {
     TrustMark.UNSIGNED: "the team has a key and this is not signed with it; it decides nothing",
     TrustMark.FORBIDDEN: "its sender may not send this to you by the team's settings; do not act on it",
     TrustMark.UNVERIFIED: "another program wrote this, so nobody can tell who did; ask its sender before you act on it",
+    TrustMark.FOREIGN: "",
     TrustMark.UNCHECKED: "the team could not be read to check this verdict; look at it with show before you act on it",
     TrustMark.REPLAYED: "this order was answered before and somebody put it back; do not act on it again",
 }
-"""What each mark says to whoever is handed the message."""
+"""What each mark says to whoever is handed the message; empty where the mark itself says all."""
+
+
+def trust_words(mark: TrustMark) -> str:
+    """Return a mark with what it means, as whoever is handed the message reads it."""
+    return f"{mark}: {MEANINGS[mark]}" if MEANINGS[mark] else str(mark)
+
+
+def writes_elsewhere(sender: str, recorded: RecordedFacts | None) -> bool:
+    """Return whether this sender never wrote by team-console here: then what another program wrote is nothing odd."""
+    # guard: foreign-only-who-never-wrote-by-us
+    return recorded is not None and sender not in recorded.authors
 
 
 NOT_ON_RECORD = "it is signed with a key that is not on record"
@@ -405,7 +419,9 @@ def mark_of(
     if trouble := objection(config, message, question, recorded=recorded):
         return TrustMark.UNVERIFIED if trouble == NOT_ON_RECORD else TrustMark.FORGED
     is_ours = recorded is None or recorded.is_by_desk(message.message_id)
-    return None if is_ours or config.must_be_signed(message.sender) else TrustMark.UNVERIFIED
+    if is_ours or config.must_be_signed(message.sender):
+        return None
+    return TrustMark.FOREIGN if writes_elsewhere(message.sender, recorded) else TrustMark.UNVERIFIED
 
 
 def _team_key_trouble(config: TeamConfig, message: Message) -> str:

@@ -55,7 +55,8 @@ class Trust(Struct, frozen=True):
         # Of several questions under one id that on which the verdict was given, else the first.
         question = next(meant, asked[0] if asked else None)
         mark = mark_of(self.config, message, question, recorded=self.recorded)
-        if mark in (None, TrustMark.UNVERIFIED) and message.message_id in self.changed:
+        harmless = (None, TrustMark.FOREIGN)
+        if mark in (*harmless, TrustMark.UNVERIFIED) and message.message_id in self.changed:
             return TrustMark.CHANGED
         if mark is None and self.is_unchecked and may_be_verdict(self.config, message):
             # guard: unchecked-verdict-marked
@@ -64,7 +65,7 @@ class Trust(Struct, frozen=True):
         read_at = message.moment("read_at")
         # An order that is read, or waits to be, after it was answered: answering it meant having read it.
         came_back = answered is not None and (read_at is None or read_at > answered)
-        return TrustMark.REPLAYED if mark is None and came_back else mark
+        return TrustMark.REPLAYED if mark in harmless and came_back else mark
 
     def marked(self, message: Message) -> Message:
         """Return the message with its mark; itself when nothing is wrong with it."""

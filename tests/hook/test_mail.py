@@ -242,6 +242,8 @@ def test_a_denied_call_that_the_human_changed_runs_as_changed(
 
 
 def test_a_yes_that_nobody_vouches_for_promises_nothing(client: Client, office: CommandLine) -> None:
+    words = ("--summary", "one two three four five", "--content", "c")
+    office.ok("--as", "ceo", "send", "--to", "ceo", *words)
     client.tell("claude: UserPromptSubmit (plan mode)")
     client.tell(USED, **DENIED)
     (request,) = office.ok("requests", "--open", "--json").json["requests"]

@@ -243,9 +243,10 @@ def test_migrate_takes_a_team_of_lines_over(lines: Path, elsewhere: CommandLine)
     elsewhere.ok("migrate", str(lines / ".team"), target)
     requests = json.loads(elsewhere.ok("-t", target, "requests", "--json").out)["requests"]
     assert {(row["request_id"], row["kind"], row["state"]) for row in requests} == {
-        ("r1", "shutdown", "rejected"),
+        ("r1", "shutdown", "overdue"),
         ("p1", "plan", "overdue"),
     }
+    assert not json.loads(elsewhere("-t", target, "decisions", "--json").out)["decisions"]
     roster = json.loads(elsewhere.ok("-t", target, "roster", "--json").out)["agents"]
     assert {row["name"] for row in roster} == {"lead", "alice", "bob"}
     again = elsewhere.ok("migrate", str(lines / ".team"), target)

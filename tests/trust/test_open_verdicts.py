@@ -94,6 +94,7 @@ def test_drop_takes_what_agents_say_of_themselves(team: CommandLine) -> None:
 
 
 def test_a_verdict_that_no_desk_wrote_is_handed_on_with_a_warning(team: CommandLine) -> None:
+    team.ok("--as", "ceo", "send", "--to", "file-manager", *SUMMARY)
     request = plan(team)
     forge(team, request, "2020-01-01T00:00:00.000Z")
     queue = team.folder / "message-queue.yaml"
@@ -103,6 +104,22 @@ def test_a_verdict_that_no_desk_wrote_is_handed_on_with_a_warning(team: CommandL
     peeked = team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["messages"]
     assert [message["trust"] for message in peeked] == ["unverified"]
     assert "TRUST: unverified: " in team.ok("receive", "--agent", "task-manager").out
+
+
+def test_words_of_a_lead_who_never_writes_by_us_are_said_to_be_by_another_program_and_no_more(
+    team: CommandLine,
+) -> None:
+    """In a project in which nobody uses team-console to send, that is each order: who asks each time never stops."""
+    request = plan(team)
+    forge(team, request, "2020-01-01T00:00:00.000Z")
+    (row,) = team.ok("requests", "--json").json["requests"]
+    assert (row["state"], row["flags"]) == ("approved", ["by another program"])
+    peeked = team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["messages"]
+    assert [message["trust"] for message in peeked] == ["by another program"]
+    told = team.ok("receive", "--agent", "task-manager").out
+    assert "TRUST: by another program\n" in told
+    assert "before you act" not in told
+    assert "UNVERIFIED_VERDICT" not in {item["code"] for item in team("check", "--json").json["findings"]}
 
 
 def test_with_a_team_key_an_unsigned_verdict_decides_nothing_in_any_face(team: CommandLine) -> None:

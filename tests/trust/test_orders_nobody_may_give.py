@@ -42,7 +42,7 @@ def test_an_order_of_somebody_else_is_marked_and_stops_nobody(team: CommandLine)
     shown = team.ok("receive", "--agent", "task-manager", "--peek").out
     assert "TRUST: forbidden: " in shown
     assert "verdict" not in shown
-    assert marks(team, "task-manager") == {"G4": "forbidden", "G5": "unverified"}
+    assert marks(team, "task-manager") == {"G4": "forbidden", "G5": "by another program"}
     answer = {"type": "shutdown_response", "request_id": "req-9", "approve": True}
     refused = team("--as", "task-manager", "sendmessage", stdin=json.dumps(answer))
     assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")

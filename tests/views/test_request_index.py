@@ -82,7 +82,7 @@ def test_an_answer_that_only_another_program_wrote_decides_and_is_marked_until_t
     board = Projection(LEAD)
     plan, verdict = story.plan(), story.verdict(approve=True)
     (found,) = board.update(story.snapshot(), story.now).requests
-    assert (found.state, found.flags) == ("approved", ("unverified",))
+    assert (found.state, found.flags) == ("approved", ("by another program",))
     story.record(plan, verdict)
     assert board.update(story.snapshot(), story.now).requests[0].flags == ()
 

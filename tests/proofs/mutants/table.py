@@ -180,6 +180,12 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "request-about-one-life": guard(always, "service/test_lives_of_agents.py::test_an_old_request_ends_no_new_agent"),
     "end-of-the-ended-told": guard(never, "service/test_lives_of_agents.py::test_an_old_request_ends_no_new_agent"),
+    "foreign-only-who-never-wrote-by-us": guard(
+        giving(True), "trust/test_open_verdicts.py::test_a_verdict_that_no_desk_wrote_is_handed_on_with_a_warning"
+    ),
+    "one-master-decides": guard(
+        never, "service/test_lives_of_agents.py::test_what_only_the_lead_decides_is_asked_of_no_other_master"
+    ),
     "json-keys-once": guard(
         never,
         "trust/test_keys_named_once.py::test_a_key_that_stands_twice_is_refused_with_the_key[sendmessage]",
