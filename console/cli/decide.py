@@ -172,7 +172,7 @@ def _numbered(question: Question, word: str) -> str:
 def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
     labels = [option.label for question in questions for option in question.options]
     offered = f"Offered: {', '.join(labels):.300}." if labels else "It offers no options."
-    hint = guess(word, labels, f"{offered} Own words: --text WORDS.")
+    hint = guess(word, labels, f"{offered} Own words: --content TEXT.")
     return TeamError(Code.INVALID_FIELD, f"there is no option {word:.80}", hint)
 
 

@@ -303,7 +303,17 @@ class Parser(argparse.ArgumentParser):
         """
 
         meant = meant_option(self, message, self._given)
-        raise TeamError(Code.USAGE, message, meant or f"{self.prog} --help lists what it takes.")
+        raise TeamError(Code.USAGE, message, meant or self._how(message))
+
+    def _how(self, message: str) -> str:
+        """Return how the verb is called, for values that have no place in it, and what lists those that are missing."""
+        missing = message.partition("arguments are required: ")[2].split(", ")[0]
+        if missing in _FOUND_BY:
+            return f"{PROGRAM} {_FOUND_BY[missing]} lists them."
+        if message.startswith("unrecognized arguments: ") and not message.partition(": ")[2].startswith("-"):
+            usage = " ".join(self.format_usage().removeprefix("usage: ").split())
+            return f"It is called as: {usage:.240}{'…' if len(usage) > 240 else ''}"
+        return f"{self.prog} --help lists what it takes."
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse `args`, remembered for the hint of a mistake."""
@@ -353,8 +363,11 @@ def find_verb(name: str) -> Verb:
     if name in BY_NAME:
         return BY_NAME[name]
 
+    several = _SEVERAL.get(name.lower())
     meant = meant_verb(name)
     hint = f"Did you mean '{PROGRAM} {meant}'?" if meant else f"{PROGRAM} --help lists the verbs."
+    if several is not None:
+        hint = f"Did you mean {' or '.join(repr(f'{PROGRAM} {verb}'.rstrip()) for verb in several)}?"
     if "/" in name or "." in name:
         hint = f"To open the team there: {PROGRAM} -t {name}"
     raise TeamError(Code.USAGE, f"there is no verb {name!r}", hint)
@@ -440,8 +453,19 @@ SAME: dict[str, str] = {
     **dict.fromkeys(("cancel", "undo"), "recall"),
     **dict.fromkeys(("new", "create"), "init"),
     **dict.fromkeys(("doctor", "heal", "repair"), "check"),
+    **dict.fromkeys(("plans", "questions", "permissions", "todo"), "requests"),
+    **dict.fromkeys(("read", "get", "pull", "fetch"), "receive"),
+    **dict.fromkeys(("delete", "remove", "rm"), "discard"),
 }
 """Words that other programs use for what a verb does; spelling alone would take `reply` for `retry`."""
+_SEVERAL: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("list", "ls"), ("requests", "roster", "inbox NAME")),
+    **dict.fromkeys(("open", "start", "run", "console", "ui", "tui"), ("", "demo")),
+    **dict.fromkeys(("exit", "quit"), ("leave NAME", "help exit-codes")),
+}
+"""Words that can mean one of several verbs; without a verb the console opens."""
+_FOUND_BY = {"REQUEST": "requests --open", "AGENT": "roster", "NAME": "roster", "ID": "history --json"}
+"""What lists the values of an argument."""
 _NEAR = 0.75
 """Likeness of an option that was meant; with less `--reason` becomes `--read-only`."""
 _DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"

@@ -157,7 +157,10 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
             return str(path)
     except FileExistsError as error:
         text = f"{error.filename} exists already; nothing was changed"
-        raise TeamError(Code.NOT_PERMITTED, text, "Choose another folder.") from None
+        hint = (
+            "There is a team: 'team-console' opens it, 'team-console member add' adds to it. Or choose another folder."
+        )
+        raise TeamError(Code.NOT_PERMITTED, text, hint) from None
     except OSError as error:
         text = f"{error.filename}: {error.strerror}"
         raise TeamError(Code.STORE_FAILED, text, "Choose a folder to write in.") from None

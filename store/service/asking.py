@@ -233,7 +233,9 @@ def refuse_lead(caller: Caller, config: TeamConfig, what: str) -> None:
         TeamError: `NOT_PERMITTED`.
     """
     if caller.actor == config.lead:
-        raise TeamError(Code.NOT_PERMITTED, f"{caller.actor} leads the team and answers {what}", "Use --as AGENT.")
+        raise TeamError(
+            Code.NOT_PERMITTED, f"{caller.actor} leads the team and answers {what}", "An agent asks: --as AGENT."
+        )
 
 
 def expiry(expires: datetime | str | None) -> dict[str, str]:

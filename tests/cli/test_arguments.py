@@ -133,6 +133,11 @@ def test_bytes_that_are_no_text_are_refused_before_anything_is_written(team: Com
         (("reply", "q-1"), "Did you mean 'team-console answer'?"),
         (("deny", "q-1"), "Did you mean 'team-console reject'?"),
         (("stop", "file-manager"), "Did you mean 'team-console shutdown'?"),
+        (("list",), "Did you mean 'team-console requests' or 'team-console roster' or 'team-console inbox NAME'?"),
+        (("open",), "Did you mean 'team-console' or 'team-console demo'?"),
+        (("approve",), "team-console requests --open lists them."),
+        (("send", "file-manager", "hello"), "It is called as: team-console send [-h] [--to A[,B]|all]"),
+        (("init", ".", "--name", "t", "--lead", "ceo"), "'team-console' opens it"),
     ],
 )
 def test_what_was_meant_is_named(arguments: tuple[str, ...], hint: str, team: CommandLine) -> None:
