@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -477,7 +477,7 @@ class Pane(Container, Generic[RowT]):
         return first_step(self.MODE, self.situation) if not self.rows.rows and has_command(self._empty()) else ""
 
     def _show_titles(self) -> None:
-        shown, total = (sum(not self.is_gone(row) for row in rows) for rows in (self.rows.rows, self._all))
+        shown, total = self._counted(self.rows.rows), self._counted(self._all)
         notes = self.notes()
         if self.rows.marks:
             notes.append(f"* {len(self.rows.marks):,} marked")
@@ -586,6 +586,10 @@ class Pane(Container, Generic[RowT]):
         """Return whether a row is only there because it is read: it left the list, and no number counts it."""
         # guard: what-is-gone-is-not-counted
         return self._gone is not None and self.key_of(row) == self.key_of(self._gone)
+
+    def _counted(self, rows: Sequence[RowT]) -> int:
+        """Return the number of rows; of all of a long list it is known at once."""
+        return len(rows) - (self._gone is not None and sum(map(self.is_gone, rows)))
 
     def _follow_request(self) -> None:
         """Remember the request that is read as long as it waits, to tell what became of it."""
