@@ -58,11 +58,20 @@ from team_console.store.views.decisions import (
 from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, told
 from team_console.store.views.facts import halves_of
 from team_console.store.views.findings import trail_findings
-from team_console.store.views.history import CSV_FIELDS, HistoryPage, csv_row, history, history_json, log_line, past
+from team_console.store.views.history import (
+    CSV_FIELDS,
+    HistoryPage,
+    csv_row,
+    history,
+    history_as,
+    history_json,
+    log_line,
+    past,
+)
 from team_console.store.views.projection import view_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestRow, RosterRow, View, as_json
-from team_console.store.views.search import moment_of, parse_query, request_found, wanted
+from team_console.store.views.search import Query, moment_of, parse_query, request_found, wanted
 from team_console.store.views.status import (
     ARCHIVED,
     LONG_WRITE,
@@ -609,19 +618,28 @@ def do_history(call: Call) -> int:
         saved=load({}).preferences.filters,
     )
     snapshot = call.snapshot()
-    messages, problems = history(call.team, snapshot.messages, query)
-    if form == "json":
-        print_list(call, history_json(messages), snapshot, problems)
-    elif form == "csv":
-        print_csv(call, CSV_FIELDS, map(csv_row, messages))
-    elif messages:
-        call.tell_zone()
-        call.say(*(log_line(message, call.agent) for message in messages))
+    is_empty, problems = _print_history(call, snapshot, query, form)
     call.warn([problem.sentence for problem in problems])
-    if not messages and not problems:
+    if is_empty and not problems:
         _tell_slips(call, snapshot)
     call.warn(doubts(call, snapshot))
     return 0
+
+
+def _print_history(call: Call, snapshot: Snapshot, query: Query, form: str) -> tuple[bool, list[Problem]]:
+    """Return whether there was nothing to print, and what could not be read."""
+    if form == "log":
+        lines, problems = history_as(call.team, snapshot.messages, query, lambda message: log_line(message, call.agent))
+        if lines:
+            call.tell_zone()
+            call.say(*lines)
+        return not lines, problems
+    messages, problems = history(call.team, snapshot.messages, query)
+    if form == "json":
+        print_list(call, history_json(messages), snapshot, problems)
+    else:
+        print_csv(call, CSV_FIELDS, map(csv_row, messages))
+    return not messages, problems
 
 
 def _tell_slips(call: Call, snapshot: Snapshot) -> None:
@@ -739,6 +757,7 @@ def do_check(call: Call) -> int:
     broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
     truth = assess(snapshot, call.team.clock())
     locked = truth.reason(State.LOCKED)  # everything else that is the matter is a finding already
+    locked = locked if snapshot.holder is not None else None
     held = "" if locked is None else f"the lock is held {locked.text}"
     of_lock = [Problem("LOCKED", "warning", call.team.location, held, locked.hint)] if locked is not None else []
     seen = replace(snapshot, problems=(*snapshot.problems, *broken, *of_lock, *gate_problems(call.team)))

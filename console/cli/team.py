@@ -17,6 +17,7 @@ from team_console.console.cli.main import DAY, arg, flag, seconds, verb
 from team_console.console.cli.printing import ASK_HELP, parse_rules, print_table
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
+from team_console.store.backends.locked_files import missing_locks_in
 from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME, open_team
 from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
@@ -144,7 +145,11 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
     path, is_database = Path(os.path.expanduser(place)), _is_database(place)
     try:
         if "://" not in place:
-            (path.parent if is_database else path).mkdir(parents=True, exist_ok=True)
+            folder = path.parent if is_database else path
+            folder.mkdir(parents=True, exist_ok=True)
+            if why := missing_locks_in(folder):
+                text = f"{folder} is on a file system without locks ({why}): nobody could write to a team there"
+                raise TeamError(Code.STORE_FAILED, text, "Choose a folder on a local disk; no team was made.")
         for known in (PROJECT_CONFIG, PROJECT_QUEUE) if not is_database else ():
             if (path / known).exists():
                 hint = f"Use it with -t {path}, add members with 'team-console member add', or choose another folder."

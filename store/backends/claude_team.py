@@ -22,6 +22,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.locked_files import SAFE
+from team_console.store.backends.pieces import Cutter, Form
 from team_console.store.contract.team import (
     FOREIGN_TEAM,
     AuditLine,
@@ -47,6 +48,8 @@ LOOK_SECONDS = 0.2
 _LARGEST = 16 << 20
 """Bytes of a file that is read; the largest inbox on record has 1.8 MB."""
 _MOST_FILES, _MOST_PASSED = 1_000, 2_000
+_MOST_WRONG = 100
+"""Broken entries of one file that are named."""
 _TRIES, _PAUSE = 4, 0.02
 """Readers take no lock and older builds write in place: a few reads of a hundred see an empty or cut file."""
 _TYPES = (
@@ -127,11 +130,26 @@ def open_claude(name: str, clock: Clock) -> ClaudeTeam:
 
 
 class _File(Struct):
-    """A file as it was read last: what it was, what it holds, and what is wrong in it."""
+    """A file as it was read last: what it was, what it holds, what is wrong in it, and the parts that are no entry."""
 
     mark: tuple[int, ...] | None
     value: Any
-    problem: Problem | None = None
+    problems: tuple[Problem, ...] = ()
+    broken: frozenset[str] = frozenset()
+
+
+class _Understood(Struct, frozen=True):
+    """What a text says.
+
+    Attributes:
+        value: The roster, or the messages by key.
+        wrong: Line (0 for the whole file) and trouble of each part that cannot be used.
+        broken: Those parts.
+    """
+
+    value: Any
+    wrong: tuple[tuple[int, str], ...] = ()
+    broken: frozenset[str] = frozenset()
 
 
 class ClaudeTeam(Team):
@@ -225,7 +243,7 @@ class ClaudeTeam(Team):
             self._read_inboxes()
             files = [self._roster, *self._files.values()]
             notice = Problem(FOREIGN_TEAM, "notice", self.form.kind, self.obstacle(), self._next_step())
-            problems = (notice, *(file.problem for file in files if file.problem is not None))
+            problems = (notice, *(problem for file in files for problem in file.problems))
             every = [*self._passed.values(), *self._live.values()]
             condition = Condition.OK if every else Condition.EMPTY
             if not os.path.isdir(self.root):
@@ -266,8 +284,8 @@ class ClaudeTeam(Team):
             self._passed.pop(key, None)
         self._live = live
 
-    def _look(self, path: Path, understand: Callable[[Path, str], tuple[Any, str]], known: _File) -> _File:
-        """Return the file as it is now; as it was, with the reason, when it cannot be read."""
+    def _look(self, path: Path, understand: Callable[[Path, str, bool], _Understood], known: _File) -> _File:
+        """Return the file as it is now; as it was, with the reason, when nothing in it can be read."""
         mark = _mark(path)
         if mark == known.mark:
             return known
@@ -276,18 +294,27 @@ class ClaudeTeam(Team):
         hint = "What it said before is shown; it is read again when it changes."
         for left in reversed(range(_TRIES)):
             try:
-                value, wrong = understand(path, _text_of(path))
+                found = understand(path, _text_of(path), left == 0)
             except (OSError, ValueError, RecursionError) as error:
                 if left and isinstance(error, ValueError):  # it may be half written just now
                     time.sleep(_PAUSE)
                     continue
-                return replace(known, mark=(), problem=Problem(code, severity, str(path), _why(error), hint))
-            kept = {} if is_roster else {key: old for key, old in known.value.items() if value.get(key) == old}
-            problem = Problem(code, severity, str(path), wrong, "The program that keeps it drops them, too.")
-            return _File(mark, {**value, **kept} if kept else value, problem if wrong else None)
+                problem = Problem(code, severity, str(path), _why(error), hint)
+                return replace(known, mark=(), problems=(problem,))
+            value = found.value
+            if not is_roster:
+                # What stood there before may be in what is broken now.
+                # guard: entries-of-a-cut-file-kept
+                is_new_harm = not found.broken <= known.broken
+                old = {key: old for key, old in known.value.items() if is_new_harm or value.get(key) == old}
+                value = {**value, **old} if old else value
+            hint = "The program that keeps it drops them, too." if is_roster else "The others of this file are shown."
+            places = ((f"{path}:{line}" if line else str(path), wrong) for line, wrong in found.wrong[:_MOST_WRONG])
+            problems = tuple(Problem(code, severity, place, wrong, hint) for place, wrong in places)
+            return _File(mark, value, problems, found.broken)
         raise AssertionError("unreachable")
 
-    def _members_of(self, path: Path, text: str) -> tuple[TeamConfig, str]:
+    def _members_of(self, path: Path, text: str, is_last: bool) -> _Understood:
         value = _parsed(text)
         if not isinstance(value, dict):
             raise ValueError("holds no object")
@@ -295,8 +322,8 @@ class ClaudeTeam(Team):
         items = listed.items() if isinstance(listed, dict) else enumerate(listed if isinstance(listed, list) else [])
         named = [(item.get("name", key) if isinstance(item, dict) else item, item) for key, item in items]
         left = sum(as_name(name) is None for name, _ in named)
-        wrong = f"{counted(left, 'member')} with a name that is none here left out" if left else ""
-        return self._members(value, named), wrong
+        wrong = f"{counted(left, 'member')} with a name that is none here left out"
+        return _Understood(self._members(value, named), ((0, wrong),) if left else ())
 
     def _members(self, settings: Mapping[str, Any], named: Iterable[tuple[Any, Any]] = ()) -> TeamConfig:
         """Take the name, the lead and the members from the settings."""
@@ -322,23 +349,38 @@ class ClaudeTeam(Team):
         # guard: words-of-others-decide-nothing
         return word if self._taken_over and is_request else f"{self.form.kind}:{word}"
 
-    def _messages_of(self, path: Path, text: str) -> tuple[dict[str, Message], str]:
-        entries: Iterable[Any] = _array(text) if self.form is CLAUDE else _lines(text)
+    def _messages_of(self, path: Path, text: str, is_last: bool) -> _Understood:
+        """Read an inbox entry by entry.
+
+        Raises:
+            ValueError: It holds no entries; or it is not whole, and may be so in a moment (not when `is_last`).
+        """
+        if self.form is CLAUDE:
+            if not text.strip():
+                raise ValueError("is empty")
+            if not text.lstrip().startswith("["):
+                raise ValueError("holds no array")
+            if not is_last:
+                _parsed(text)
         inbox = path.name.removesuffix(self.form.suffix)
         messages: dict[str, Message] = {}
         times: Counter[str] = Counter()
-        left = 0
-        for entry in entries:
-            if isinstance(entry, dict):
-                record = self._record(entry)
+        wrong: list[tuple[int, str]] = []
+        broken: set[str] = set()
+        for entry in _entries(text):
+            if isinstance(entry.value, dict):
+                record = self._record(entry.value)
                 own = json.dumps([inbox, record["from"], record["created"], record["type"], record["payload"]])
                 digest = f"{self.form.kind}-{hashlib.sha256(own.encode()).hexdigest()[:16]}"
                 times[digest] += 1
                 key = f"{digest}-{times[digest]}" if times[digest] > 1 else digest
                 messages[key] = from_record({"message_id": key, "to": as_name(inbox) or "unnamed", **record})
             else:
-                left += 1
-        return messages, f"{counted(left, 'entry')} of this inbox cannot be read as a JSON object" if left else ""
+                wrong.append((entry.line, entry.value))
+                broken.add(entry.text)
+        if not messages and wrong and self.form is CLAUDE:
+            raise ValueError(wrong[0][1])
+        return _Understood(messages, tuple(wrong), frozenset(broken))
 
     def _record(self, entry: FieldDict) -> FieldDict:
         """Return an entry as a record without id and reader, whichever of the field names in use it has."""
@@ -410,20 +452,43 @@ def _parsed(text: str, build: Callable[[list[tuple[str, Any]]], FieldDict] = dic
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def _array(text: str) -> list[Any]:
-    value = _parsed(text)
-    if not isinstance(value, list):
-        raise ValueError("holds no array")
-    return value
+class _Entry(Struct, frozen=True):
+    """An entry of an inbox: the line where it begins, its text, its fields or what is wrong with it."""
+
+    line: int
+    text: str
+    value: FieldDict | str
 
 
-def _lines(text: str) -> Iterator[Any]:
-    """Yield the value of each line, None for one that is no JSON; the last may still be on its way."""
-    for line in filter(str.strip, text.split("\n")):
-        try:
-            yield _parsed(line)
-        except (ValueError, RecursionError):
-            yield None
+def _entries(text: str) -> Iterator[_Entry]:
+    """Yield each entry of an inbox, whether it is an array or one object a line, and what is none."""
+    data = text.encode("utf-8", "replace")
+    line, place = 1, 0
+    for piece in Cutter(data, _fits).pieces():
+        raw = data[piece.start : piece.end]
+        shown = raw.lstrip()
+        line += data.count(b"\n", place, piece.end - len(shown))
+        place = piece.end - len(shown)
+        if piece.form is Form.OBJECT:
+            yield _Entry(line, raw.decode(), _fields_of(shown.rstrip().removesuffix(b",").decode(), line))
+        elif piece.form is not Form.FRAME:
+            yield _Entry(line, raw.decode(), "what stands here is no JSON object; it is left out")
+
+
+def _fits(raw: bytes, form: Form) -> None:
+    """Take each entry as it stands: what it holds is looked at afterwards."""
+
+
+def _fields_of(text: str, line: int) -> FieldDict | str:
+    """Return the fields of the entry that begins in this line, or what is wrong with it."""
+    try:
+        found: FieldDict = _parsed(text)
+    except json.JSONDecodeError as error:
+        place = f"line {line + error.lineno - 1}, column {error.colno}"
+        return f"this entry is no JSON that can be read ({place}: {error.msg}); it is left out"
+    except (ValueError, RecursionError) as error:
+        return f"this entry {_why(error)}; it is left out"
+    return found
 
 
 def _text_of(path: Path) -> str:

@@ -31,6 +31,52 @@ def sync_folder(path: str | os.PathLike[str]) -> None:
         os.close(folder)
 
 
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL})
+
+
+def missing_locks(file: str | os.PathLike[str]) -> str:
+    """Return why the file system of a file has no locks, as some network mounts; empty when it has them.
+
+    The lock is shared and gone at once, so that nobody is held up.
+    """
+    try:
+        found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | SAFE)
+    except OSError:
+        return ""
+    return _missing_locks(found)
+
+
+def missing_locks_in(folder: str | os.PathLike[str]) -> str:
+    """Return why the file system of a folder has no locks, tried on a file of our own without a name.
+
+    Never on a database itself: closing it would give up the locks that SQLite holds in this process.
+    """
+    try:
+        found = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except (OSError, AttributeError):  # not on every system
+        from tempfile import NamedTemporaryFile  # 5 ms, and only here
+
+        try:
+            with NamedTemporaryFile(dir=folder, prefix=".locks-") as file:
+                return _missing_locks(os.dup(file.fileno()))
+        except OSError:
+            return ""
+    return _missing_locks(found)
+
+
+def _missing_locks(file: int) -> str:
+    """Try both kinds of locks on an open file, which is closed."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        # guard: missing-locks-told
+        return (error.strerror or str(error)) if error.errno in _NO_LOCKS else ""
+    finally:
+        os.close(file)
+    return ""
+
+
 def is_locked(folder: int, file: str) -> bool | None:
     """Return whether a process holds the lock on `file` in the folder with this descriptor; None when it cannot be
     opened.

@@ -122,6 +122,11 @@ class Condition(StrEnum):
 
 FOREIGN_WRITE = "FOREIGN_WRITE"
 """Code of the problem that somebody wrote the queue and nothing can tell what it held before."""
+NO_LOCKS = "NO_LOCKS"
+"""The code of a team on a file system without locks, to which nobody can write."""
+WITHOUT_LOCKS = "Move the team to a local disk, or to one that is mounted with locks; reading works."
+CONFLICTED_COPY = "CONFLICTED_COPY"
+"""The code of a copy that a synced folder made; a warning where messages are only there."""
 ROLLED_BACK = "ROLLED_BACK"
 """Code of the problem that somebody took messages out of the queue, or put them back to an earlier state."""
 

@@ -6,6 +6,7 @@ import errno
 import grp
 import os
 import pwd
+import re
 import stat
 from pathlib import Path
 
@@ -26,6 +27,9 @@ from team_console.store.settings.team_config import (
 )
 
 _KEY_BYTES = 65_536
+_VARIABLE = re.compile(r"\$[\w({]|%\w+%|(?:^|/)~(?:/|$)|^~")
+"""`$HOME`, `$(pwd)`, `%USERPROFILE%`, `~/q`, `~me/q`."""
+_SHELL = "has a part that only a shell replaces"
 _SHORTEST_KEY = 16
 
 
@@ -322,6 +326,10 @@ class _Builder(SettingsReader):
         if "{" in filled or "\0" in filled:
             self._refuse_place(key, f"{text!r} has a part in braces that nothing replaces", "Use {project-root}.")
             return default
+        if _needs_shell(text):
+            hint = "Write the path out; {project-root} stands for the folder of the project."
+            self._refuse_place(key, f"{text!r} {_SHELL}", hint)
+            return default
         place = Path(os.path.normpath(root / filled))
         inside = Path(os.path.realpath(place)).is_relative_to(os.path.realpath(root))
         # guard: places-inside-project
@@ -341,6 +349,8 @@ class _Builder(SettingsReader):
             return None, b"", ""
         path = self._path.parent / name
         try:
+            if _needs_shell(name):
+                raise _refused(f"{name!r} {_SHELL}", "Write the path out.")
             return path, read_key(path), ""
         except TeamError as error:
             text, hint = error.message, error.hint
@@ -349,6 +359,12 @@ class _Builder(SettingsReader):
         told = f"key_file {text}; nothing is signed and no signature can be checked"
         self.note(self.lines["key_file"], told, hint, "BAD_KEY")
         return path, b"", text
+
+
+# guard: shell-words-in-places-refused
+def _needs_shell(path: str) -> bool:
+    """Return whether a path would be a folder named `~` or `$HOME` if it were taken as it is."""
+    return _VARIABLE.search(path) is not None
 
 
 def _agent(fields: Values) -> Agent:

@@ -6,7 +6,8 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from team_console.store.contract.team import Team
@@ -23,6 +24,7 @@ CSV_FIELDS = (
     *("summary", "content", "request_id", "read_at", "delivered_at", "error_message", "payload"),
 )
 """Columns of `csv_row`."""
+T = TypeVar("T")
 UNREADABLE = "UNREADABLE_ARCHIVE"
 """Code of the problem that archives could not be read at all."""
 _PAGE = 500
@@ -113,18 +115,26 @@ def search(
 
 def history(team: Team, live: Sequence[Message], query: Query) -> tuple[list[Message], list[Problem]]:
     """Return everything wanted, oldest first, and what could not be read of the archives."""
-    by_id: dict[str, Message] = {}
+    return history_as(team, live, query, lambda message: message)
+
+
+def history_as(
+    team: Team, live: Sequence[Message], query: Query, shape: Callable[[Message], T]
+) -> tuple[list[T], list[Problem]]:
+    """Return the same, each message as `shape` makes it: of a long history nothing else stays in memory."""
+    by_id: dict[str, tuple[datetime, int, T]] = {}
     problems: dict[Problem, None] = {}
-    doubled: list[Message] = []
+    doubled: list[tuple[datetime, int, T]] = []
+    places = {id(message): place for place, message in enumerate(live)}
     for stretch in search(team, live, lambda message: query.fits(message_found(message))):
         problems.update(dict.fromkeys(stretch.problems))
         for message in stretch.messages:
-            if by_id.setdefault(message.message_id, message) is not message:
-                doubled.append(message)
-    live_objects = {id(message) for message in live}
-    kept = [*by_id.values(), *(message for message in doubled if id(message) in live_objects)]
-    places = {id(message): place for place, message in enumerate(live)}
-    return sorted(kept, key=lambda message: (when_created(message), places.get(id(message), -1))), list(problems)
+            place = places.get(id(message), -1)
+            row = when_created(message), place, shape(message)
+            if by_id.setdefault(message.message_id, row) is not row and place >= 0:
+                doubled.append(row)
+    rows = sorted([*by_id.values(), *doubled], key=lambda row: row[:2])
+    return [shaped for _, _, shaped in rows], list(problems)
 
 
 def log_line(message: Message, agent: str | None = None) -> str:

@@ -10,8 +10,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 from team_console.store.contract.team import (
+    CONFLICTED_COPY,
     DROP_UNREADABLE,
     FOREIGN_TEAM,
+    NO_LOCKS,
     Condition,
     LockHolder,
     Snapshot,
@@ -181,6 +183,9 @@ def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator
     if snapshot.holder is not None and is_in_the_way(snapshot.holder, now):
         yield Reason(State.LOCKED, holder_words(snapshot.holder, snapshot.holder.since), "Reading goes on.")
     for problem in snapshot.problems:
+        if problem.code == NO_LOCKS:
+            yield Reason(State.LOCKED, problem.message, problem.hint)
+    for problem in snapshot.problems:
         if problem.code in _OF_SETTINGS:
             yield Reason(State.SETTINGS, problem.message, problem.hint)
     if snapshot.config.is_misplaced:
@@ -229,6 +234,9 @@ def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
         )
         says = "it says" if number == 1 else "they say"
         yield Reason(State.DOUBT, text, f"It is not known what {says}; 'team-console check' names each place.")
+    copies = [problem for problem in snapshot.problems if problem.code == CONFLICTED_COPY]
+    for problem in [problem for problem in copies if problem.severity != "notice"][:_FEW]:
+        yield Reason(State.DOUBT, problem.message, problem.hint)
     for problem in [problem for problem in snapshot.problems if problem.code == DROP_UNREADABLE][:_FEW]:
         yield Reason(State.DOUBT, problem.message, problem.hint)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import CommandLine
+from tests.conftest import COMMAND, CommandLine, clean_environment
 
 pytestmark = pytest.mark.slow
 
@@ -98,3 +101,33 @@ def test_good_records_of_a_file_with_a_bad_one_are_shown_before_and_after_every_
             assert abs(int(number) - line) <= 5
         assert whole.encode() in _bytes(here.folder)
         _send_and_receive(here)
+
+
+MOST = 100 << 20
+"""Bytes of memory in which a long archive is taken over."""
+
+
+@pytest.mark.parametrize("indent", [0, 2])
+@pytest.mark.parametrize("verb", ["receive", "history"])
+def test_a_long_archive_is_taken_over_in_little_memory(here: CommandLine, verb: str, indent: int) -> None:
+    """Also where the id that is looked for occurs everywhere in it, as `o1` does in `o10`."""
+    number, words = 30_000, "words and more of them " * 45
+    with (here.folder / ARCHIVE).open("w") as file:
+        file.write("messages:\n")
+        for count in range(number):
+            text = (
+                f"- content: {words}\n  created: '2026-01-01T00:{count % 60:02}:00Z'\n  from: boss\n"
+                f"  message_id: o{count}\n  payload:\n    summary: entry {count}\n  status: read\n  to: dev\n  type: message\n"
+            )
+            file.write(textwrap.indent(text, " " * indent))
+    record = {**_record(1), "status": "pending"}
+    (here.folder / "message-queue.yaml").write_text("messages:\n" + _block([record]))
+    with (here.folder / "out").open("w") as out:
+        words_of = [*COMMAND, verb, "--agent", "dev"]
+        process = subprocess.Popen(words_of, cwd=here.folder, env=clean_environment(), stdout=out)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    shown = (here.folder / "out").read_text()
+    assert process.returncode == 0
+    assert used.ru_maxrss << 10 < MOST
+    assert len(shown.splitlines()) >= (number if verb == "history" else 3)

@@ -202,3 +202,18 @@ def test_findings_reach_check_and_the_team_works(team: CommandLine) -> None:
     assert found == {("CONFIG_WARNING", f"{path}:{lines - 1}"), ("BAD_CONFIG", f"{path}:{lines}")}
     team.ok("send", "--to", "task-manager", "--summary", "Create a task for the reports", "--content", "x")
     assert team.ok("status", "--json").json["condition"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "written", ["~/q.yaml", "$QD/q.yaml", "a/$HOME/q.yaml", "{project-root}/~/q.yaml", "$(pwd)/q.yaml"]
+)
+@pytest.mark.parametrize("key", ["queue_file", "archive_dir", "queue_dir", "key_file"])
+def test_a_path_that_only_a_shell_understands_is_refused(tmp_path: Path, key: str, written: str) -> None:
+    if key == "key_file" and "{" in written:
+        pytest.skip("the key is named from the settings on")
+    (tmp_path / "messenger-config.yaml").write_text(f"{GOOD}{key}: '{written}'\n")
+    here = CommandLine(tmp_path)
+    here("send", "--as", "ceo", "--to", "a1", "--summary", "one two three four five", "--content", "c")
+    found = [item["message"] for item in here("check", "--json").json["findings"]]
+    assert any("only a shell replaces" in message and key in message for message in found)
+    assert not [path for path in tmp_path.rglob("*") if "~" in path.name or "$" in path.name]

@@ -209,6 +209,48 @@ def test_a_file_that_is_cut_for_a_moment_keeps_what_it_said(claude: Path) -> Non
     assert "DAMAGED_ENTRY" in {problem.code for problem in after.problems}
 
 
+BROKEN = '{"from": "researcher", "text": "see notes\\official.md", "timestamp": "2026-11-01T00:00:01.000Z"}'
+
+
+@pytest.mark.parametrize("layout", [None, 2])
+@pytest.mark.parametrize("bad", [BROKEN, '{"from": "researcher", "text": "no end}', "7", '{"from": "a" "text": "b"}'])
+def test_the_entries_beside_a_broken_one_are_shown_and_it_is_named(claude: Path, layout: int | None, bad: str) -> None:
+    if layout is None and bad.endswith("no end}"):
+        pytest.skip("a text without an end goes on to the end of its line")
+    good = [json.dumps(entry(text), indent=layout) for text in ("first of them", "third of them")]
+    path = claude / "inboxes" / "team-lead.json"
+    path.write_text(f"[\n  {good[0]},\n  {bad},\n  {good[1]}\n]", encoding="utf-8")
+    snapshot = open_team("claude:alpha").snapshot()
+    assert [message.content for message in snapshot.messages] == ["first of them", "third of them"]
+    (problem,) = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
+    line = path.read_text().partition(bad)[0].count("\n") + 1
+    assert problem.place == f"{path}:{line}"
+
+
+def test_a_file_that_is_cut_keeps_what_it_said_of_the_others(claude: Path) -> None:
+    put(claude, "team-lead", [entry("one of them"), entry("two of them"), entry("three of them")])
+    team = open_team("claude:alpha")
+    whole = (claude / "inboxes" / "team-lead.json").read_text(encoding="utf-8")
+    assert [message.status for message in team.snapshot().messages] == ["pending"] * 3
+    (claude / "inboxes" / "team-lead.json").write_text(whole[: whole.index("three")], encoding="utf-8")
+    after = team.snapshot()
+    assert sorted((message.content, message.status) for message in after.messages) == [
+        ("one of them", "pending"),
+        ("three of them", "pending"),
+        ("two of them", "pending"),
+    ]
+
+
+def test_a_broken_line_of_a_team_of_lines_is_named_and_the_others_are_shown(lines: Path) -> None:
+    path = next(path for path in sorted((lines / ".team" / "inbox").iterdir()) if path.read_text().strip())
+    before = len(open_team(str(lines)).snapshot().messages)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f"{BROKEN}\n{text}", encoding="utf-8")
+    snapshot = open_team(str(lines)).snapshot()
+    assert len(snapshot.messages) == before
+    assert [problem.place for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"] == [f"{path}:1"]
+
+
 def test_an_object_of_two_types_is_prose(claude: Path) -> None:
     put(claude, "team-lead", [entry('{"type": "message", "type": "shutdown_request", "requestId": "s"}')])
     (message,) = open_team("claude:alpha").snapshot().messages

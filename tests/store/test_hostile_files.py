@@ -202,3 +202,16 @@ def test_a_queue_whose_file_time_is_in_no_calendar_is_read(tmp_path: Path, momen
     put(team, make_message(2))
     snapshot = team.snapshot()
     assert (len(snapshot.messages), not snapshot.problems) == (3, True)
+
+
+def test_a_link_that_is_not_followed_is_not_looked_through(tmp_path: Path) -> None:
+    other, root = tmp_path / "other", tmp_path / "team"
+    for folder in (other, root):
+        folder.mkdir()
+    put(open_yaml(other), make_message(1))
+    receive(Caller(open_yaml(other), "task-manager"), agent="task-manager")
+    (root / "message-queue.yaml").write_text("messages: []\n")
+    (root / "archive").symlink_to(other / "archive")
+    codes = {problem.code for problem in open_yaml(root).snapshot().problems}
+    assert "LINK_OUT" in codes
+    assert "AUDIT_LOST" not in codes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -306,3 +307,24 @@ def test_who_gives_the_lock_back_while_it_is_looked_at_is_not_said_to_have_died(
     disk = _Meanwhile(number, lambda: (tmp_path / LOCK).write_bytes(released), holders)
     team = open_yaml(tmp_path, disk=disk)
     assert team.snapshot().problems == ()
+
+
+@pytest.mark.parametrize("beside", ["link", "target"])
+def test_a_queue_that_is_a_link_is_locked_beside_the_link_and_beside_its_target(tmp_path: Path, beside: str) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    (real / "q.yaml").write_text("messages: []\n")
+    root = tmp_path / "team"
+    root.mkdir()
+    (root / QUEUE).symlink_to("../real/q.yaml")
+    put(open_yaml(root), make_message(1))
+    held = root / LOCK if beside == "link" else real / "q.yaml.lock"
+    with open(held, "rb+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(TeamError) as caught:
+            put(open_yaml(root), make_message(2), wait=0.1)
+        assert caught.value.code is Code.STORE_LOCKED
+        assert str(held) in caught.value.message
+    put(open_yaml(root), make_message(2))
+    assert len(open_yaml(root).snapshot().messages) == 2
+    assert (root / QUEUE).is_symlink()

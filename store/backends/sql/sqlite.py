@@ -21,12 +21,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from team_console.store.backends.locked_files import missing_locks_in
 from team_console.store.backends.presence_folder import PresenceFolder, SessionNotes
 from team_console.store.backends.sql.connection import Column, Connection, Relation
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
+    WITHOUT_LOCKS,
     Attendance,
     LockHolder,
     Presence,
@@ -230,7 +232,11 @@ class SqliteTeam(SqlTeam):
         """Begin with the write lock: one that is asked for later can fail without waiting."""
         deadline = time.monotonic() + wait
         connection.change("PRAGMA busy_timeout = 0")
+        is_first = True
         while not _began(connection):
+            if is_first and (why := missing_locks_in(self._folder())):
+                raise _without_locks(self.location, why)
+            is_first = False
             if time.monotonic() >= deadline:
                 raise locked_error(self.location, self.holder(), wait)
             time.sleep(_TURN_SECONDS)
@@ -258,9 +264,16 @@ class SqliteTeam(SqlTeam):
                 return LockHolder(pid or None, "", "", _program(pid), True)
         return None
 
+    def _folder(self) -> str:
+        return os.path.dirname(os.path.abspath(self.path))
+
     def translate(self, error: Exception) -> TeamError:
         """By SQLite's own words; they name no place, so the file is added."""
         words = _words(error)
+        # SQLite takes a lock that the file system does not have for one that somebody holds.
+        why = missing_locks_in(self._folder()) if "locked" in words else ""
+        if why:
+            return _without_locks(self.location, why)
         for part, code, hint in _REFUSALS:
             if part in words:
                 return TeamError(code, f"{self.location}: {error}", hint)
@@ -441,6 +454,11 @@ def _began(connection: Connection) -> bool:
             return False
         raise
     return True
+
+
+def _without_locks(location: str, why: str) -> TeamError:
+    text = f"{location} is on a file system without locks ({why}): no other program holds it, and nobody can use it"
+    return TeamError(Code.STORE_FAILED, text, WITHOUT_LOCKS)
 
 
 def _words(error: Exception) -> str:

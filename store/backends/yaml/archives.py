@@ -6,51 +6,35 @@ import errno
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import accumulate, pairwise
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, Stat, rename_durably
-from team_console.store.backends.yaml.entry import DEPTH, Entry, Values, compose, emit
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, rename_durably
+from team_console.store.backends.yaml.entry import Entry, emit
 from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText, whole_entry
-from team_console.store.contract.team import Page
+from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, digest, is_copy
+from team_console.store.model.message import Message, is_copy
 from team_console.store.model.names import word_for
-from team_console.store.protocol.parsing import carries, when_created
+from team_console.store.protocol.parsing import carries
 
 HEADER = b"messages:\n"
 _END = re.compile(rb"^# end (?P<id>\S+) (?P<crc>\d+)$", re.MULTILINE)
 """The line that closes an entry: `# end MSG-20260224-7k2m9qxa 3632233996`."""
 _PLAIN = re.compile(r"[A-Za-z0-9@._:-]+")
-ITEM = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
+_FLUSH = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
 """A record in a list at column 0: `- message_id: a`, `- {id: a}`, but not `- dev` of a list of names."""
-_DASH = re.compile(rb"^ *-(?=[ \t\r\n]|\Z)", re.MULTILINE)
-_OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:| +- )", re.MULTILINE)
-"""Where a record may begin that is in no list at column 0."""
-_BEGIN = (
-    rb"^(?:%s-(?=[ \t\r\n]|\Z)|[\[{]|[\"']?(?:message_)?id[\"']?:"
-    rb"|[\"']?[\w.-]+[\"']?:[ \t]*(?:#[^\n]*)?\r?$)"  # the key of a list
-)
-"""Where a record may begin: an item of a list, brackets, an id."""
-_ID_KEY = re.compile(rb"^[\"']?(?:message_)?id[\"']?:", re.MULTILINE)
-_DOCUMENT = re.compile(rb"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)[ \t]*", re.MULTILINE)
-_NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:#[^\n]*)?\r?\n|%[^\n]*\n)*(?:[ \t]*(?:#[^\n]*)?\Z)?")
-"""Blank lines, comments and directives."""
-_FRAME = re.compile(rb"(?:[ \t]*(?:#[^\n]*|[\"']?[\w.-]+[\"']?:(?:[ \t][^\n]*)?)?(?:\r?\n|\Z))*")
+_DEEPER = re.compile(rb"^(?P<begin> +- (?:\{|[\"']?\w+[\"']?:))", re.MULTILINE)
+_OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:)", re.MULTILINE)
+"""Where a record may begin that is in no list."""
+_FRAME = re.compile(rb"(?:[ \t]*(?:#[^\n]*|---|[\"']?[\w.-]+[\"']?:(?:[ \t][^\n]*)?)?(?:\r?\n|\Z))*")
 """Lines that may stand above a list: `version: 1`, `archived_messages:`."""
-_BRACKETS = re.compile(rb"[\s\[\]{},]*")
-_JSON_FRAME = re.compile(rb"[\s\[\]{},]*(?:\"\w+\"\s*:\s*(?:[\w.-]+|\"[^\"\\]*\"|(?=\[))[\s\[\]{},]*)*")
-_JSON_ID = re.compile(rb"[\"'](?:message_)?id[\"']")
-_decode = json.JSONDecoder().raw_decode
 
 
 def closed(message: Message, shown: bytes = b"") -> bytes:
@@ -155,107 +139,59 @@ class Record(Struct, frozen=True):
 
 def records(data: bytes) -> list[Record]:
     """Read all records of an archive, in stored order, whatever forms they stand in; a bad one harms no other."""
-    with suppress(TextError):
-        text = QueueText.parse(data)
-        is_list = _NOTHING.fullmatch(text.tail) or _BRACKETS.fullmatch(text.tail)
-        if is_list and not text.damaged_count and not _DASH.search(text.head):
-            ends = accumulate([len(entry.raw) for entry in text.entries], initial=len(text.head))
-            return [Record(*place, entry.outcome) for place, entry in zip(pairwise(ends), text.entries, strict=True)]
+    found = list(_records(data, 0, len(data)))
+    if not any(isinstance(record.outcome, TextError) for record in found) or not _END.search(data):
+        return found
     return list(_apart(data))
 
 
-def is_one_list(beginning: bytes) -> bool:
-    """Return whether a file that begins so has its records in a list at column 0, so that it can be cut before each."""
-    item, other = ITEM.search(beginning), _OTHER_FORM.search(beginning)
-    return item is not None and (other is None or item.start() < other.start())
+def _records(data: bytes, start: int, end: int) -> Iterator[Record]:
+    """Yield what stands in a stretch."""
+    try:
+        text = QueueText.parse(data[start:end] if end - start < len(data) else data, every_list=True)
+    except TextError as error:
+        if not QueueText.is_blank(data[start:end]) and not _FRAME.fullmatch(data, start, end):
+            yield Record(start, end, error.below(0))
+        return
+    place = start + len(text.head)
+    for entry in text.entries:
+        stop = place + len(entry.raw)
+        if entry.message is not None or entry.is_damaged:
+            yield Record(place, stop, entry.outcome)
+        place = stop
 
 
 def _apart(data: bytes) -> Iterator[Record]:
-    """Our closed entries, each by itself, and what stands between them, a document at a time."""
+    """Yield our closed entries, each by itself, and what stands between them."""
     place = 0
-    for match in [*_END.finditer(data), None]:
-        if match is not None and not _crc_holds(data, match.start()):
-            continue
-        start = _entry_start(data, match.start()) if match is not None else len(data)
-        cuts = [line.start() for line in _DOCUMENT.finditer(data, place, start)]
-        for begin, stop in pairwise([place, *cuts, start]):
-            line = _DOCUMENT.match(data, begin, stop)
-            yield from _document(data, line.end() if line else begin, stop)
-        if match is not None:
+    for match in _END.finditer(data):
+        if _crc_holds(data, match.start()):
+            start = _entry_start(data, match.start())
+            yield from _records(data, place, start)
             place = min(match.end() + 1, len(data))
             yield Record(start, place, Entry.read(data[start : match.start()]).outcome)
+    yield from _records(data, place, len(data))
 
 
-def _document(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """Read the records of a stretch; where it is no document as a whole, piece by piece."""
-    blank = _NOTHING.match(data, start, end)
-    start = blank.end() if blank else start
-    try:
-        yield from _composed(data, start, end)
-        return
-    except TextError as error:
-        trouble = error
-    dash = _DASH.search(data, start, end)
-    begin = re.compile(_BEGIN % (dash[0][:-1] if dash else b""), re.MULTILINE)
-    cuts = [start, *(match.start() for match in begin.finditer(data, start + 1, end)), end]
-    if len(cuts) > 2 and (dash is not None or not _ID_KEY.match(data, start)):
-        for piece in pairwise(cuts):
-            yield from _document(data, *piece)
-    elif data[start] in b"[{":
-        yield from _in_brackets(data, start, end)
-    else:
-        yield Record(start, end, trouble.below(0))
-
-
-def _composed(data: bytes, start: int, end: int) -> list[Record]:
-    """Read the records of one document of YAML or JSON: a single one, or those of the lists in it.
-
-    Raises:
-        TextError: It is no such document.
+def begin_of_records(beginning: bytes) -> re.Pattern[bytes] | None:
+    """Return how each record begins in a file that begins so, so that it can be cut before each; None where it cannot
+    be: brackets around all, records without a list.
     """
-    root, text = compose(data[start:end], limit=DEPTH + 3)
-    if root is None:
-        return []
-    pairs = root.value if root.kind == "mapping" else [(root, root)]
-    is_record = any(key.value in ("message_id", "id") for key, _ in pairs)
-    lists = (node.value for _, node in pairs if node.kind == "sequence")
-    items = [root] if is_record else [item for listed in lists for item in listed]
-    if not any(item.kind == "mapping" for item in items):
-        return [] if _FRAME.fullmatch(data, start, end) else [_no_record(start, end)]
-    found, values, place, seen = list[Record](), Values(), start, 0
-    for item in items:
-        begin = place + len(text[seen : item.start].encode())
-        raw = text[item.start : item.end].encode()
-        place, seen = begin + len(raw), item.end
-        found.append(Record(begin, place, whole_entry(item, raw, values, {}).outcome))
-    return found
+    flush, deeper, other = (form.search(beginning) for form in (_FLUSH, _DEEPER, _OTHER_FORM))
+    first = min((found.start() for found in (flush, deeper, other) if found is not None), default=-1)
+    if flush is not None and flush.start() == first:
+        return _FLUSH
+    if deeper is not None and deeper.start() == first:  # lists within records are as deep, so the first key has to fit
+        return re.compile(b"^" + re.escape(deeper["begin"]), re.MULTILINE)
+    is_lines = other is not None and other.start() == first and beginning.startswith(b"{", first)
+    return _OBJECTS if is_lines and _is_object(beginning[first:].partition(b"\n")[0]) else None
 
 
-def _in_brackets(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """Read the objects of JSON that is broken in some place, each by itself."""
-    text = data[start:end].decode("latin-1")  # a letter for each byte, only to find where an object ends
-    place = seen = start
-    while (begin := data.find(b"{", seen, end)) >= 0:
-        seen = begin + 1
-        with suppress(ValueError, RecursionError):
-            stop = start + _decode(text, begin - start)[1]
-            outcome = Entry.read(b"- " + data[begin:stop]).outcome
-            if isinstance(outcome, Message):
-                yield from _left_over(data, place, begin)
-                yield Record(begin, stop, outcome)
-                place = seen = stop
-    yield from _left_over(data, place, end)
-
-
-def _left_over(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """Tell what stands between records of JSON, if it is more than the brackets and keys of a list around them."""
-    if not _JSON_FRAME.fullmatch(data, start, end) or _JSON_ID.search(data, start, end):
-        blank = _BRACKETS.match(data, start, end)
-        yield _no_record(blank.end() if blank else start, end)
-
-
-def _no_record(start: int, end: int) -> Record:
-    return Record(start, end, TextError("what stands here is no record", 1))
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def closed_ids(data: bytes) -> list[str]:
@@ -326,6 +262,11 @@ ROTATE_BYTES = 10 * 1024 * 1024
 _TAIL = 1 << 16
 _WORDS = re.compile(rb"[A-Za-z0-9@._-][A-Za-z0-9@._:-]*")
 """Plain ids as they stand in YAML; a colon before one belongs to its key, as in `{"id":M-1}`."""
+_OBJECTS = re.compile(rb"^\{", re.MULTILINE)
+_LONG = 1 << 24
+"""Bytes of an archive that is not kept as a whole; none of ours comes to that."""
+BEGINNING = 1 << 12
+"""Bytes of an archive that tell in which form its records stand."""
 _WINDOW, _OVERLAP = 1 << 22, 1 << 10
 """Bytes that are searched at once, and how many of them twice, so that no id is cut in two."""
 
@@ -343,10 +284,7 @@ class Archives:
         self._names: list[tuple[str, Path]] | None = None
         self._expected: frozenset[bytes] = frozenset()
         self._occurring: dict[Path, set[bytes]] = {}
-
-    def pages(self, whole: Whole) -> ArchivePages:
-        """Pages through them, from files that `whole` knows as they are."""
-        return ArchivePages(self._disk, self, whole)
+        self._long: dict[Path, re.Pattern[bytes]] = {}
 
     def agents(self) -> list[str]:
         """Return agents that have an archive."""
@@ -416,6 +354,7 @@ class Archives:
     def forget(self) -> None:
         """Drop what was read."""
         self._parts.clear()
+        self._long.clear()
         self._occurring.clear()
         self._names = None
 
@@ -441,13 +380,32 @@ class Archives:
             paths, trouble = [], error
         for path in paths:
             try:
-                part = self._part(path) if self._may_hold(path, text) else None
+                if not self._may_hold(path, text):
+                    continue
+                part = self._part(path)
+                if part is None:
+                    yield from self._stretches(path, text)
+                else:
+                    yield part
             except OSError as error:
-                part, trouble = None, _unreadable(path, error)
-            if part is not None:
-                yield part
+                trouble = _unreadable(path, error)
         if trouble is not None:
             yield self._recorded(trouble)
+
+    def _stretches(self, path: Path, text: str) -> Iterator[Part]:
+        """Yield the stretches of a long archive that may hold `text`, of whole records; in constant memory."""
+        begin, needle = self._long[path], text.encode() if is_plain(text) else b""
+        start, length = 0, _WINDOW
+        while data := self._disk.read(path, start, length)[0]:
+            last = len(data)
+            if last == length:
+                last = max((found.start() for found in begin.finditer(data, 1)), default=0)
+            if not last:
+                length *= 2
+                continue
+            if needle in data[:last]:
+                yield Part((HEADER if start else b"") + data[:last])
+            start, length = start + last, _WINDOW
 
     def _recorded(self, trouble: TeamError) -> RecordedPart:
         """One archive that cannot be read stops nobody where the ledger knows what is in it."""
@@ -475,9 +433,16 @@ class Archives:
             words.update(self._expected.intersection(_WORDS.findall(self._disk.read(path, start, _WINDOW)[0])))
         return words
 
-    def _part(self, path: Path) -> Part:
+    def _part(self, path: Path) -> Part | None:
+        """Return a file as a whole; None for a long one that can be read in stretches."""
         refuse_unusable(self._disk, path)
         known, found = self._parts.get(path), self._disk.stat(path)
+        # guard: long-archive-read-in-stretches
+        if found is not None and found.size > _LONG:
+            begin = begin_of_records(self._disk.read(path, 0, BEGINNING)[0])
+            if begin is not None:
+                self._long[path] = begin
+                return None
         if known is None or found is None or len(known.data) != found.size:
             known = self._parts[path] = Part(self._disk.read(path)[0])
         return known
@@ -574,179 +539,3 @@ class ForeignAppends(Struct):
         except OSError:
             return True
         return not unclosed(came).removeprefix(HEADER).strip()
-
-
-# The archives read backwards: newest first over all agents, one page at a time, without reading the rest.
-
-_STRETCH = 1 << 16
-_BLOCK = 1 << 20
-_BEGINNING = 1 << 12
-"""Bytes of an archive that tell in which form its records stand."""
-Found = tuple[list[tuple[int, Message]], list[Problem]]
-"""What a stretch of an archive holds: (byte after the record, message) in stored order, and what cannot be read."""
-Whole = dict[Path, tuple[FileVersion, Found]]
-"""The archive that was read as a whole last: one in a form that has to be, however few of its records are wanted."""
-
-
-class _Tail(Struct):
-    """One agent's archive from its end: parts still to read, and messages read but not given out, newest last.
-
-    Attributes:
-        end: Bytes of the newest unread part that are still to be read.
-        ready: (byte after the entry, message) pairs of the newest part, in file order.
-    """
-
-    agent: str
-    parts: list[Path]
-    end: int | None = None
-    ready: list[tuple[int, Message]] = []
-
-
-class ArchivePages(Struct):
-    """Pages through the archives of one team, from files that `whole` knows as they are."""
-
-    disk: Disk
-    archives: Archives
-    whole: Whole
-    problems: list[Problem] = []
-
-    def page(self, *, agent: str | None, cursor: str | None, limit: int) -> Page:
-        """See `Team.history`. A cursor says for each agent which part and byte comes next.
-
-        Raises:
-            TeamError: `INVALID_FIELD` for a cursor that is none.
-        """
-        places = _parse_cursor(cursor)
-        names = [agent] if agent is not None else self.archives.agents()
-        tails = [self._open(name, places.get(name)) for name in names]
-        found: dict[str, Message] = {}
-        while len(found) < limit and (tail := self._newest(tails)) is not None:
-            _, message = tail.ready.pop()
-            if agent is not None or self._is_first_copy(tail.agent, message):
-                found.setdefault(_key(message, found), message)
-        more = self._newest(tails) is not None
-        return Page(tuple(found.values()), _cursor(tails) if more else None, tuple(self.problems))
-
-    def _open(self, agent: str, place: tuple[str, int] | None) -> _Tail:
-        parts = self.archives.files(agent)
-        if place is None:
-            return _Tail(agent, parts)
-        name, end = place
-        index = next((number for number, path in enumerate(parts) if path.name == name), None)
-        return _Tail(agent, [], 0) if index is None else _Tail(agent, parts[: index + 1], end)
-
-    def _newest(self, tails: list[_Tail]) -> _Tail | None:
-        filled = [tail for tail in tails if tail.ready or self._fill(tail)]
-        return max(filled, key=lambda tail: when_created(tail.ready[-1][1]), default=None)
-
-    def _fill(self, tail: _Tail) -> bool:
-        """Read the next stretch backwards; False when the archive is read to its beginning."""
-        while tail.parts and not tail.ready:
-            path = tail.parts[-1]
-            try:
-                if tail.end is None:
-                    refuse_unusable(self.disk, path)
-                    found = self.disk.stat(path)
-                    tail.end = found.size if found is not None else 0
-                if tail.end > 0:
-                    tail.ready, tail.end = self._stretch(path, tail.end)
-                    continue
-            except OSError as error:
-                if not isinstance(error, FileNotFoundError):
-                    self.problems.append(_problem(path.name, f"cannot be read: {error.strerror or error}"))
-            tail.parts.pop()
-            tail.end = None
-        return bool(tail.ready)
-
-    def _stretch(self, path: Path, end: int) -> tuple[list[tuple[int, Message]], int]:
-        """Read the last records before byte `end`; gives their messages, and where they begin."""
-        start = 0
-        if is_one_list(self.disk.read(path, 0, _BEGINNING)[0]):
-            data, start = self._before(path, end)
-            found, problems = self._understand(path, data, start)
-        else:
-            found, problems = self._read_whole(path)
-        self.problems += problems
-        return [(place, message) for place, message in found if place <= end], start
-
-    def _before(self, path: Path, end: int) -> tuple[bytes, int]:
-        """Return the bytes before `end` from the beginning of a record on, and where that is."""
-        window = _STRETCH
-        while True:
-            start = max(0, end - window)
-            data = self.disk.read(path, start, end - start)[0]
-            first = ITEM.search(data, 1) if start else None
-            if first is not None or start == 0:
-                cut = first.start() if first is not None else 0
-                return data[cut:], start + cut
-            window *= 4
-
-    def _read_whole(self, path: Path) -> Found:
-        known, now = self.whole.get(path), self.disk.stat(path)
-        if known is None or now is None or now.mark != known[0]:
-            data, read = self.disk.read(path)
-            known = read.mark, self._understand(path, data, 0)
-            self.whole.clear()
-            self.whole[path] = known
-        return known[1]
-
-    def _understand(self, path: Path, data: bytes, offset: int) -> Found:
-        before = HEADER if offset else b""
-        shift = offset - len(before)
-        found: list[tuple[int, Message]] = []
-        problems = [
-            _problem(f"{path.name}:{self._line(path, offset + at)}", f"the checksum of {message_id} does not hold")
-            for at, message_id in damaged_records(data)
-        ]
-        for record in records(before + data):
-            if isinstance(record.outcome, TextError):
-                line = self._line(path, record.start + shift)
-                error = record.outcome.below(line - 1)
-                problems.append(_problem(f"{path.name}:{error.line}", error.message))
-            else:
-                found.append((record.end + shift, record.outcome))
-        return found, problems
-
-    def _line(self, path: Path, offset: int) -> int:
-        """Return the 1-based line of a byte."""
-        places = range(0, offset, _BLOCK)
-        return 1 + sum(self.disk.read(path, at, min(_BLOCK, offset - at))[0].count(b"\n") for at in places)
-
-    def _is_first_copy(self, agent: str, message: Message) -> bool:
-        """Return whether this is the copy to show of a record that several agents' archives may hold."""
-        if not message.is_group:
-            return True
-        before = [name for name in self.archives.agents() if name < agent]
-        return not any(self.archives.holds(name, message.message_id) for name in before)
-
-
-def _problem(place: str, what: str) -> Problem:
-    hint = "The other records are shown; repair this one by hand or restore the file."
-    return Problem("DAMAGED_ARCHIVE", "warning", place, what, hint)
-
-
-def _key(message: Message, found: Mapping[str, Message]) -> str:
-    """Return the id, or one made of the content for another message whose id a newer one has."""
-    newer = found.get(message.message_id)
-    is_other = newer is not None and not is_copy(newer, message)
-    return f"{message.message_id}~{digest(message)}" if is_other else message.message_id
-
-
-def _cursor(tails: list[_Tail]) -> str:
-    return json.dumps({tail.agent: _place(tail) for tail in tails}, separators=(",", ":"))
-
-
-def _place(tail: _Tail) -> tuple[str, int]:
-    """Part and byte before which the next page of this archive ends; no part when it is read."""
-    if not tail.parts or tail.end is None:
-        return "", 0
-    return tail.parts[-1].name, tail.ready[-1][0] if tail.ready else tail.end
-
-
-def _parse_cursor(cursor: str | None) -> dict[str, tuple[str, int]]:
-    if cursor is None:
-        return {}
-    try:
-        return {str(agent): (str(name), int(end)) for agent, (name, end) in json.loads(cursor).items()}
-    except (ValueError, TypeError, AttributeError):
-        raise TeamError(Code.INVALID_FIELD, "the cursor is not one of ours", "Begin again without a cursor.") from None

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
-from itertools import takewhile
 from pathlib import Path
 
-from team_console.store.backends.yaml.archives import HEADER
 from team_console.store.backends.yaml.audit_log import Line
 from team_console.store.backends.yaml.commit import LockedTeam, make_folder
 from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk
@@ -175,35 +173,14 @@ def read_drop_file(disk: Disk, path: Path) -> list[Message]:
     data, found = disk.read(path, 0, _MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
         raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
-    queue, more = _as_queue(data)
-    try:
-        text = QueueText.parse(queue)
-        for _, error in text.damaged():
-            raise error
-    except TextError as error:
-        raise error.below(-more) from None
+    text = QueueText.parse(data, every_list=True)
+    for _, error in text.damaged():
+        raise error
     arrived = to_text(from_file(found.mtime_ns))
     entries = text.with_unique_ids().messages()
     if not entries:
         raise ValueError("there is no message in it")
     return [_completed(message, arrived) for message in entries]
-
-
-def _as_queue(data: bytes) -> tuple[bytes, int]:
-    """Return a single record, a list of records, or a whole queue file, as a queue file, and how many more lines it
-    has.
-    """
-    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    skipped = takewhile(lambda line: not line.strip() or line.startswith((b"#", b"---", b"%")), lines)
-    above = sum(1 for _ in skipped)
-    lines = lines[above:]
-    first = lines[0] if lines else b""
-    body = b"\n".join(lines)
-    if first.startswith((b"messages:", b'"messages"')):
-        return body, -above
-    if first.startswith((b"- ", b"-\n")) or first == b"-":
-        return HEADER + body, 1 - above
-    return HEADER + b"-\n" + b"".join(b"  " + line + b"\n" for line in lines), 2 - above
 
 
 def _completed(message: Message, arrived: str) -> Message:

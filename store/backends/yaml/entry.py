@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
 from msgspec import Struct
+from team_console.store.backends.pieces import BOM, Form
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.own_form import (
     INTEGERS,
@@ -186,12 +188,32 @@ def compose(data: bytes, *, limit: int = DEPTH + 1) -> tuple[Node | None, str]:
         return compose(again, limit=limit)
 
 
+def check_text(data: bytes) -> None:
+    """Refuse bytes that are not UTF-8.
+
+    Raises:
+        TextError: Naming line and column of the first.
+    """
+    if data.isascii():
+        return
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        column = len(data[data.rfind(b"\n", 0, error.start) + 1 : error.start].decode()) + 1
+        line = data.count(b"\n", 0, error.start) + 1
+        what = f"byte 0x{data[error.start]:02x} is not UTF-8 (perhaps Latin-1)"
+        raise TextError(what, line, column=column, hint="Save the file as UTF-8.", kind=Kind.SYNTAX) from None
+
+
 def _item(raw: bytes) -> tuple[Node, str]:
-    """Return the node of the one item in the text of an entry, with that text."""
+    """Return the node of the one item, or of the record without a dash, in the text of an entry, with that text."""
     if len(raw) > LARGEST:
         text = f"a message of {len(raw):,} bytes, more than {LARGEST:,}"
         raise TextError(text, 1, hint="Keep it in a file instead.")
-    root, text = compose(raw)
+    check_text(raw)
+    root, text = compose(raw.rstrip().removesuffix(b",") if _is_object(raw) else raw)
+    if root is not None and root.kind == "mapping":
+        return root, text
     if root is None or root.kind != "sequence":
         raise TextError("expected a list item", 1, kind=Kind.SYNTAX)
     if len(root.value) != 1:
@@ -353,11 +375,29 @@ class Entry(Struct, frozen=True, eq=False, gc=False):
 
     @classmethod
     def read(cls, raw: bytes) -> Entry:
-        """Understand the text of one list item."""
+        """Understand the text of one entry: a list item, a record without a dash, or an object with its comma."""
         try:
             return cls(raw, to_message(parse_record(raw), raw))
         except TextError as error:
             return cls(raw, error.below(0))  # a copy, since a raised error keeps every frame it passed alive
+
+    @classmethod
+    def around(cls, raw: bytes, form: Form) -> Entry:
+        """Take a piece of the file that is no entry."""
+        line = 1 + raw[: len(raw) - len(raw.lstrip())].count(b"\n")
+        if form is Form.OTHER:
+            return cls(raw, TextError("what stands here is no entry", line, hint=_KEPT, kind=Kind.SYNTAX))
+        return cls(raw, TextError(f"{_frame(raw)} between entries", line, hint=_KEPT, kind=Kind.FRAME))
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether a message may be in it that cannot be read."""
+        return isinstance(self.outcome, TextError) and self.outcome.kind is not Kind.FRAME
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it stands in braces without a dash, as in lines of JSON."""
+        return _is_object(self.raw)
 
     @property
     def message(self) -> Message | None:
@@ -368,6 +408,22 @@ class Entry(Struct, frozen=True, eq=False, gc=False):
     def error(self) -> TextError | None:
         """The reason why the entry is damaged; None when it is not."""
         return self.outcome if isinstance(self.outcome, TextError) else None
+
+
+_KEPT = "It is kept as it is; the entries around it are read. Remove it, or make an entry of it."
+_MARKS = (b"---", b"...", b"%")
+
+
+def _is_object(raw: bytes) -> bool:
+    return raw.removeprefix(BOM).lstrip().startswith(b"{")
+
+
+def _frame(raw: bytes) -> str:
+    """Name what frames entries in a few words."""
+    text = raw.removeprefix(BOM).lstrip()
+    if text.startswith(_MARKS):
+        return "the mark of a document"
+    return "a bracket" if text[:1] in b"[]{}," else "a key of the file"
 
 
 def to_message(record: Fields, raw: bytes) -> Message:
@@ -414,13 +470,42 @@ def emit(message: Message) -> bytes:
     return raw
 
 
+def as_object(message: Message) -> bytes:
+    """Write one message as an object on one line, proven by reading it back.
+
+    Raises:
+        TextError: The message cannot be written so that it reads back the same.
+    """
+    try:
+        raw = json.dumps(dict(message.record), ensure_ascii=False).encode()
+    except (TypeError, ValueError):
+        raise TextError("the message cannot be written as JSON", hint="Send it as text.") from None
+    if not same(parse_record(raw), message.record):
+        raise TextError("the message does not read back as written", hint="Send it as text.")
+    return raw
+
+
+def behind_object(raw: bytes) -> bytes:
+    """Return what stands behind an object in its text: a comma, line ends."""
+    return raw[len(raw.rstrip(b", \t\r\n")) :]
+
+
 class Style(Struct, frozen=True):
-    """How a file writes its list: the column of the dashes and the line end."""
+    """How a file writes its entries: the column of the dashes and the line end, or one object of JSON a line."""
 
     indent: int = 0
     eol: bytes = b"\n"
+    is_json: bool = False
 
-    def of(self, raw: bytes) -> bytes:
+    def of(self, message: Message) -> bytes:
+        """Return the text of a new entry.
+
+        Raises:
+            TextError: The message cannot be written so that it reads back the same.
+        """
+        return as_object(message) + self.eol if self.is_json else self.moved(emit(message))
+
+    def moved(self, raw: bytes) -> bytes:
         """Return text at column 0 with LF, moved to the column and line end of the file."""
         if self.indent:
             raw = re.sub(rb"(?m)^(?=[^\n])", b" " * self.indent, raw)
@@ -458,7 +543,7 @@ def patch(raw: bytes, old: Fields, new: Fields, style: Style) -> bytes:
             return changed
     except (_NotByLines, TextError):
         pass
-    return style.of(emit(from_record(new))) + text[_line_end(text, node.end) :].encode()
+    return style.moved(emit(from_record(new))) + text[_line_end(text, node.end) :].encode()
 
 
 def _replaced(text: str, changes: list[_Change]) -> str:

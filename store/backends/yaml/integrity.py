@@ -8,7 +8,7 @@ from pathlib import Path
 from team_console.store.backends.yaml.archives import Archives, closed_ids, is_usable
 from team_console.store.backends.yaml.audit_log import AuditLog, Line
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk
-from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed
+from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed, names_in
 from team_console.store.backends.yaml.lock import Released, parse_released, read_text
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
 from team_console.store.model.errors import Problem, TeamError
@@ -125,7 +125,11 @@ def _was_written(disk: Disk, layout: Layout) -> bool:
     is_looked_at = queue is not None and queue.kind == "file" and queue.size <= LARGEST_FILE
     if is_looked_at and disk.find(layout.queue, REQUEST_DIGEST.encode()) >= 0:
         return True
-    return any(_ends_closed(disk, layout.archives / name) for name in disk.names(layout.archives) if archive_part(name))
+    return any(
+        _ends_closed(disk, layout.archives / name)
+        for name in names_in(disk, layout, layout.archives)
+        if archive_part(name)
+    )
 
 
 def _ends_closed(disk: Disk, path: Path) -> bool:

@@ -32,6 +32,8 @@ class Layout(Struct, frozen=True):
         queue: The queue file, links to a plain file resolved, so that two ways to the same queue share one lock.
         folder: The folder of the queue.
         lock: The lock file, never deleted.
+        link_locks: Where the queue is reached by a link, the lock files beside each link on the way: other programs
+            lock there. They are taken first.
         prev: The generation before the present one.
         staging: How the names of staging files begin.
         audit: The audit trail and recovery ledger.
@@ -55,13 +57,15 @@ class Layout(Struct, frozen=True):
     inboxes: Path
     attachments: Path
     presence: Path
+    link_locks: tuple[Path, ...] = ()
 
     @classmethod
     def of(cls, queue: Path, archives: Path, config: Path) -> Layout:
         """Return the layout of the team whose queue is reached as `queue`."""
         real = Path(os.path.realpath(queue))
+        links = _links(queue)
         if queue.is_symlink() and not real.is_file():  # a link to a device, or to where nothing is yet
-            real = Path(os.path.realpath(queue.parent)) / queue.name
+            real, links = Path(os.path.realpath(queue.parent)) / queue.name, ()
         folder, name = real.parent, real.name
         return cls(
             *(real, archives, config, folder),
@@ -74,6 +78,7 @@ class Layout(Struct, frozen=True):
             inboxes=folder / "inbox",
             attachments=folder / "attachments",
             presence=folder / "presence",
+            link_locks=tuple(link.with_name(f"{link.name}.lock") for link in links),
         )
 
     def archive(self, word: str, part: int | None = None) -> Path:
@@ -94,6 +99,17 @@ class Layout(Struct, frozen=True):
     def stage(self) -> Path:
         """Return a fresh name for a staging file."""
         return self.folder / f"{self.staging}{os.getpid()}.{os.urandom(6).hex()}"
+
+
+def _links(queue: Path) -> tuple[Path, ...]:
+    """Return the links by which the queue is reached, in the order in which they are followed."""
+    links = list[Path]()
+    place = Path(os.path.realpath(queue.parent)) / queue.name
+    while place.is_symlink() and place not in links:
+        links.append(place)
+        target = place.parent / os.readlink(place)
+        place = Path(os.path.realpath(target.parent)) / target.name
+    return tuple(links)
 
 
 def forbidden(layout: Layout) -> str:
@@ -118,6 +134,14 @@ def leads_out(disk: Disk, layout: Layout, folder: Path) -> bool:
     target = Path(os.path.realpath(folder))
     homes = (os.path.realpath(layout.folder), os.path.realpath(layout.config.parent))
     return not any(target.is_relative_to(home) for home in homes)
+
+
+def names_in(disk: Disk, layout: Layout, folder: Path) -> list[str]:
+    """Return the names in a folder of the team, sorted; none where the way there leads out of it."""
+    # guard: links-out-not-listed
+    if leads_out(disk, layout, folder) or leads_out(disk, layout, folder.parent):
+        return []
+    return disk.names(folder)
 
 
 def refuse_way_out(disk: Disk, layout: Layout, folder: Path) -> None:

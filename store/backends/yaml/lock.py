@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.audit_log import version_of
 from team_console.store.backends.yaml.disk import FORBIDDEN, Disk, FileVersion, Held
+from team_console.store.backends.yaml.layout import Layout
 from team_console.store.contract.team import LockHolder, locked_error
 from team_console.store.model.clock import seconds_since, utc_now
 from team_console.store.model.errors import Code, TeamError
@@ -155,6 +157,25 @@ def held(disk: Disk, path: Path, *, wait: float, mode: int) -> Iterator[Held]:
     finally:
         paths.discard(str(path))
         lock.release()
+
+
+@contextmanager
+def held_by_link(disk: Disk, layout: Layout, *, wait: float, mode: int) -> Iterator[float]:
+    """Hold the locks beside the links by which the queue is reached; yields the seconds that are left to wait.
+
+    Raises:
+        TeamError: As `held` does. A folder in which nobody may lock is passed over: nobody else can lock there either.
+    """
+    deadline = time.monotonic() + wait
+    with ExitStack() as stack:
+        # guard: lock-beside-link-first
+        for path in layout.link_locks:
+            try:
+                stack.enter_context(held(disk, path, wait=max(0.0, deadline - time.monotonic()), mode=mode))
+            except TeamError as error:
+                if error.code is not Code.READ_ONLY or disk.stat(path) is not None:
+                    raise
+        yield max(0.0, deadline - time.monotonic()) if layout.link_locks else wait
 
 
 def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> Held:

@@ -43,6 +43,8 @@ class Kind(Enum):
     """The text is YAML, but not a message."""
     ALIAS = "alias"
     """The entry uses an alias whose value must stand before it, in another entry."""
+    FRAME = "frame"
+    """What stands here is no entry, and hides none: the mark of a document, a key, a bracket."""
 
 
 class TextError(Exception):

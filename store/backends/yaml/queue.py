@@ -8,47 +8,39 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.store.backends.pieces import BOM, Form
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, AuditLog, Handle, Line, Record, RecordPatch
 from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, Stat, shared_mode
 from team_console.store.backends.yaml.entry import (
-    DEPTH,
     Entry,
     Node,
     Style,
     Values,
-    compose,
+    as_object,
+    behind_object,
     emit,
     parse_record,
     patch,
-    to_message,
 )
-from team_console.store.backends.yaml.own_form import Kind, TextError
+from team_console.store.backends.yaml.own_form import Kind, TextError, same
+from team_console.store.backends.yaml.reading import Progress, find_list, read_entries
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Fields, Message, digest, from_record, is_ahead, is_copy
 
-BOM = b"\xef\xbb\xbf"
 MOST_DAMAGED = 1000
 """Damaged entries that are listed one by one."""
-_LIST = "messages"
-_EXPECTED = "expected a list under messages:"
-_HINT = "A queue is a file with the line 'messages:' and a list below it."
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
-_SIGN = re.compile(rb"(?:^|[\s,\[{:?-])[&*][0-9A-Za-z_-]")
-"""What may be an anchor or an alias: `to: &id001`, `[*id001`; but not `a & b`, `AT&T`, `* item`."""
-
 # A repeated group is repeated greedily, never possessively: up to Python 3.11.4 a possessive repeat of a group may
 # match too much or not at all (CPython issues 100061 and 106052).
-_CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
-"""A marker that git leaves: `<<<<<<< HEAD`, `>>>>>>>`. A line of `=======` may be a title in a text."""
 _BLANKS = rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*"
 """Any number of empty lines and comment lines."""
 _LIST_KEY = re.compile(
@@ -58,8 +50,6 @@ _LIST_KEY = re.compile(
     re.MULTILINE,
 )
 _GAP = re.compile(_BLANKS)
-_FIRST = re.compile(rb"(?P<indent> {0,40})-(?=[ \t\r\n]|\Z)")
-"""The dash of the first entry: `  - message_id: a`, but not `--- ` or `-1`."""
 # Before the list nothing but comments, and a line "---"; behind it nothing but comments.
 _HEAD = rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?"
 _PLAIN_HEAD = re.compile(_HEAD).fullmatch
@@ -69,22 +59,9 @@ _EMPTY = re.compile(
     rb"(?P<after>(?:(?<=[ \t])#[^\n]*)?(?:\r?\n" + _BLANKS + rb")?)(?:\.\.\.[ \t\r\n]*)?"
 ).fullmatch
 """What programs write for no messages at all: `[]`, `{}`, `null`."""
-_NAME = rb"(?=[^ \t\r\n#])[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*:"
-"""`version:` or `a:b:`: a colon ends a key only before a blank, which has to be asked for behind it as well."""
-_KEY_BEHIND = rb"\n(?:(?:---|\.\.\.)(?=[ \t\r\n]|\Z)| {0,%d}(?:" + _NAME + rb"|\?)(?=[ \t\r\n]|\Z))"
-"""A line left of the items that begins another key or ends the document: `footer: 1`, `...`."""
-_OTHER_LIST = (
-    rb"\n(?:(?:---|\.\.\.)(?=[ \t\r\n]|\Z)| {0,%d}(?!-)"
-    + _NAME
-    + rb"[ \t]*+(?:[&!#][^\n]*+)?\r?\n"
-    + _BLANKS
-    + rb" *+-[ \t\r\n])"
-)
-"""A key left of the items with a list of its own, or another document."""
-# What the plain frame may not hold: line breaks of YAML 1.1 besides "\n" and "\r\n", and what no YAML may hold.
-_ODD = re.compile(
-    rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]"
-).search
+_ODD = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]").search
+_ONLY_FRAME = re.compile(rb"(?:%s)?(?:[\s\[\]{},]|[\"']?messages[\"']?\s*:|---|\.\.\.|#[^\n]*)*" % BOM).fullmatch
+"""Brackets and keys that only held the entries, which is what our own form has its own for."""
 
 
 class QueueText(Struct, dict=True, eq=False):
@@ -118,17 +95,19 @@ class QueueText(Struct, dict=True, eq=False):
 
     @classmethod
     def parse(
-        cls, data: bytes, previous: QueueText | None = None, progress: Callable[[int, int], bool] | None = None
+        cls,
+        data: bytes,
+        previous: QueueText | None = None,
+        progress: Progress | None = None,
+        *,
+        every_list: bool = False,
     ) -> QueueText:
-        """Read a whole file, in one of two ways.
-
-        Where columns tell entries apart, each is read alone, so that a damaged one harms no other. Where they do not,
-        or where an entry is not understood alone (a quote that goes on behind what looks like an item, an alias), the
-        file is read as one YAML document, if it is one.
+        """Read a whole file (`reading.read_entries`).
 
         Args:
             previous: The text read before; entries with the same bytes there are the same objects.
             progress: Told entries done and in all; returns False to stop.
+            every_list: Whether lists under any key are meant, and a record without a list, as in an archive.
 
         Raises:
             TextError: The file as a whole cannot be understood. A blank file is not an empty queue (see `blank_file`).
@@ -137,33 +116,10 @@ class QueueText(Struct, dict=True, eq=False):
         if previous is not None and previous.data() == data:
             return previous
         known = {entry.raw: entry for entry in previous.entries} if previous is not None else {}
-        check_bytes(data)
-        cut = _cut(data)
-        if cut is None:
-            return cls.blank_file(data) if _EMPTY(data) else _read_whole(data, known)
-        entries: list[Entry] = []
-        whole: QueueText | None = None
-        is_tried = False
-        for number, raw in enumerate(cut.pieces):
-            if progress is not None and number % 256 == 0 and not progress(number, len(cut.pieces)):
-                raise InterruptedError("reading was stopped")
-            found = known.get(raw)
-            entries.append(found if found is not None and not found.tied else Entry.read(raw))
-            error = entries[-1].error
-            if error is not None and error.kind is not Kind.MEANING and not is_tried:
-                whole, is_tried = cut.whole(known), True
-            if error is not None and error.kind is Kind.SYNTAX and whole is not None:
-                return whole
-        if _SIGN.search(cut.tail) and not is_tried:
-            whole = cut.whole(known)
-        if whole is not None:
-            if len(whole.entries) != len(entries) or _SIGN.search(cut.tail):
-                return whole
-            entries = [
-                Entry(raw, _same_object(known.get(raw), entry.outcome), tied=True) if _SIGN.search(raw) else alone
-                for raw, entry, alone in zip(cut.pieces, whole.entries, entries, strict=True)
-            ]
-        return cls(cut.head, entries, cut.tail, cut.style, whole=data)
+        if _EMPTY(data):
+            return cls.blank_file(data)
+        read = read_entries(data, known, progress, every_list=every_list)
+        return cls(read.head, read.entries, read.tail, read.style, odd=read.odd, whole=data)
 
     @classmethod
     def blank_file(cls, data: bytes) -> QueueText:
@@ -257,26 +213,38 @@ class QueueText(Struct, dict=True, eq=False):
                 entries[place] = self._changed(entry, message.with_changes(**{key: new}))
                 yield old, new
 
-    @property
+    @cached_property
     def damaged_count(self) -> int:
         """The number of entries without a message."""
-        return len(self.entries) - len(self._messages)
+        if len(self.entries) == len(self._messages):
+            return 0
+        return sum(entry.is_damaged for entry in self.entries)
+
+    def around(self) -> list[tuple[int, TextError]]:
+        """For each piece between entries that is none, and hides none, the line of the file and what it is."""
+        return list(self._told(lambda entry: entry.error is not None and not entry.is_damaged))
 
     def damaged(self) -> list[tuple[int, TextError]]:
         """For each damaged entry the 1-based line of the file where it begins, and why (lines of the file).
 
         Of very many the first; the last of these says how many more there are.
         """
+        if not self.damaged_count:
+            return []
         found: list[tuple[int, TextError]] = []
-        line = self.head.count(b"\n") + 1
-        for entry in self.entries if self.damaged_count else ():
-            if entry.error is not None:
-                more = self.damaged_count - len(found)
-                if len(found) == MOST_DAMAGED and more > 1:
-                    return [*found, (line, TextError(f"{more:,} more damaged entries, the first of them", line))]
-                found.append((line, entry.error.below(line - 1)))
-            line += entry.raw.count(b"\n")
+        for line, error in self._told(lambda entry: entry.is_damaged):
+            more = self.damaged_count - len(found)
+            if len(found) == MOST_DAMAGED and more > 1:
+                return [*found, (line, TextError(f"{more:,} more damaged entries, the first of them", line))]
+            found.append((line, error))
         return found
+
+    def _told(self, is_meant: Callable[[Entry], bool]) -> Iterator[tuple[int, TextError]]:
+        line = self.head.count(b"\n") + 1
+        for entry in self.entries:
+            if entry.error is not None and is_meant(entry):
+                yield line, entry.error.below(line - 1)
+            line += entry.raw.count(b"\n")
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
@@ -330,56 +298,89 @@ class QueueText(Struct, dict=True, eq=False):
         if append and kept and not kept[-1].raw.endswith(b"\n"):
             kept[-1] = self._with_line_end(kept[-1])
         kept += [self._new(message) for message in append]
-        new = QueueText(self._head(filled=bool(kept)), kept, self.tail, self.style, blank=self.blank and not kept)
+        head = self._head(filled=bool(kept))
+        new = QueueText(head, kept, self.tail, self.style, blank=self.blank and not kept)
+        if append and self.tail and not new._reads_as_written():
+            tail = self.tail if self.tail.endswith(b"\n") else self.tail + self.style.eol
+            before, behind = kept[: -len(append)], kept[-len(append) :]
+            new = QueueText(head, [*before, Entry.around(tail, Form.FRAME), *behind], b"", self.style)
         self._refuse_swallowed(new)
         return new
 
     def _new(self, message: Message) -> Entry:
-        return Entry(self.style.of(emit(message)), message)
+        return Entry(self.style.of(message), message)
 
     def _changed(self, entry: Entry, message: Message | None) -> Entry:
         if entry.tied and entry.message is not None:  # others may take away what an alias stands for
             return self._new(message or entry.message)
         if message is None or entry.message is None:
             return entry
+        if entry.is_object and not same(message.record, entry.message.record):
+            return Entry(as_object(message) + behind_object(entry.raw), message)
         return Entry(patch(entry.raw, entry.message.record, message.record, self.style), message)
 
     def _with_line_end(self, entry: Entry) -> Entry:
         """Return the entry with a line end, which must not become part of a text that ended without one."""
         raw, message = entry.raw + self.style.eol, entry.message
-        if message is None:
-            return Entry.read(raw)
+        if message is None or entry.is_object:
+            return Entry(raw, entry.outcome)
         return Entry(patch(raw, parse_record(raw), message.record, self.style), message)
 
     @staticmethod
     def _refuse_swallowed(new: QueueText) -> None:
-        if any(entry.error is not None and entry.error.kind is Kind.SYNTAX for entry in new.entries):
-            again = QueueText.parse(new.data(), QueueText(b"", new.entries, b"", new.style))
-            if [entry.error is None for entry in again.entries] != [entry.error is None for entry in new.entries]:
-                text = "an entry leaves a quote or bracket open, which would swallow what is written behind it"
-                raise TextError(text, hint="Repair the damaged entry in an editor first.")
+        if not new._reads_as_written():
+            text = "an entry leaves a quote or bracket open, which would swallow what is written behind it"
+            raise TextError(text, hint="Repair the damaged entry in an editor first.")
+
+    def _reads_as_written(self) -> bool:
+        """Return whether a reader finds the same entries in the text; what is damaged could swallow others."""
+        is_plain = _PLAIN_TAIL(self.tail) is not None
+        if is_plain and not any(
+            entry.error is not None and entry.error.kind is not Kind.MEANING for entry in self.entries
+        ):
+            return True
+        again = QueueText.parse(self.data(), QueueText(b"", self.entries, b"", self.style))
+        return [entry.error is None for entry in again.entries] == [entry.error is None for entry in self.entries]
 
     def _in_our_form(
         self, append: Sequence[Message], replace: Mapping[int, Message], remove: Collection[int]
     ) -> QueueText:
-        """Return the list with dashes, and the other keys of the file behind it.
+        """Return the list with dashes, and the other keys of the file behind it; what is damaged as it is.
 
         Raises:
             TextError: A damaged entry cannot be written with a dash.
         """
-        found = _find_list(self.data())
+        try:
+            found = find_list(self.data())
+        except TextError:
+            found = None
+        is_document = found is not None and len(found.items) == len(self.entries)
         entries: list[Entry] = []
-        for index, (entry, node) in enumerate(zip(self.entries, found.items, strict=True)):
-            message = replace.get(index, entry.message)
-            if index not in remove:
-                entries.append(Entry(emit(message), message) if message is not None else _moved(node, found.text))
-        entries += [Entry(emit(message), message) for message in append]
         tail = b""
-        for key, value in found.others:
-            tail += own_form.pair(str(key.value), Values().value(value, as_text=False), 0).encode() + b"\n"
+        for index, entry in enumerate(self.entries):
+            message = replace.get(index, entry.message)
+            if index in remove:
+                continue
+            if message is not None:
+                entries.append(Entry(emit(message), message))
+            elif found is not None and is_document:
+                entries.append(_moved(found.items[index], found.text))
+            elif entry.is_damaged:
+                entries.append(Entry(entry.raw.strip() + b"\n", entry.outcome))
+            elif not _ONLY_FRAME(entry.raw):
+                tail += _remark(entry.raw)
+        entries += [Entry(emit(message), message) for message in append]
+        if found is not None:
+            for key, value in found.others:
+                tail += own_form.pair(str(key.value), Values().value(value, as_text=False), 0).encode() + b"\n"
+        elif not _ONLY_FRAME(self.tail):
+            tail += _remark(self.tail)
         above = _GAP.match(self.data().removeprefix(BOM))
         head = (above[0] if above else b"") + (b"messages:\n" if entries else b"messages: []\n")
-        return QueueText(head, entries, tail, Style())
+        new = QueueText(head, entries, tail, Style())
+        if found is None:
+            self._refuse_swallowed(new)
+        return new
 
     def _head(self, *, filled: bool) -> bytes:
         """Return the head with `messages:` open for items, or as an empty list when there are none."""
@@ -390,10 +391,17 @@ class QueueText(Struct, dict=True, eq=False):
             return head + (eol if head and not head.endswith(b"\n") else b"") + b"messages:" + eol
         if not filled and not self.entries:
             return self.head
+        if not filled and _LIST_KEY.search(self.head) is None:
+            return self.head + b"[]" + eol
         head = _LIST_KEY.sub(
             rb"\g<key>\g<rest>\g<eol>" if filled else rb"\g<key> []\g<rest>\g<eol>", self.head, count=1
         )
         return head + eol if filled and not head.endswith(b"\n") else head
+
+
+def _remark(raw: bytes) -> bytes:
+    """Return what stood around entries in brackets as lines of a comment."""
+    return b"".join(b"# %s\n" % line for line in raw.strip().split(b"\n"))
 
 
 def _moved(node: Node, text: str) -> Entry:
@@ -404,172 +412,6 @@ def _moved(node: Node, text: str) -> Entry:
     if entry.error is None or entry.error.kind is not Kind.MEANING:
         raise TextError("a damaged entry stands in the way", hint="Repair it in an editor first.")
     return entry
-
-
-# Cutting by columns.
-
-
-class _Cut(Struct, frozen=True):
-    """A file cut into entries."""
-
-    head: bytes
-    pieces: list[bytes]
-    tail: bytes
-    style: Style
-    is_doubtful: bool = False
-    """Whether items may belong to another list, unless they stand in a quote."""
-
-    def whole(self, known: Mapping[bytes, Entry]) -> QueueText | None:
-        """Return the file read as one document; None where it is none, and columns have to do.
-
-        Raises:
-            TextError: Columns may not do, because of another list.
-        """
-        try:
-            return _read_whole(b"".join([self.head, *self.pieces, self.tail]), known)
-        except TextError:
-            if self.is_doubtful:
-                raise
-            return None
-
-
-def _cut(data: bytes) -> _Cut | None:
-    """Cut a whole file; None when its frame is not the plain one.
-
-    Items below `messages: []` are what a script appended to a new queue: no YAML, and nothing else can be meant.
-    """
-    found = _LIST_KEY.search(data)
-    if found is None:
-        return None
-    eol = b"\r\n" if found["eol"] == b"\r\n" else b"\n"
-    below = _GAP.match(data, found.end())
-    begin = below.end() if below else found.end()
-    first = _FIRST.match(data, begin)
-    if first is None:
-        begin = len(data) if _PLAIN_TAIL(data[begin:]) else begin
-        cut = _Cut(data[:begin], [], data[begin:], Style(0, eol))
-    else:
-        indent = len(first["indent"])
-        dash = re.compile(rb"\n {%d}-(?=[ \t\r\n]|\Z)" % indent)
-        starts = [begin, *(place.start() + 1 for place in dash.finditer(data, begin))]
-        # Other lines left of the items can begin nothing new: they belong to the item before, which they may damage.
-        behind = re.compile(_KEY_BEHIND % indent).search(data, starts[-1])
-        end = behind.start() + 1 if behind else len(data)
-        pieces = [data[start:stop] for start, stop in pairwise([*starts, end])]
-        other = re.compile(_OTHER_LIST % indent).search(data, begin, starts[-1] + indent + 2)
-        cut = _Cut(data[:begin], pieces, data[end:], Style(indent, eol), other is not None)
-    if _ODD(cut.head) or not _is_sound(data[: found.start()], cut.tail):
-        return None
-    return cut
-
-
-def _is_sound(before: bytes, tail: bytes) -> bool:
-    """Return whether what surrounds the list is a mapping of its own that leaves `messages` to us."""
-    if _PLAIN_HEAD(before) and _PLAIN_TAIL(tail) and not _ODD(tail):
-        return True
-    place = len(before.removeprefix(BOM).decode()) + len("messages: ")
-    try:
-        return _find_list(before + b"messages: []\n" + tail).start == place
-    except TextError:
-        return False
-
-
-def check_bytes(data: bytes) -> None:
-    """Refuse bytes that are not UTF-8 text without NULs and conflict markers.
-
-    Raises:
-        TextError: Naming the line.
-    """
-    trouble: tuple[str, int, str] | None = None
-    column = None
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        trouble = "the file is UTF-16, not UTF-8", 0, "Save it as UTF-8."
-    elif (nul := data.find(b"\0")) >= 0:
-        hint = "Restore the file from a copy, or save it as UTF-8."
-        trouble = "NUL bytes, as a crash or a wrong encoding leaves them,", nul, hint
-    elif (b"<" * 7 in data or b">" * 7 in data) and (match := _CONFLICT.search(data)):
-        trouble = "a conflict marker of git", match.start(), "Resolve the merge and remove the marker lines."
-    else:
-        try:
-            data.isascii() or data.decode()
-        except UnicodeDecodeError as error:
-            column = len(data[data.rfind(b"\n", 0, error.start) + 1 : error.start].decode()) + 1
-            what = f"byte 0x{data[error.start]:02x} is not UTF-8 (perhaps Latin-1)"
-            trouble = what, error.start, "Save the file as UTF-8."
-    if trouble is not None:
-        text, place, hint = trouble
-        raise TextError(text, data.count(b"\n", 0, place) + 1, column=column, hint=hint, kind=Kind.SYNTAX)
-
-
-# A file whose frame columns do not explain: its entries from a parse of the whole.
-
-
-class _Found(Struct):
-    """What a parse of the whole file found: the nodes of the items, and the other top-level keys and their values."""
-
-    text: str
-    items: list[Node]
-    others: list[tuple[Node, Node]]
-    start: int = 0
-
-
-def _find_list(data: bytes) -> _Found:
-    """Read the file as one YAML document and locate every item of `messages:`.
-
-    Raises:
-        TextError: The file is empty, not YAML, or not one document with one list under `messages:`.
-    """
-    check_bytes(data)
-    root, text = compose(data, limit=DEPTH + 3)
-    if root is None:
-        raise TextError("empty file", 1, hint=_HINT)
-    if root.kind != "mapping":
-        shape = "a list without that key" if root.kind == "sequence" else "a single value"
-        raise TextError(f"{_EXPECTED} the file holds {shape}", root.line, hint=_HINT)
-    lists = [pair for pair in root.value if pair[0].kind == "scalar" and pair[0].value == _LIST]
-    if len(lists) != 1:
-        if not lists:
-            raise TextError(f"{_EXPECTED} there is none", 1, hint=_HINT)
-        raise TextError(f"{_LIST}: twice", *(key.line for key, _ in lists), hint="Merge the two lists into one.")
-    node: Node = lists[0][1]
-    is_null = node.kind == "scalar" and node.plain and node.value in ("", "~", "null", "Null", "NULL")
-    if node.kind != "sequence" and not is_null and (node.kind != "mapping" or node.value):
-        what = "a mapping" if node.kind == "mapping" else "a single value"
-        raise TextError(f"{_EXPECTED} found {what}", node.line, hint=_HINT)
-    items = node.value if node.kind == "sequence" else []
-    return _Found(text, items, [pair for pair in root.value if pair is not lists[0]], node.start)
-
-
-def _read_whole(data: bytes, known: Mapping[bytes, Entry]) -> QueueText:
-    """Read all of a file as one YAML document; messages of entries whose bytes are in `known` are reused.
-
-    Raises:
-        TextError: It is not a queue, or not YAML.
-    """
-    found = _find_list(data)
-    values = Values()
-    # Where the text of each item begins; the last ends with its value. A dash counts to the item before.
-    cuts = [*(item.start for item in found.items), *(item.end for item in found.items[-1:])] or [len(found.text)]
-    entries = [
-        whole_entry(item, found.text[start:stop].encode(), values, known)
-        for item, (start, stop) in zip(found.items, pairwise(cuts), strict=True)
-    ]
-    head = data[: len(data) - len(data.removeprefix(BOM))] + found.text[: cuts[0]].encode()
-    return QueueText(head, entries, found.text[cuts[-1] :].encode(), Style(), odd=True, whole=data)
-
-
-def whole_entry(item: Node, raw: bytes, values: Values, known: Mapping[bytes, Entry]) -> Entry:
-    """Return the entry of an item; with the message known from before, if it means the same where it stands now."""
-    try:
-        return Entry(raw, _same_object(known.get(raw), to_message(values.record(item), raw)))
-    except TextError as error:
-        return Entry(raw, error.below(1 - item.line if error.line >= item.line else 0))
-
-
-def _same_object(old: Entry | None, outcome: Message | TextError) -> Message | TextError:
-    """Return the message known from before, if it means the same where it stands now."""
-    message = old.message if old is not None else None
-    return message if message is not None and isinstance(outcome, Message) and message == outcome else outcome
 
 
 # What a line of the ledger does to the queue: made from a transaction's changes, done to the text, done again.
@@ -635,7 +477,7 @@ def apply(text: QueueText, line: Line) -> QueueText:
     for message_id, _ in line.removed:
         append.pop(message_id, None)
     if line.torn:
-        damaged = ((place, entry.raw) for place, entry in enumerate(text.entries) if entry.message is None)
+        damaged = ((place, entry.raw) for place, entry in enumerate(text.entries) if entry.is_damaged)
         remove |= {place for place, raw in damaged if piece_name(raw) in line.torn}
     if not (append or changed or remove or text.has_shared_ids):
         return text
@@ -666,7 +508,6 @@ def archive_entry(text: QueueText, message_id: str, record: Record | None) -> tu
 
 # One generation of the queue, read with patience for a writer that is in the middle of rewriting it in place.
 
-Progress = Callable[[int, int], bool]
 PATIENCE = 0.25
 """Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
 _PAUSE = 0.01
@@ -744,16 +585,20 @@ def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
         line = AuditLog(disk, path.with_name(_LEDGER)).tip().line
         if not is_recorded or (line is not None and line.base == found.mark):
             return QueueFile(QueueText.blank_file(data), found)
-    aside, back = f"mv {path.name} {path.name}.bad", ""
+    aside, back = f"mv {quote(str(path))} {quote(f'{path}.bad')}", ""
     if has_previous:
-        command = f"{aside} && cp {path.name}.prev {path.name}"
+        command = f"{aside} && cp {quote(f'{path}.prev')} {quote(str(path))}"
         back = f" The generation before is in {path.name}.prev; to go back to it: {command}"
     elif is_recorded:
         back = f" The ledger {_LEDGER} has its messages; for the next write to put them back: {aside}"
+    if back:
+        error_hint = f"{error.hint} What other programs wrote since our last write is nowhere else: keep the file."
+    else:
+        error_hint = error.hint
     raise TeamError(
         Code.STORE_UNREADABLE,
         f"{path}: {error.message}",
-        f"{error.hint}{back}",
+        f"{error_hint}{back}",
         path=str(path),
         line=error.line,
         column=error.column,

@@ -23,7 +23,15 @@ from team_console.store.backends.yaml.commit import (
 from team_console.store.backends.yaml.disk import Disk, shared_mode
 from team_console.store.backends.yaml.drop import DropFolder
 from team_console.store.backends.yaml.layout import Layout
-from team_console.store.backends.yaml.lock import held, holder_text, left_text, parse_released, read_text, released_text
+from team_console.store.backends.yaml.lock import (
+    held,
+    held_by_link,
+    holder_text,
+    left_text,
+    parse_released,
+    read_text,
+    released_text,
+)
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, line_of
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.contract.team import OUTCOME_UNKNOWN
@@ -257,7 +265,10 @@ def open_session(
         TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
     """
     mode = shared_mode(disk.stat(layout.queue))
-    with held(disk, layout.lock, wait=wait, mode=mode) as lock:
+    with (
+        held_by_link(disk, layout, wait=wait, mode=mode) as left_to_wait,
+        held(disk, layout.lock, wait=left_to_wait, mode=mode) as lock,
+    ):
         before = read_text(disk, layout.lock)
         left = parse_released(before)
         with contextlib.suppress(OSError):

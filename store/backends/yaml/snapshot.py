@@ -11,9 +11,11 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.store.backends.locked_files import missing_locks
 from team_console.store.backends.yaml.archives import Archives, ForeignAppends
 from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
+from team_console.store.backends.yaml.copies import ConflictedCopies
 from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.healing import (
     CHANGED,
@@ -27,16 +29,19 @@ from team_console.store.backends.yaml.healing import (
     reconcile,
 )
 from team_console.store.backends.yaml.integrity import audit_problem
-from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, is_drop_file, leads_out
+from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, is_drop_file, leads_out, names_in
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import Progress, QueueFile, QueueText, load
+from team_console.store.backends.yaml.queue import QueueFile, QueueText, load
+from team_console.store.backends.yaml.reading import Progress
 from team_console.store.backends.yaml.recovery import is_cut_short
 from team_console.store.backends.yaml.settings import SettingsFile
 from team_console.store.contract.team import (
     DROP_UNREADABLE,
     FOREIGN_WRITE,
+    NO_LOCKS,
     ROLLED_BACK,
+    WITHOUT_LOCKS,
     Addressed,
     Condition,
     LockHolder,
@@ -49,6 +54,9 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings.in_force import InForce
 
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
+FOREIGN_FRAME = "FOREIGN_FRAME"
+"""The code of what stands between entries and is none: other programs may read no further than to there."""
+_MOST_AROUND = 20
 ASK_KERNEL_SECONDS = 4.0
 """How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
 
@@ -155,7 +163,7 @@ class SnapshotReader:
         """
         with self._guard:
             found = self._disk.stat(self._layout.queue)
-            if found is None or any(map(is_drop_file, self._disk.names(self._layout.drop))):
+            if found is None or any(map(is_drop_file, names_in(self._disk, self._layout, self._layout.drop))):
                 return None
             if found.mark != self._settled:
                 released = parse_released(self._lock_text())
@@ -206,7 +214,11 @@ class SnapshotReader:
                 Problem("DAMAGED_ENTRY", "error", f"{queue}:{line}", error.message, error.hint)
                 for line, error in text.damaged()
             )
-            raws = (entry.raw for entry in text.entries if entry.message is None)
+            found += tuple(
+                Problem(FOREIGN_FRAME, "warning", f"{queue}:{line}", error.message, error.hint)
+                for line, error in text.around()[:_MOST_AROUND]
+            )
+            raws = (entry.raw for entry in text.entries if entry.is_damaged)
             named = frozenset(item.decode("utf-8", "replace") for raw in raws for item in _NAMED.findall(raw))
             self._damaged = text, found, named
         return self._damaged[1:]
@@ -236,7 +248,7 @@ class SnapshotReader:
         """Return whether anything beside it shows that there was a queue."""
         disk, layout = self._disk, self._layout
         audit = disk.stat(layout.audit)
-        return bool((audit and audit.size) or disk.stat(layout.prev) or disk.names(layout.archives))
+        return bool((audit and audit.size) or disk.stat(layout.prev) or names_in(disk, layout, layout.archives))
 
     def _vanished_problem(self) -> Problem:
         queue = self._layout.queue
@@ -318,11 +330,17 @@ class FolderHealth(Struct):
     disk: Disk
     layout: Layout
     ledger: tuple[object, list[Problem]] = (None, [])
+    copies: ConflictedCopies | None = None
+    locks: str | None = None
 
     def problems(self, queue: QueueFile | None, lock_text: bytes) -> list[Problem]:
         """Return everything to tell, and what of it cannot be looked at; `lock_text` is what the lock file says."""
         found = _loose(self.layout, queue)
-        looks = ((self._leftovers, self.layout.folder), (lambda: self._of_ledger(lock_text), self.layout.audit))
+        looks = (
+            (self._leftovers, self.layout.folder),
+            (lambda: self._of_ledger(lock_text), self.layout.audit),
+            (lambda: self._copies(queue), self.layout.folder),
+        )
         for look, path in looks:
             try:
                 found += look()
@@ -335,7 +353,21 @@ class FolderHealth(Struct):
         lock = self.disk.stat(self.layout.lock)
         if lock is not None and lock.kind != "file":
             found.append(_unusable(self.layout.lock, "not a plain file", "Nothing can be written while it is so."))
-        return found
+        return found + self._without_locks(queue)
+
+    def _copies(self, queue: QueueFile | None) -> list[Problem]:
+        if self.copies is None:
+            self.copies = ConflictedCopies(self.disk, self.layout)
+        return self.copies.problems(queue)
+
+    def _without_locks(self, queue: QueueFile | None) -> list[Problem]:
+        """Say that nobody can write because the file system has no locks; asked once."""
+        if self.locks is None and queue is not None and queue.stat is not None:
+            self.locks = missing_locks(self.layout.queue)
+        if not self.locks:
+            return []
+        text = f"{self.layout.folder} is on a file system without locks ({self.locks}): nobody can write to this team"
+        return [Problem(NO_LOCKS, "error", str(self.layout.folder), text, WITHOUT_LOCKS)]
 
     def _folders(self) -> list[Problem]:
         """Return findings on what stands in place of a folder: nothing is written through a link out of the team."""
@@ -355,10 +387,10 @@ class FolderHealth(Struct):
 
     def _leftovers(self) -> list[Problem]:
         layout = self.layout
-        names = [name for folder in (layout.folder, layout.archives) for name in self.disk.names(folder)]
+        names = [*self.disk.names(layout.folder), *names_in(self.disk, layout, layout.archives)]
         torn = [name for name in names if ".torn-" in name]
         aside = [name for name in names if ASIDE in name]
-        rejected = [f"drop/rejected/{name}" for name in self.disk.names(layout.rejected)]
+        rejected = [f"drop/rejected/{name}" for name in names_in(self.disk, layout, layout.rejected)]
         what = "holds what a crash or another program left unfinished"
         found = [
             Problem(
@@ -569,7 +601,7 @@ class DroppedMessages(Struct):
     def look(self) -> Dropped:
         """Return the present drop files; a file that is no message is reported, and left to the next lock holder."""
         try:
-            names = self.disk.names(self.layout.drop)
+            names = names_in(self.disk, self.layout, self.layout.drop)
         except OSError:
             return NOTHING
         if not names:

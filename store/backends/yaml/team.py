@@ -42,7 +42,8 @@ from team_console.store.settings.in_force import digest
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
-    from team_console.store.backends.yaml.archives import Archives, Whole
+    from team_console.store.backends.yaml.archive_pages import Whole
+    from team_console.store.backends.yaml.archives import Archives
     from team_console.store.backends.yaml.queue import QueueFile
     from team_console.store.backends.yaml.session import LockedSession
     from team_console.store.backends.yaml.snapshot import SnapshotReader
@@ -152,7 +153,9 @@ class YamlTeam(Team):
         if is_closed_path(self.layout.archives):
             page = Page((), None)
         else:
-            pages = self._archives().pages(self._whole_archive)
+            from team_console.store.backends.yaml.archive_pages import ArchivePages
+
+            pages = ArchivePages(self._disk, self._archives(), self._whole_archive)
             page = pages.page(agent=agent, cursor=cursor, limit=limit)
         if cursor is not None:
             return page

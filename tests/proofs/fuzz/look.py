@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from team_console.store.backends.yaml.entry import Entry
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import Message, new_record
@@ -57,18 +58,19 @@ def change(text: QueueText) -> None:
     )
     if len(text.data()) < _LARGE:
         _give_ids(text)
-    before = text.entries
+    before = _told_apart(text)
     first = next((index for index, entry in enumerate(before) if entry.message is not None), None)
     changes = {}
     if first is not None and (message := before[first].message) is not None:
         changes[first] = message.with_changes(status="read", read_at="2099-01-01T00:00:00Z")
+    places = {text.entries.index(before[index]): change for index, change in changes.items()}
     try:
-        after = text.edit(append=[added], replace=changes)
+        after = text.edit(append=[added], replace=places)
     except TextError:
         return
-    again = QueueText.parse(after.data())
-    assert [entry.error is None for entry in again.entries] == [*(entry.error is None for entry in before), True]
-    for index, (old, new) in enumerate(zip(before, again.entries[:-1], strict=True)):
+    again = _told_apart(QueueText.parse(after.data()))
+    assert [entry.error is None for entry in again] == [*(entry.error is None for entry in before), True]
+    for index, (old, new) in enumerate(zip(before, again[:-1], strict=True)):
         if index == first:
             assert new.message is not None
             assert new.message.record == changes[index].record
@@ -77,5 +79,10 @@ def change(text: QueueText) -> None:
             assert new.message.record == old.message.record
         elif not text.odd:
             assert new.raw.rstrip(b"\r\n") == old.raw.rstrip(b"\r\n")
-    assert again.entries[-1].message is not None
-    assert again.entries[-1].message.record == added.record
+    assert again[-1].message is not None
+    assert again[-1].message.record == added.record
+
+
+def _told_apart(text: QueueText) -> list[Entry]:
+    """The entries, without the marks and keys between them."""
+    return [entry for entry in text.entries if entry.message is not None or entry.is_damaged]

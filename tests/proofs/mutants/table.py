@@ -97,6 +97,33 @@ GUARDS: Mapping[str, Guard] = {
         giving(()),
         "sql/test_tables_of_others.py::test_a_read_row_that_something_refers_to_keeps_nobody_from_reading",
     ),
+    "texts-stay-texts": guard(
+        only_argument(1),
+        "store/test_entries_of_strangers.py::test_entries_are_told_apart_in_any_frame_beside_any_damage_and_any_text",
+    ),
+    "deeper-dash-begins-an-entry": guard(
+        never, "store/test_entries_of_strangers.py::test_an_entry_below_the_keys_begins_where_the_one_before_ends"
+    ),
+    "slipped-line-stays-in-its-entry": guard(
+        giving(False),
+        "store/test_entries_of_strangers.py::test_a_line_that_slipped_to_the_left_is_not_left_out_of_its_message",
+    ),
+    "entries-of-a-cut-file-kept": guard(
+        giving(False), "store/test_claude_team.py::test_a_file_that_is_cut_keeps_what_it_said_of_the_others"
+    ),
+    "missing-locks-told": guard(never, "cli/test_without_locks.py::test_a_team_without_locks_is_not_called_healthy"),
+    "lock-beside-link-first": guard(
+        removed, "store/test_yaml_lock.py::test_a_queue_that_is_a_link_is_locked_beside_the_link_and_beside_its_target"
+    ),
+    "long-archive-read-in-stretches": guard(
+        never, "cli/test_foreign_archives.py::test_a_long_archive_is_taken_over_in_little_memory[receive-0]"
+    ),
+    "shell-words-in-places-refused": guard(
+        giving(False), "settings/test_reading.py::test_a_path_that_only_a_shell_understands_is_refused"
+    ),
+    "links-out-not-listed": guard(
+        never, "store/test_hostile_files.py::test_a_link_that_is_not_followed_is_not_looked_through"
+    ),
     "words-of-others-decide-nothing": guard(
         always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
     ),

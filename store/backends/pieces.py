@@ -1,0 +1,582 @@
+"""Cut a text of entries into its pieces: lists at any indentation, documents, JSON, and what stands between them.
+
+One reader for queue, archives, dropped files, and the inboxes of other programs. A bad piece takes no neighbour along,
+and what stands in a text stays text: a line that looks like an entry is none inside of a quote, a block or a bracket,
+whether or not the entry around it can be read. Time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import cache
+
+from msgspec import Struct
+
+BOM = b"\xef\xbb\xbf"
+
+
+class Form(Enum):
+    """What a piece of a text is."""
+
+    ITEM = "item"
+    """An item of a list, from its dash on."""
+    RECORD = "record"
+    """The keys of a document that is one record."""
+    OBJECT = "object"
+    """An object in braces, with the comma behind it."""
+    FRAME = "frame"
+    """What holds entries together: keys, brackets, marks of documents."""
+    OTHER = "other"
+    """Neither: prose, a fence."""
+
+
+class Piece(Struct, frozen=True):
+    """A piece of a text, as offsets of bytes; `column` is that of its dash or brace."""
+
+    start: int
+    end: int
+    form: Form
+    column: int = 0
+
+
+Trouble = Callable[[bytes, Form], int | None]
+"""Given the bytes of one entry: None where they can be told apart as one, else the line (from 0) that does not fit."""
+
+_BLANKS = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*(?:[ \t]*+(?:#[^\n]*+)?\Z)?")
+"""Empty lines and comments."""
+_DASH = re.compile(rb"(?:%s)?(?P<pad> *)-(?=[ \t\r\n]|\Z)" % BOM)
+_NEXT = re.compile(rb"^(?:%s)?(?:(?P<pad> *)-(?=[ \t\r\n]|\Z)|(?P<left>[^ \t\r\n#]))" % BOM, re.MULTILINE)
+"""A line that may end an entry: a dash at any column, or a line that begins at column 0."""
+_LEFT = re.compile(rb"^[^ \t\r\n#-]|^-(?![ \t\r\n]|\Z)", re.MULTILINE)
+_MARK = re.compile(rb"(?:---|\.\.\.)(?=[ \t\r\n]|\Z)[ \t]*|%[^\n]*(?:\n|\Z)")
+"""The mark of a document, or a directive."""
+_FENCE = b"```"
+_OBJECT_BEGINS = re.compile(rb"\{[ \t]*(?:\"|\r?\n)")
+_PAD_ONLY = re.compile(rb"(?:%s)? *" % BOM)
+_NOTHING = re.compile(rb"(?:\[[ \t]*\]|\{[ \t]*\}|[Nn]ull|NULL|~)[ \t]*(?:(?<=[ \t])#[^\n]*)?(?:\r?\n|\Z)")
+"""What programs write for no messages at all, before others append to it."""
+_KEYS_AT = re.compile(rb"-(?: +(?=[^ \r\n#])|[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?P<below> *))")
+_NAME = rb"(?=[^ \t\r\n#])(?:\"(?:[^\"\\\n]|\\.)*\"[ \t]*|'[^'\n]*'[ \t]*|[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*)"
+"""A key: a colon ends it only before a blank."""
+_DEEPER_KEY = re.compile(rb"^(?P<pad> +)(?:" + _NAME + rb"):(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_KEY = re.compile(rb"(?P<name>" + _NAME + rb"):(?=[ \t\r\n]|\Z)|\?(?=[ \t\r\n]|\Z)")
+_VALUELESS = re.compile(rb"(?:[ \t]+[&!][^ \t\r\n]*)*[ \t]*(?:(?<=[ \t])#[^\n]*)?(?:\r?\n|\Z)")
+_OPEN_LIST = re.compile(
+    rb"(?:[ \t]+[&!][^ \t\r\n]*)*(?:[ \t]+(?:\[[ \t]*\]|\{[ \t]*\}|[Nn]ull|NULL|~))?"  # []: a script appended below
+    rb"[ \t]*(?:(?<=[ \t])#[^\n]*)?(?:\r?\n|\Z)"
+)
+_MAPPING_ITEM = re.compile(rb"(?:\xef\xbb\xbf)? *- +(?:\{|" + _NAME + rb":(?=[ \t\r\n]|\Z))")
+_OPENING_BRACKETS = re.compile(rb"\[[\s\[]*")
+_CLOSING_BRACKETS = re.compile(rb"[\s\]},]+")
+_BEFORE_BRACKET = re.compile(rb"(?:[ \t]+[&!][^ \t\r\n]*)*[ \t]*(?=\[)")
+_BOM_AND_BLANKS = re.compile(rb"(?:%s)?[ \t]*" % BOM)
+_COMMA_BEHIND = re.compile(rb"[ \t]*,?[ \t]*\r?\n?")
+_BEHIND_OBJECT = re.compile(rb"[ \t\r]*(?:[,\]}\n{#]|\Z)")
+_VALUE_END = re.compile(rb"[,\n]|(?=[\[\]{}])")
+_FLOW_BEGIN = re.compile(rb"(?:%s)?(?P<pad>[ \t]*)[\[{\]},]" % BOM)
+_MEMBER = rb"\"?\w+\"?\s*:\s*(?:[\w.+-]+|\"[^\"\\\n]*\")\s*,\s*"
+_CONTAINER = re.compile(rb"\{\s*(?:" + _MEMBER + rb")*\"?(?P<list>\w+)\"?\s*:\s*\[")
+"""An object that holds a list of others: `{"count": 2, "messages": [`."""
+_MEMBERS_BEHIND = re.compile(rb"(?:\"\w+\"\s*:\s*(?:[\w.+-]+|\"[^\"\\\n]*\"|(?=\[))[\s\[\]},]*)+")
+_ID_MEMBER = re.compile(rb"[\"']?\b(?:message_)?id[\"']?\s*:")
+_ID_NAMES = frozenset({b"message_id", b"id"})
+_RECORD_NAMES = frozenset({b"type", b"message_type", b"from", b"sender", b"to", b"recipient", b"to_agents", b"payload"})
+_SLIPPED_NAMES = _RECORD_NAMES | {b"status", b"priority", b"created", b"summary", b"content", b"payload"}
+_LIST_NAME = b"messages"
+_AGAIN = rb"^(?:(?P<pad> {0,%d})(?:[\[{\]]|-(?=[ \t\r\n]|\Z))|(?:---|\.\.\.)(?=[ \t\r\n]|\Z))"
+"""Where something new begins behind an object that has no end."""
+
+# Texts that go on over several lines. Only single characters are repeated possessively (CPython issue 100061).
+_DOUBLE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*"', re.DOTALL)
+_SINGLE = re.compile(rb"'[^']*+(?:''[^']*+)*'")
+_CLEAN = re.compile(rb"[ \t]*(?:(?<=[ \t])#[^\n]*)?\r?(?:\n|\Z)")
+"""Behind a text that ends where its writer ended it stands nothing more; behind one that runs into the quote of the
+next entry stand that entry's words."""
+_CLEAN_IN_BRACKETS = re.compile(rb"[ \t\r]*(?:[,:\]}\n]|#|\Z)")
+_OPENING = re.compile(
+    rb"(?P<comment>(?:^|(?<=[ \t]))#)"
+    rb"|(?P<block>(?<=[:-])[ \t]+(?:[&!][^ \t\r\n]+[ \t]+)?[|>][-+0-9]{0,2}[ \t]*(?:(?<=[ \t])#[^\n]*)?\r?(?:\n|\Z))"
+    rb"|(?:^[ \t]*(?:- +)*|(?<=[:-])[ \t]+(?:[&!][^ \t\r\n]+[ \t]+)?)(?P<opening>[\"'\[{])",
+    re.MULTILINE,
+)
+_PAD = re.compile(rb"(?:%s)? *(?:- +)*(?:-(?=[ \t][|>]))?" % BOM)
+_IN_BRACKETS = re.compile(rb"[\[\]{}]|(?<=[\s,:\[{])[\"']|\n *-(?=[ \t\r\n]|\Z)|(?<=\s)#[^\n]*")
+_EMPTY_BLOCK = re.compile(rb"[:-][ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]*\r?\n)*\Z")
+_OPEN_VALUE = re.compile(rb"[^\n]*:[ \t]*(?:[|>][-+0-9]{0,2}[ \t]*)?(?:#[^\n]*)?\r?(?:\n|\Z)")
+_CLOSINGS = {b"]": b"[", b"}": b"{"}
+_TRIES, _LEAST = 8, 1 << 20
+"""How many times its own length of a text is searched in vain for the ends of brackets."""
+_ANY_COLUMN = 1 << 30
+_MOST_PARTS = 64
+"""Entries that are looked for inside of one that does not fit; behind the last the rest is one."""
+
+
+@cache
+def _deeper(column: int) -> re.Pattern[bytes]:
+    """Lines of a block below a key at `column`."""
+    return re.compile(rb"(?:[ \t]*\r?\n| {%d}[^\n]*(?:\n|\Z))*" % (column + 1))
+
+
+@cache
+def _again(column: int) -> re.Pattern[bytes]:
+    return re.compile(_AGAIN % column, re.MULTILINE)
+
+
+class Cutter:
+    """Cuts one text; `trouble` says of an entry whether it can be told apart.
+
+    Args:
+        every_list: Whether lists under any key are meant, as in an archive, or only that under `messages`.
+    """
+
+    def __init__(self, data: bytes, trouble: Trouble, *, every_list: bool = False) -> None:
+        self.data = data
+        self.has_list = False
+        """Whether there is a list, were it an empty one."""
+        self.is_odd = False
+        """Whether brackets stand around entries, or a document is an entry, so that nothing can be put behind it."""
+        self.lists: list[tuple[int, int]] = []
+        """The document and the place of each list under `messages`; two in one document are a mistake of the file."""
+        self._trouble = trouble
+        self._every_list = every_list
+        self._place = 0
+        self._brackets = 0
+        self._no_brackets = 0
+        self._text_end = 0
+        self._document = 0
+        self._no_record = 0
+        self._budget = _TRIES * len(data) + _LEAST
+        self._parts = 0
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield all pieces in order; together they are the text."""
+        self._place = self._behind_blanks(0)
+        if self._place:
+            yield Piece(0, self._place, Form.FRAME)
+        while self._place < len(self.data):
+            for piece in self._step(self._place):
+                self._place = self._behind_blanks(piece.end)
+                yield Piece(piece.start, self._place, piece.form, piece.column)
+
+    def _behind_blanks(self, at: int) -> int:
+        """Return the end of the empty lines and comments at `at`; they count to what stands before them."""
+        blank = _BLANKS.match(self.data, at)
+        return blank.end() if blank is not None else at
+
+    def _step(self, at: int) -> Iterator[Piece]:
+        """Yield the piece that begins at `at`, which is not blank, and those that are told apart with it."""
+        data = self.data
+        dash = _DASH.match(data, at)
+        if dash is not None:
+            self.has_list = True
+            yield from self._items(at, len(dash["pad"]))
+            return
+        place = at + len(BOM) if data.startswith(BOM, at) else at
+        mark = _MARK.match(data, place)
+        nothing = _NOTHING.match(data, place)
+        if nothing is not None:
+            self.has_list, self.is_odd = True, True
+            yield Piece(at, nothing.end(), Form.FRAME)
+            return
+        if mark is not None:
+            self._document, self._brackets = mark.end(), 0
+            yield Piece(at, self._rest_of_line(mark.end()), Form.FRAME)
+            return
+        if _FLOW_BEGIN.match(data, at) is not None or self._brackets:
+            yield from self._in_brackets(at)
+            return
+        key = _KEY.match(data, place)
+        if key is not None:
+            yield from self._keys(at, key)
+            return
+        yield Piece(at, self._boundary(self._line_end(at), _ANY_COLUMN), Form.OTHER)
+
+    def _rest_of_line(self, at: int) -> int:
+        """Return the end of the line when nothing but a comment is left of it, else `at`."""
+        blank = _CLEAN.match(self.data, at)
+        return blank.end() if blank is not None else at
+
+    def _line_end(self, at: int) -> int:
+        found = self.data.find(b"\n", at)
+        return found + 1 if found >= 0 else len(self.data)
+
+    def _boundary(self, at: int, keys_column: int) -> int:
+        """Return the next line that is left of column `keys_column`: a dash, or any line at column 0."""
+        for found in _NEXT.finditer(self.data, at):
+            if found["left"] is not None or len(found["pad"]) < max(1, keys_column):
+                return found.start()
+        return len(self.data)
+
+    # Items of a list.
+
+    def _items(self, at: int, column: int) -> Iterator[Piece]:
+        """Yield the entry whose dash is in the line at `at`, and entries that turn out to stand below its keys."""
+        keys_column = self._keys_column(at, column)
+        end = self._boundary(self._line_end(at), keys_column)
+        while self._is_slip(end, column):
+            end = self._boundary(self._line_end(end), keys_column)
+        wrong = self._trouble(self.data[at:end], Form.ITEM)
+        if wrong is None and not self._lost_its_text(at, end):
+            yield Piece(at, end, Form.ITEM, column)
+            return
+        # guard: texts-stay-texts
+        longer = self._with_open_texts(at, end, keys_column)
+        if longer > end:
+            end = longer
+            wrong = self._trouble(self.data[at:end], Form.ITEM)
+        is_looked_into = wrong is not None and self._parts < _MOST_PARTS
+        part = self._part(at, end, column, keys_column, wrong or 0) if is_looked_into else None
+        self._parts = self._parts + 1 if part is not None else 0
+        yield Piece(at, end if part is None else part, Form.ITEM, column)
+
+    def _keys_column(self, at: int, column: int) -> int:
+        dash = self.data.index(b"-", at)
+        found = _KEYS_AT.match(self.data, dash)
+        if found is None:
+            return column + 1
+        if found["below"] is None:
+            return column + len(found[0])
+        return max(column + 1, len(found["below"]))
+
+    # guard: slipped-line-stays-in-its-entry
+    def _is_slip(self, at: int, column: int) -> bool:
+        """Return whether the line at `at`, too far left, belongs to the entry before: who reads that without it reads
+        half of a message.
+        """
+        if at >= len(self.data) or _DASH.match(self.data, at):
+            return False
+        pad = _PAD_ONLY.match(self.data, at)
+        place = pad.end() if pad is not None else at
+        if _MARK.match(self.data, place):
+            return False
+        if self.data[place : place + 1] in (b"]", b"}", b","):
+            return True
+        line_end = self._line_end(at)
+        if _OBJECT_BEGINS.match(self.data, place):
+            return False
+        below = _DEEPER_KEY.finditer(self.data, line_end, self._boundary(line_end, _ANY_COLUMN))
+        is_below = any(len(found["pad"]) > column for found in below)
+        key = _KEY.match(self.data, place)
+        if key is None:
+            return is_below
+        if _bare(key["name"] or b"") in _SLIPPED_NAMES:
+            return True
+        return is_below and _VALUELESS.match(self.data, key.end()) is None
+
+    def _lost_its_text(self, start: int, end: int) -> bool:
+        """Return whether an entry ends with the sign of a text, and the text follows at column 0."""
+        if end >= len(self.data) or _DASH.match(self.data, end):
+            return False
+        tail = self.data[max(start, end - 200) : end]
+        return _EMPTY_BLOCK.search(tail) is not None
+
+    def _with_open_texts(self, start: int, end: int, keys_column: int) -> int:
+        """Return the end of an entry with the texts and brackets in it that go on behind what looked like its end."""
+        if self._lost_its_text(start, end):
+            while end < len(self.data) and not _DASH.match(self.data, end):
+                end = self._boundary(self._line_end(end), 0)
+            return end
+        place = start
+        while True:
+            close = next((close for _, close in self._spans(place, end) if close > end), -1)
+            if close < 0:
+                return end
+            place, end = close, self._boundary(self._line_end(close - 1), keys_column)
+
+    def _spans(self, at: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield begin and end of each text and bracket in a stretch that has an end, those on one line too."""
+        while at < end:
+            line_end = self._line_end(at)
+            found = _OPENING.search(self.data, at, line_end)
+            if found is None or found["comment"] is not None:
+                at = line_end
+            elif found["block"] is not None:
+                line = self.data.rfind(b"\n", 0, at) + 1
+                pad = _PAD.match(self.data, line)
+                column = pad.end() - line if pad is not None else 0
+                block = _deeper(column).match(self.data, line_end)
+                at = block.end() if block is not None else line_end
+            else:
+                begin = found.start("opening")
+                if self.data[begin] in b"[{":
+                    close = self._bracket_end(begin)
+                    is_clean = close >= 0 and _CLEAN.match(self.data, close) is not None
+                else:
+                    close = self._quote_end(begin, _CLEAN)
+                    is_clean = close >= 0
+                if is_clean:
+                    yield begin, close
+                at = close if is_clean else line_end
+
+    def _quote_end(self, at: int, clean: re.Pattern[bytes]) -> int:
+        """Return the end of a quoted text; -1 where it has none, or runs into the quote of something else."""
+        pattern = _DOUBLE if self.data.startswith(b'"', at) else _SINGLE
+        found = pattern.match(self.data, at)
+        if found is None:
+            return -1
+        is_one_line = self.data.find(b"\n", at, found.end()) < 0
+        if is_one_line and clean is _CLEAN:
+            return found.end()
+        return found.end() if clean.match(self.data, found.end()) else -1
+
+    def _bracket_end(self, at: int) -> int:
+        """Return the end of what begins with the bracket at `at`; -1 where it has none before the next dash."""
+        data, open_brackets, place = self.data, list[bytes](), at
+        if at < self._no_brackets or self._budget < 0:
+            return -1
+        while (found := _IN_BRACKETS.search(data, place)) is not None:
+            token, place = found[0][:1], found.end()
+            if token in b"[{":
+                before = data[max(at, found.start() - 64) : found.start()].rstrip()[-1:]
+                if open_brackets and open_brackets[-1] == b"{" and token == b"{" and before in (b",", b"{"):
+                    break  # where a key has to stand: the object before lacks its end
+                open_brackets.append(token)
+            elif token in b"]}":
+                if not open_brackets or open_brackets.pop() != _CLOSINGS[token]:
+                    break
+                if not open_brackets:
+                    return place
+            elif token in b"\"'":
+                place = self._quote_end(found.start(), _CLEAN_IN_BRACKETS)
+                if place < 0:
+                    break
+                if data.find(b"\n", found.start(), place) >= 0:
+                    self._text_end = place
+            elif token == b"\n":
+                break
+        self._no_brackets = found.start() if found is not None else len(data)
+        self._budget -= self._no_brackets - at
+        return -1
+
+    def _part(self, start: int, end: int, column: int, keys_column: int, wrong: int) -> int | None:
+        """Return where within an entry that does not fit another one begins; None where that cannot be told."""
+        lines = self._lines_inside(start, end)
+        at_fault = start
+        for _ in range(wrong):
+            at_fault = self._line_end(at_fault)
+        candidates = [
+            place
+            for place, pad, is_dash in lines
+            if place <= at_fault and (pad <= column or (is_dash and _MAPPING_ITEM.match(self.data, place)))
+        ]
+        if candidates:
+            place = candidates[-1]
+            pad, is_dash = next((pad, is_dash) for other, pad, is_dash in lines if other == place)
+            line = self.data[place : self._line_end(place)].strip()
+            is_slip = not (is_dash or line.startswith(_FENCE) or _is_object(line))
+            # Keys of the entry itself follow: the dash is a slip in it.
+            goes_on = is_dash and any(
+                other > place and not dash and column < far <= pad and _KEY.match(self.data, other + far)
+                for other, far, dash in lines
+            )
+            # guard: deeper-dash-begins-an-entry
+            if (
+                not goes_on
+                and not is_slip
+                and not _EMPTY_BLOCK.search(self.data[max(start, place - 200) : place])
+                and self._trouble(self.data[start:place], Form.ITEM) is None
+                and self._trouble(self.data[start : self._line_end(place)], Form.ITEM) is not None
+            ):
+                return place
+        return self._among_keys(start, lines, keys_column, at_fault)
+
+    def _lines_inside(self, start: int, end: int) -> list[tuple[int, int, bool]]:
+        """Place, column and whether it is a dash, of each line below the first that is in no text and no bracket."""
+        spans = iter(self._all_spans(start, end))
+        span = next(spans, (end, end))
+        found, at = list[tuple[int, int, bool]](), self._line_end(start)
+        while at < end:
+            while span[1] <= at:
+                span = next(spans, (end, end))
+            if span[0] < at:
+                at = self._line_end(span[1] - 1)
+                continue
+            line_end = self._line_end(at)
+            line = self.data[at:line_end].removeprefix(BOM)
+            words = line.lstrip(b" ")
+            if words.strip() and not words.startswith(b"#"):
+                found.append((at, len(line) - len(words), _DASH.match(words) is not None))
+            at = line_end
+        return found
+
+    def _all_spans(self, at: int, end: int) -> Iterator[tuple[int, int]]:
+        """Texts, brackets and the lines of blocks within a stretch."""
+        while at < end:
+            line_end = self._line_end(at)
+            found = _OPENING.search(self.data, at, line_end)
+            if found is not None and found["block"] is not None:
+                line = self.data.rfind(b"\n", 0, at) + 1
+                pad = _PAD.match(self.data, line)
+                block = _deeper(pad.end() - line if pad is not None else 0).match(self.data, line_end)
+                at = block.end() if block is not None else line_end
+                if at > line_end:
+                    yield line_end - 1, at
+                continue
+            spans = list(self._spans(at, line_end))
+            multi = [span for span in spans if span[1] > line_end]
+            yield from multi
+            at = multi[-1][1] if multi else line_end
+
+    def _among_keys(
+        self, start: int, lines: list[tuple[int, int, bool]], keys_column: int, at_fault: int
+    ) -> int | None:
+        """Return the first dash in the column of the keys, behind the fault, that no key can have as its list."""
+        is_open = False
+        for place, pad, is_dash in lines:
+            if pad != keys_column:
+                continue
+            if not is_dash:
+                is_open = _OPEN_VALUE.match(self.data, place) is not None
+            elif not is_open and place > at_fault and _MAPPING_ITEM.match(self.data, place):
+                return place
+        return None
+
+    # Keys at column 0.
+
+    def _keys(self, at: int, key: re.Match[bytes]) -> Iterator[Piece]:
+        """Yield the list that a key opens, or the record that begins with it, or the key with its value."""
+        name = _bare(key["name"] or b"")
+        if name == _LIST_NAME:
+            opening = _OPEN_LIST.match(self.data, key.end())
+            if opening is not None:
+                self.has_list = True
+                self.lists.append((self._document, at))
+                yield Piece(at, opening.end(), Form.FRAME)
+                return
+            bracket = _BEFORE_BRACKET.match(self.data, key.end())
+            if bracket is not None:
+                self.lists.append((self._document, at))
+                yield Piece(at, bracket.end(), Form.FRAME)
+                yield from self._in_brackets(bracket.end())
+                return
+        elif (end := self._record_end(at)) is not None:
+            self.has_list, self.is_odd = True, True
+            yield Piece(at, end, Form.RECORD)
+            return
+        yield Piece(at, self._value_end(key.end()), Form.FRAME)
+
+    def _value_end(self, at: int) -> int:
+        """Return the end of the value of a key at column 0, which ends at `at`."""
+        empty = _VALUELESS.match(self.data, at)
+        if empty is not None:
+            below = _BLANKS.match(self.data, empty.end())
+            place = below.end() if below is not None else empty.end()
+            if self._every_list and _MAPPING_ITEM.match(self.data, place):
+                return empty.end()
+            end = self._next_left(empty.end())
+            while (close := next((c for _, c in self._spans(empty.end(), end) if c > end), -1)) > end:
+                end = self._next_left(self._line_end(close - 1))
+            return end
+        line = self.data.rfind(b"\n", 0, at) + 1
+        place = self._line_end(at)
+        for _, close in self._all_spans(line, place):
+            place = self._line_end(close - 1) if close > place else place
+        return self._boundary(place, _ANY_COLUMN) if place < len(self.data) else place
+
+    def _next_left(self, at: int) -> int:
+        found = _LEFT.search(self.data, at)
+        return found.start() if found is not None else len(self.data)
+
+    def _record_end(self, at: int) -> int | None:
+        """Return the end of the record that begins at `at` without a dash; None where these keys are no record."""
+        if at < self._no_record:
+            return None
+        seen, place = set[bytes](), at
+        while place < len(self.data):
+            blank = _BLANKS.match(self.data, place)
+            place = blank.end() if blank is not None else place
+            begin = place + len(BOM) if self.data.startswith(BOM, place) else place
+            key = None if _MARK.match(self.data, begin) else _KEY.match(self.data, begin)
+            if key is None or _DASH.match(self.data, place) or _FLOW_BEGIN.match(self.data, begin):
+                break
+            name = _bare(key["name"] or b"")
+            if name == _LIST_NAME or (name in seen and name in _ID_NAMES):
+                break
+            seen.add(name)
+            place = self._value_end(key.end())
+        if seen & _ID_NAMES or len(seen & _RECORD_NAMES) > 1:
+            return place
+        self._no_record = place
+        return None
+
+    # JSON.
+
+    def _in_brackets(self, at: int) -> Iterator[Piece]:
+        """Yield what begins with a bracket: brackets around objects, one object, or a piece of neither."""
+        data = self.data
+        opened = _BOM_AND_BLANKS.match(data, at)
+        place = opened.end() if opened is not None else at
+        token = data[place : place + 1]
+        if token == b"{":
+            container = _CONTAINER.match(data, place)
+            is_meant = container is not None and (container["list"] == _LIST_NAME or self._every_list)
+            if container is not None and is_meant and not _ID_MEMBER.search(container[0]):
+                self._brackets += 2
+                self.has_list, self.is_odd = True, True
+                yield Piece(at, container.end(), Form.FRAME)
+                return
+            yield self._object(at, place)
+            return
+        self.is_odd = True
+        if token == b"[":
+            opening = _OPENING_BRACKETS.match(data, place)
+            end = opening.end() if opening is not None else place + 1
+            self._brackets += data.count(b"[", place, end)
+            self.has_list = True
+            yield Piece(at, end, Form.FRAME)
+            return
+        brackets = _CLOSING_BRACKETS.match(data, place)
+        if brackets is not None:
+            self._brackets = max(0, self._brackets - sum(map(brackets[0].count, (b"]", b"}"))))
+            yield Piece(at, brackets.end(), Form.FRAME)
+            return
+        members = _MEMBERS_BEHIND.match(data, place)
+        if members is not None and not _ID_MEMBER.search(members[0]):
+            self._brackets += members[0].count(b"[") - members[0].count(b"]") - members[0].count(b"}")
+            yield Piece(at, members.end(), Form.FRAME)
+            return
+        yield Piece(at, self._value_in_brackets(place), Form.OTHER)
+
+    def _value_in_brackets(self, at: int) -> int:
+        """Return the end of what is neither an object nor a bracket, among objects."""
+        end = self._quote_end(at, _CLEAN_IN_BRACKETS) if self.data[at : at + 1] in (b'"', b"'") else -1
+        found = _VALUE_END.search(self.data, end if end >= 0 else at + 1)
+        return found.end() if found is not None else len(self.data)
+
+    def _object(self, at: int, place: int) -> Piece:
+        data = self.data
+        line = data.rfind(b"\n", 0, place) + 1
+        column = place - line if not data[line:place].strip(b" ") else 0
+        line_end = self._line_end(place)
+        end = line_end if _is_object(data[place:line_end]) else -1
+        if end < 0:
+            self._text_end, self._no_brackets = 0, 0
+            end = self._bracket_end(place)
+        if end >= 0 and data[end - 1] != 10 and not _BEHIND_OBJECT.match(data, end):
+            return Piece(at, self._boundary(line_end, _ANY_COLUMN), Form.OTHER)
+        if end >= 0:
+            behind = _COMMA_BEHIND.match(data, end)
+            end = behind.end() if behind is not None and data[end - 1] != 10 else end
+            return Piece(at, end, Form.OBJECT, column)
+        fault = data[place : self._no_brackets]
+        if fault.rstrip().endswith(b",") and data.startswith(b"{", self._no_brackets):
+            return Piece(at, self._no_brackets, Form.OBJECT, column)
+        found = _again(column).search(data, max(line_end, self._text_end))
+        end = found.start() if found is not None else len(data)
+        return Piece(at, end, Form.OBJECT, column)
+
+
+def _bare(name: bytes) -> bytes:
+    name = name.strip()
+    return name[1:-1] if name[:1] in (b'"', b"'") and name[-1:] == name[:1] and len(name) > 1 else name
+
+
+def _is_object(line: bytes) -> bool:
+    """Return whether a line is one object of JSON."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

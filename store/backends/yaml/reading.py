@@ -1,0 +1,280 @@
+"""Read the entries of a queue, an archive or a dropped file: each by itself, or all of them as one document of YAML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+from team_console.store.backends.pieces import BOM, Cutter, Form, Piece
+from team_console.store.backends.yaml.entry import DEPTH, Entry, Node, Style, Values, check_text, compose, to_message
+from team_console.store.backends.yaml.own_form import Kind, TextError
+from team_console.store.model.message import Message
+
+Progress = Callable[[int, int], bool]
+_LIST = "messages"
+_EXPECTED = "expected a list under messages:"
+_HINT = "A queue is a file with the line 'messages:' and a list below it."
+_TWICE = "Merge the two lists into one."
+_RECORD_KEYS = ("message_id", "id")
+_SIGN = re.compile(rb"(?:^|[\s,\[{:?-])[&*][0-9A-Za-z_-]")
+"""What may be an anchor or an alias: `to: &id001`, `[*id001`; but not `a & b`, `AT&T`, `* item`."""
+_CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
+"""A marker that git leaves: `<<<<<<< HEAD`, `>>>>>>>`. A line of `=======` may be a title in a text."""
+_LINE_END = re.compile(rb"\r?\n")
+_BEGINS = re.compile(rb"^ *-[ \t\r\n]|^\{", re.MULTILINE)
+# What may not stand around entries: line breaks of YAML 1.1 besides "\n" and "\r\n", and what no YAML may hold.
+_ODD = re.compile(
+    rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]"
+).search
+
+
+class EntryText(Struct, frozen=True):
+    """A text as read.
+
+    Attributes:
+        head, tail: What stands before the first entry and behind the last.
+        odd: Whether nothing can be put behind the last entry as it stands: brackets around entries, an unusual frame,
+            aliases behind the list.
+    """
+
+    head: bytes
+    entries: Sequence[Entry]
+    tail: bytes
+    style: Style
+    odd: bool = False
+
+
+class _Alone:
+    """Reads each entry alone, so that a bad one harms no other; entries with the same bytes as before are the same."""
+
+    def __init__(self, data: bytes, known: Mapping[bytes, Entry], progress: Progress | None) -> None:
+        self._known = known
+        self._read: dict[bytes, Entry] = {}
+        self._progress = progress
+        self._total = len(_BEGINS.findall(data)) if progress is not None else 0
+        self._done = 0
+
+    def trouble(self, raw: bytes, _: Form) -> int | None:
+        """See `pieces.Trouble`."""
+        error = self.entry(raw).error
+        return error.line - 1 if error is not None and error.kind is Kind.SYNTAX else None
+
+    def entry(self, raw: bytes) -> Entry:
+        found = self._read.get(raw)
+        if found is None:
+            found = self._known.get(raw)
+            if found is None or found.tied or not _is_entry(found):
+                found = Entry.read(raw)
+            self._read[raw] = found
+        return found
+
+    def piece(self, data: bytes, piece: Piece) -> Entry:
+        """Understand one piece.
+
+        Raises:
+            InterruptedError: `progress` said so.
+        """
+        raw = data[piece.start : piece.end]
+        is_due = self._progress is not None and self._done % 256 == 0
+        if is_due and self._progress is not None and not self._progress(self._done, max(self._total, self._done)):
+            raise InterruptedError("reading was stopped")
+        self._done += 1
+        return Entry.around(raw, piece.form) if piece.form in (Form.FRAME, Form.OTHER) else self.entry(raw)
+
+
+def _is_entry(entry: Entry) -> bool:
+    return entry.message is not None or (entry.error is not None and entry.error.kind is not Kind.FRAME)
+
+
+def read_entries(
+    data: bytes, known: Mapping[bytes, Entry], progress: Progress | None = None, *, every_list: bool = False
+) -> EntryText:
+    """Read a whole text in one of two ways.
+
+    Each entry is read alone, so that a damaged one harms no other. Where an entry is not understood alone (an alias, a
+    line break that only YAML knows), or stands in brackets, the text is read as one document, if it is one.
+
+    Args:
+        known: Entries by their bytes, of which those with the same bytes are the same objects.
+        progress: Told entries done and in all; returns False to stop.
+        every_list: Whether lists under any key are meant, and a record without a list, as in an archive.
+
+    Raises:
+        TextError: The text as a whole cannot be understood.
+        InterruptedError: `progress` said so.
+    """
+    check_bytes(data)
+    alone = _Alone(data, known, progress)
+    cutter = Cutter(data, alone.trouble, every_list=every_list)
+    read = [(piece, alone.piece(data, piece)) for piece in cutter.pieces()]
+    text = _put_together(data, read, cutter)
+    entries = [entry for _, entry in read if entry.error is None or entry.error.kind is not Kind.FRAME]
+    kinds = {entry.error.kind for entry in entries if entry.error is not None}
+    needs_whole = kinds - {Kind.MEANING}
+    has_none = not any(piece.form in (Form.ITEM, Form.RECORD, Form.OBJECT) for piece, _ in read)
+    is_refused = has_none and (bool(entries) or text.odd or not cutter.has_list)
+    is_doubtful = (
+        text.odd
+        or any(entry.error is not None and entry.is_object for entry in entries)
+        or _SIGN.search(text.tail) is not None
+        or _ODD(text.head)
+        or _ODD(text.tail)
+    )
+    if not (needs_whole or is_refused or is_doubtful) and not _has_two(cutter):
+        _check_around(data, text)
+        return text
+    try:
+        whole = read_whole(data, known, every_list=every_list)
+    except TextError as error:
+        if is_refused or _ODD(text.head) or _ODD(text.tail):
+            raise
+        if _has_two(cutter):
+            lines = [data.count(b"\n", 0, place) + 1 for _, place in cutter.lists[:2]]
+            raise TextError(f"{_LIST}: twice", *lines, hint=_TWICE) from error
+        _check_around(data, text)
+        return text
+    is_apart = text.odd or Kind.SYNTAX in needs_whole or len(whole.entries) != len(text.entries)
+    if is_apart or is_refused or is_doubtful:
+        return whole
+    tied = [
+        Entry(entry.raw, _same_object(known.get(entry.raw), other.outcome), tied=True)
+        if _SIGN.search(entry.raw)
+        else entry
+        for entry, other in zip(text.entries, whole.entries, strict=True)
+    ]
+    return EntryText(text.head, tied, text.tail, text.style)
+
+
+def _has_two(cutter: Cutter) -> bool:
+    documents = [document for document, _ in cutter.lists]
+    return len(set(documents)) < len(documents)
+
+
+def _check_around(data: bytes, text: EntryText) -> None:
+    """Refuse bytes around the entries that are not UTF-8; those in an entry harm only that one."""
+    check_text(text.head)
+    try:
+        check_text(text.tail)
+    except TextError as error:
+        raise error.below(data.count(b"\n", 0, len(data) - len(text.tail))) from None
+
+
+def _put_together(data: bytes, read: Sequence[tuple[Piece, Entry]], cutter: Cutter) -> EntryText:
+    """Part the pieces into what stands before the entries, the entries, and what stands behind them."""
+    is_frame = [piece.form is Form.FRAME for piece, _ in read]
+    if all(is_frame):
+        place = cutter.lists[0][1] if cutter.lists else 0
+        begin = next((piece.end for piece, _ in read if piece.end > place), 0) if cutter.has_list else 0
+        return EntryText(data[:begin], (), data[begin:], Style(0, _line_end(data)), odd=cutter.is_odd)
+    first = is_frame.index(False)
+    last = len(read) - is_frame[::-1].index(False)
+    begin, end = read[first][0].start, read[last - 1][0].end
+    items = [piece for piece, _ in read if piece.form is Form.ITEM]
+    style = Style(items[-1].column if items else 0, _line_end(data), is_json=not items and not cutter.lists)
+    return EntryText(data[:begin], [entry for _, entry in read[first:last]], data[end:], style, odd=cutter.is_odd)
+
+
+def _line_end(data: bytes) -> bytes:
+    found = _LINE_END.search(data)
+    return found[0] if found is not None else b"\n"
+
+
+def check_bytes(data: bytes) -> None:
+    """Refuse a text of UTF-16, with NULs, or with conflict markers.
+
+    Raises:
+        TextError: Naming the line.
+    """
+    trouble: tuple[str, int, str] | None = None
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        trouble = "the file is UTF-16, not UTF-8", 0, "Save it as UTF-8."
+    elif (nul := data.find(b"\0")) >= 0:
+        hint = "Restore the file from a copy, or save it as UTF-8."
+        trouble = "NUL bytes, as a crash or a wrong encoding leaves them,", nul, hint
+    elif (b"<" * 7 in data or b">" * 7 in data) and (match := _CONFLICT.search(data)):
+        trouble = "a conflict marker of git", match.start(), "Resolve the merge and remove the marker lines."
+    if trouble is not None:
+        text, place, hint = trouble
+        raise TextError(text, data.count(b"\n", 0, place) + 1, hint=hint, kind=Kind.SYNTAX)
+
+
+# The whole text as one document.
+
+
+class _Found(Struct):
+    """What a parse of the whole text found: the nodes of the items, and the other top-level keys and their values."""
+
+    text: str
+    items: list[Node]
+    others: list[tuple[Node, Node]]
+    start: int = 0
+
+
+def find_list(data: bytes, *, every_list: bool = False) -> _Found:
+    """Read the text as one YAML document and locate every item of `messages:`, or of a list without a key.
+
+    Raises:
+        TextError: The text is empty, not YAML, or not one document with one list.
+    """
+    check_bytes(data)
+    check_text(data)
+    root, text = compose(data, limit=DEPTH + 3)
+    if root is None:
+        raise TextError("empty file", 1, hint=_HINT)
+    if root.kind == "sequence":
+        return _Found(text, root.value, [], root.start)
+    if root.kind != "mapping":
+        raise TextError(f"{_EXPECTED} the file holds a single value", root.line, hint=_HINT)
+    if every_list:
+        names = {key.value for key, _ in root.value if key.kind == "scalar"}
+        if not names.isdisjoint(_RECORD_KEYS):
+            return _Found(text, [root], [], root.start)
+        listed = [node for _, node in root.value if node.kind == "sequence"]
+        if listed:
+            return _Found(text, [item for node in listed for item in node.value], [], listed[0].start)
+    lists = [pair for pair in root.value if pair[0].kind == "scalar" and pair[0].value == _LIST]
+    if len(lists) != 1:
+        if not lists:
+            raise TextError(f"{_EXPECTED} there is none", 1, hint=_HINT)
+        raise TextError(f"{_LIST}: twice", *(key.line for key, _ in lists), hint=_TWICE)
+    node: Node = lists[0][1]
+    is_null = node.kind == "scalar" and node.plain and node.value in ("", "~", "null", "Null", "NULL")
+    if node.kind != "sequence" and not is_null and (node.kind != "mapping" or node.value):
+        what = "a mapping" if node.kind == "mapping" else "a single value"
+        raise TextError(f"{_EXPECTED} found {what}", node.line, hint=_HINT)
+    items = node.value if node.kind == "sequence" else []
+    return _Found(text, items, [pair for pair in root.value if pair is not lists[0]], node.start)
+
+
+def read_whole(data: bytes, known: Mapping[bytes, Entry], *, every_list: bool = False) -> EntryText:
+    """Read all of a text as one YAML document; messages of entries whose bytes are in `known` are reused.
+
+    Raises:
+        TextError: It has no list of entries, or is not YAML.
+    """
+    found = find_list(data, every_list=every_list)
+    values = Values()
+    # Where the text of each item begins; the last ends with its value. A dash counts to the item before.
+    cuts = [*(item.start for item in found.items), *(item.end for item in found.items[-1:])] or [len(found.text)]
+    entries = [
+        _whole_entry(item, found.text[start:stop].encode(), values, known)
+        for item, (start, stop) in zip(found.items, pairwise(cuts), strict=True)
+    ]
+    head = data[: len(data) - len(data.removeprefix(BOM))] + found.text[: cuts[0]].encode()
+    return EntryText(head, entries, found.text[cuts[-1] :].encode(), Style(), odd=True)
+
+
+def _whole_entry(item: Node, raw: bytes, values: Values, known: Mapping[bytes, Entry]) -> Entry:
+    """Return the entry of an item; with the message known from before, if it means the same where it stands now."""
+    try:
+        return Entry(raw, _same_object(known.get(raw), to_message(values.record(item), raw)))
+    except TextError as error:
+        return Entry(raw, error.below(1 - item.line if error.line >= item.line else 0))
+
+
+def _same_object(old: Entry | None, outcome: Message | TextError) -> Message | TextError:
+    """Return the message known from before, if it means the same where it stands now."""
+    message = old.message if old is not None else None
+    return message if message is not None and isinstance(outcome, Message) and message == outcome else outcome

@@ -1,0 +1,123 @@
+"""What can be told apart is read, and a text stays a text: queues, archives, dropped files and inboxes of strangers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from team_console.store.backends.yaml.archives import records
+from team_console.store.backends.yaml.queue import QueueText
+from team_console.store.model.message import Message
+
+from tests.store.contract import make_message
+from tests.store.strangers import Cell, as_json, entry, sample
+from tests.work import calls_of
+
+
+def read(cell: Cell) -> QueueText:
+    text = QueueText.parse(cell.text.encode())
+    assert text.data() == cell.text.encode(), cell.name
+    return text
+
+
+def test_entries_are_told_apart_in_any_frame_beside_any_damage_and_any_text() -> None:
+    wrong = []
+    for cell in sample():
+        text = read(cell)
+        ids = [message.message_id for message in text.messages()]
+        lines = cell.text.splitlines()
+        begins = [lines[line - 1] for line, _ in text.damaged()]
+        if (ids, text.damaged_count) != (cell.ids, cell.damaged) or any("N" in line for line in begins):
+            wrong.append((cell.name, ids, cell.ids, text.damaged_count, cell.damaged, begins))
+    assert wrong == []
+
+
+def test_a_write_beside_them_touches_nothing_else() -> None:
+    for cell in sample()[::7]:
+        text = read(cell)
+        first = text.place("A")
+        assert first is not None
+        read_one = {first: text.messages()[0].with_changes(status="read")}
+        after = text.edit(append=[make_message(1)], replace=read_one)
+        again = QueueText.parse(after.data())
+        assert [message.message_id for message in again.messages()] == [*cell.ids, make_message(1).message_id], (
+            cell.name
+        )
+        assert again.damaged_count == cell.damaged, cell.name
+        others = [found.raw for place, found in enumerate(text.entries) if place != first]
+        assert all(raw.strip() in after.data() for raw in others), cell.name
+
+
+def test_archives_hold_what_queues_hold() -> None:
+    for cell in sample()[::5]:
+        found = [record.outcome for record in records(cell.text.encode())]
+        ids = [item.message_id for item in found if isinstance(item, Message)]
+        assert ids == cell.ids, cell.name
+        assert len(found) - len(ids) == cell.damaged, cell.name
+
+
+BAD = '{"message_id": "B", "type": "message", "from": "sm", "to": "dev", "x": "see notes\\official.md"}'
+CUT = '{"message_id": "B", "type": "message", "from": "sm", "to": "dev", "x": "see no'
+ARRAYS = {
+    "lines": "{}\n{}\n{}\n",
+    "array": "[{}, {}, {}]\n",
+    "array of lines": "[\n  {},\n  {},\n  {}\n]\n",
+    "list under a key": '{{"version": 1, "messages": [{},\n{},\n{}]}}\n',
+}
+
+
+@pytest.mark.parametrize("form", ARRAYS)
+@pytest.mark.parametrize("bad", [BAD, "7", '"B"', CUT])
+def test_objects_of_json_are_told_apart(form: str, bad: str) -> None:
+    if bad == CUT and form == "array":
+        pytest.skip("a text without an end goes on to the end of its line")
+    data = ARRAYS[form].format(as_json("A"), bad, as_json("C")).encode()
+    text = QueueText.parse(data)
+    assert [message.message_id for message in text.messages()] == ["A", "C"]
+    assert text.damaged_count == 1
+    after = QueueText.parse(text.edit(append=[make_message(1)]).data())
+    assert [message.message_id for message in after.messages()] == ["A", "C", make_message(1).message_id]
+    assert after.damaged_count == 1
+    assert bad.encode() in after.data()
+    if form == "lines":  # it stays what it was
+        assert [
+            json.loads(line)["message_id"]
+            for line in after.data().splitlines()
+            if line.startswith(b'{"mes') and b"B" not in line
+        ]
+
+
+def test_an_entry_below_the_keys_begins_where_the_one_before_ends() -> None:
+    for indent in (2, 4, 6):
+        text = QueueText.parse(f"messages:\n{entry('A')}{entry('N', indent=indent)}".encode())
+        assert [message.message_id for message in text.messages()] == ["A", "N"]
+        assert text.damaged() == []
+
+
+@pytest.mark.parametrize("line", ["status: pending\n", "  x: 1\n", "}  x: 1\n", "nonsense\n  x-other: 1\n"])
+def test_a_line_that_slipped_to_the_left_is_not_left_out_of_its_message(line: str) -> None:
+    slipped = entry("B", indent=2).replace("    status: pending\n", line)
+    text = QueueText.parse(f"messages:\n{entry('A', indent=2)}{slipped}{entry('C', indent=2)}".encode())
+    assert [message.message_id for message in text.messages()] == ["A", "C"]
+    assert text.damaged_count == 1
+
+
+def test_the_finding_of_a_damaged_entry_names_its_own_line(tmp_path: Path) -> None:
+    data = "messages:\n" + entry("A") + entry("B", indent=2, more="  x: a: b\n") + entry("C")
+    ((line, error),) = QueueText.parse(data.encode()).damaged()
+    assert data.splitlines()[line - 1] == "  - message_id: B"
+    assert data.splitlines()[error.line - 1] == "    x: a: b"
+
+
+def test_new_entries_stand_in_the_column_of_the_last() -> None:
+    for indent in (0, 2, 4):
+        text = QueueText.parse(f"messages:\n{entry('A')}{entry('N', indent=indent)}".encode())
+        assert b"\n" + b" " * indent + b"- message_id: MSG-" in text.edit(append=[make_message(1)]).data()
+
+
+def test_many_entries_of_nothing_take_time_that_grows_with_their_number() -> None:
+    def cost(size: int) -> int:
+        return calls_of(lambda: list(records(b"-\n" * size)))
+
+    assert cost(8_000) < 5 * cost(2_000)
