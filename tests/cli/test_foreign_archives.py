@@ -117,7 +117,8 @@ def test_a_long_archive_is_taken_over_in_little_memory(here: CommandLine, verb: 
         for count in range(number):
             text = (
                 f"- content: {words}\n  created: '2026-01-01T00:{count % 60:02}:00Z'\n  from: boss\n"
-                f"  message_id: o{count}\n  payload:\n    summary: entry {count}\n  status: read\n  to: dev\n  type: message\n"
+                f"  message_id: o{count}\n  payload:\n    summary: entry {count}\n"
+                "  status: read\n  to: dev\n  type: message\n"
             )
             file.write(textwrap.indent(text, " " * indent))
     record = {**_record(1), "status": "pending"}
