@@ -622,6 +622,8 @@ def _parted(names: str) -> tuple[str, ...]:
 # One decision about many things: which they are, and which of them were never looked at.
 
 _NAME, _KIND = 18, 11
+_SET_IN = 4
+"""Cells before what does not fit into the line of a thing."""
 _NAMED = 2
 """Names that stand in the warning; each row that is meant has its sign as well."""
 _MANY_LOW = 10
@@ -631,12 +633,17 @@ _FEWEST = 2
 
 
 class Item(Struct, frozen=True):
-    """One of the things, all safe text; `subject` names it."""
+    """One of the things, all safe text; `subject` names it.
+
+    Attributes:
+        differs: From where to where `what` is another than that of the others; the same twice for nothing.
+    """
 
     subject: str
     kind: str
     who: str
     what: str
+    differs: tuple[int, int] = (0, 0)
 
 
 class Many(Form[ResultT]):
@@ -766,7 +773,7 @@ class Many(Form[ResultT]):
         unseen = self.query_one("#unseen", Static)
         unseen.update(Content(warned))
         unseen.display = bool(warned)
-        self.query_one("#items", Excerpt).put(Lines(tuple(map(self._line, self._items)), is_table=True))
+        self.query_one("#items", Excerpt).put(Lines(tuple(map(self._line, self._items)), indent=_SET_IN))
 
     def _warned(self) -> str:
         """Return what stays because it was not shown whole; empty when all of them were."""
@@ -776,5 +783,7 @@ class Many(Form[ResultT]):
     def _line(self, item: Item) -> Line:
         sign, tone = (("− ", "faint"), "faint") if item.subject in self._left else (("  ", ""), "")
         columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (pad(item.who, _NAME) + " ", tone))
-        why = self._left.get(item.subject, "")
-        return sign, *columns, (f"{why} · {item.what}" if why else item.what, tone)
+        why, (start, end) = self._left.get(item.subject, ""), item.differs
+        before, differing, behind = item.what[:start], item.what[start:end], item.what[end:]
+        what = ((before, tone), (differing, "hit"), (behind, tone))
+        return sign, *columns, (f"{why} · " if why else "", tone), *what

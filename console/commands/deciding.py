@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
@@ -40,7 +40,7 @@ from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.protocol.verdicts import Seen, digest_of, seen_of
 from team_console.store.service import grants, inbox, requests
 from team_console.store.service.decision import Decision
-from team_console.store.views.alike import decided_before
+from team_console.store.views.alike import causes_of, decided_before, spans_that_differ
 from team_console.store.views.evidence import Evidence, Mark, shown_text
 from team_console.store.views.proposals import difference, lines_to_remark, mode_words, suggestion_words
 from team_console.store.views.rows import AgentState, RequestRow
@@ -370,9 +370,22 @@ def _decide_many(screen: MainScreen, context: ActionContext, *, approving: bool)
         done = f"{{n}} {'approved' if approving else 'rejected'}"
         return PendingDecision(verb, tuple(decided(key, words) for key in keys), done)
 
-    items = [_item(key, str(row.kind), row.asker, row.title) for key, row in rows.items()]
+    items = _items_of(rows)
     label = "note" if approving else "reason"
     _ask_about_many(screen, context, verb, items, pending, label=label, required=not approving, unseen=unseen)
+
+
+def _items_of(rows: Mapping[str, RequestRow]) -> list[Item]:
+    """Return what the form lists of each request; of alike ones with the word set apart that differs."""
+    items = [_item(key, str(row.kind), row.asker, row.title) for key, row in rows.items()]
+    if len(set(causes_of(rows.values()).values())) != 1:
+        return items
+    spans = spans_that_differ([row.question for row in rows.values()])
+    behind = [len(permission_of(row.question.payload).tool) + len(": ") for row in rows.values()]
+    return [
+        replace(item, differs=(start + lead, end + lead)) if end else item
+        for item, lead, (start, end) in zip(items, behind, spans, strict=True)
+    ]
 
 
 def _item(key: str, kind: str, who: str, what: str) -> Item:

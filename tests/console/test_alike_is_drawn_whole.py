@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
+from team_console.widgets.detail import Detail
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, opened
 from tests.memory_team import MemoryTeam
@@ -132,3 +133,17 @@ async def test_a_blank_that_is_no_space_is_seen_in_row_page_and_form(team: Memor
         await desk.reads("│ rm -rf /tmp\u237d/x")
         await desk.asks("a")
         await desk.shows("“Bash: rm -rf /tmp\u237d/x”")
+
+
+async def test_in_the_form_of_several_nothing_is_cut_and_what_differs_is_marked(team: MemoryTeam) -> None:
+    for name in ("alpha", "beta", "gamma"):
+        ask(team, f"python3 tools/migrate.py --table customers_of_the_north --only {name} --verbose")
+    async with opened(team, size=(80, 30)) as desk:
+        await desk.shows("3 alike")
+        form = await desk.asks("a")
+        items = form.query_one("#items", Detail)
+        words = [text for line in items._lines for text, tone in line if tone == "hit"]
+        assert words == ["alpha", "beta", "gamma"]
+        told = " ".join("".join(text for text, _ in line).strip() for line in items._lines)
+        assert told.count("--verbose") == 3
+        assert "…" not in told
