@@ -56,8 +56,8 @@ NOTICE_FLAGS = ("title", "status", "progress", "bell", "desktop", "read_only")
 
 OUTPUTS = ("pager", "toast", "terminal", "none")
 PLACEHOLDERS = re.compile(r"\{(id|agent|file|text)\}")
-_QUOTED = re.compile(r"""'[^']*'?|(["`])(?:\\.|(?!\1).)*\1?|\\.""", re.DOTALL)
-"""What stands in quotes, also in those that never end; a character after a backslash begins none."""
+_NOT_WITHIN = frozenset(("`", "arithmetic_expansion", "subscript"))
+"""Where the shell reads a word once more, as code or as a number."""
 
 
 class OwnCommand(Struct, frozen=True):
@@ -86,10 +86,37 @@ class OwnCommand(Struct, frozen=True):
         return tuple(dict.fromkeys(PLACEHOLDERS.findall(self.run)))
 
 
-def quoted_placeholder(run: str) -> str:
-    """Return the first placeholder that stands in quotes, where its own quotes would end them; empty for none."""
-    found = (PLACEHOLDERS.search(quoted[0]) for quoted in _QUOTED.finditer(run))
-    return next((each[0] for each in found if each), "")
+def shell_line(run: str) -> str:
+    """Return a command with a variable of the shell, in quotes, in the place of each placeholder."""
+    return PLACEHOLDERS.sub(r'"${team_console_\1}"', run)
+
+
+def misplaced(run: str) -> tuple[str, str]:
+    """Return the first placeholder that the shell would not take for one word, and why; empty for none."""
+    # 5 ms: only who has commands of his own pays for it.
+    from team_console.console.clients.shell_tree import parse
+
+    if PLACEHOLDERS.search(run) is None:
+        return "", ""
+    root = parse(shell_line(run).encode()).root_node
+    added = 0
+    for found in PLACEHOLDERS.finditer(run):
+        start = len(run[: found.start()].encode()) + added
+        written = len(shell_line(found[0]))
+        node = root.descendant_for_byte_range(start, start + written)
+        around = node.parent if node is not None else None
+        is_whole = node is not None and (node.start_byte, node.end_byte) == (start, start + written)
+        is_text = node is not None and node.type in ("comment", "heredoc_body")
+        kinds = set[str]()
+        while around is not None:
+            is_old = around.type == "command_substitution" and around.children[0].type.strip() == "`"
+            kinds.add("`" if is_old else around.type)
+            around = around.parent
+        added += written - len(found[0].encode())
+        # guard: own-command-placeholder-whole
+        if not is_text and (not is_whole or node is None or node.type != "string" or kinds & _NOT_WITHIN):
+            return found[0], "stands in quotes, behind a backslash, or where the shell takes it for more than a word"
+    return ("", "") if not root.has_error else (next(PLACEHOLDERS.finditer(run))[0], "is in a line that cannot be read")
 
 
 class Preferences(Struct, frozen=True):
@@ -372,8 +399,10 @@ def _command_checks(actions: Mapping[str, tuple[str, ...]]) -> Mapping[str, Chec
     def run(value: Any) -> str:
         if not isinstance(value, str) or not value.strip() or "\0" in value:
             raise _WrongError("run is a line for the shell", 'Such as run = "git log --oneline".')
-        if inside := quoted_placeholder(value):
-            raise _WrongError(f"{inside} stands in quotes", "Write it without: it is quoted by itself.")
+        placeholder, why = misplaced(value)
+        if placeholder:
+            place = value.index(placeholder) + 1
+            raise _WrongError(f"{placeholder} {why} (column {place})", "Write it without: it is quoted by itself.")
         return value
 
     return {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from team_console.console.editor import run_in_terminal, view_text
 from team_console.console.main import MainScreen
-from team_console.console.preferences import PLACEHOLDERS, OwnCommand
+from team_console.console.preferences import OwnCommand, shell_line
 from team_console.console.selection import ActionContext
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line, safe_text
@@ -76,14 +76,13 @@ def _values(screen: MainScreen, context: ActionContext, command: OwnCommand) -> 
 
 def _line_of(command: OwnCommand, values: dict[str, str], folder: str) -> str:
     """Return the command for the shell: each value one word, whatever is in it."""
-    line, words = command.run, dict(values)
+    words = dict(values)
     if "file" in words:
         path = Path(folder, "text.md")
         path.write_bytes(words["file"].encode("utf-8", "replace"))
         words["file"] = str(path)
-    # Quotes around a value in the line itself would not protect it behind a backslash or in a here-document.
     given = "".join(f"team_console_{name}={_word(value)}\n" for name, value in words.items())
-    return given + PLACEHOLDERS.sub(r'"${team_console_\1}"', line)
+    return given + shell_line(command.run)
 
 
 def _word(value: str) -> str:

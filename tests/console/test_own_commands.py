@@ -60,12 +60,11 @@ async def test_what_an_agent_writes_is_never_more_than_words(
 @pytest.mark.parametrize(
     "line",
     [
-        "echo \\{text}",
         "cat <<END\nit says {text}\nEND",
         "echo so # it's\necho {text}",
         "echo $((1)) ${HOME:+{text}}",
     ],
-    ids=["behind a backslash", "in a document of the line", "behind a remark", "in braces"],
+    ids=["in a document of the line", "behind a remark", "in braces"],
 )
 async def test_where_the_shell_sees_quotes_elsewhere_it_is_words_all_the_same(
     line: str, team: MemoryTeam, config: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -94,6 +93,21 @@ async def test_what_looks_like_an_option_is_not_handed_over(team: MemoryTeam, co
         ('key = "F"\nrun = "echo \'{text}\'"', "{text} stands in quotes"),
         ('key = "F"\nrun = "echo \\"of {agent}\\""', "{agent} stands in quotes"),
         ("key = 'F'\nrun = 'echo \"of \\{agent}\"'", "{agent} stands in quotes"),
+        (
+            r"""key = 'F'
+run = 'echo "$(git log --grep "{text}")"'""",
+            "{text} stands in quotes",
+        ),
+        (
+            """key = 'F'
+run = '''# it"s
+echo "{text}"'''""",
+            "{text} stands in quotes",
+        ),
+        ("key = 'F'\nrun = 'echo \\{text}'", "behind a backslash"),
+        ("key = 'F'\nrun = 'echo $(( {text} ))'", "more than a word"),
+        ("key = 'F'\nrun = 'echo `cat {file}`'", "more than a word (column 11)"),
+        ("key = 'F'\nrun = 'echo {text} \"x'", "cannot be read"),
         ('key = "F"\nrun = "x"\noutput = "screen"', "output is one of"),
         ('key = "F"', "run is a line for the shell"),
         ('run = "x"', "each command has a key"),
@@ -104,6 +118,30 @@ def test_a_mistake_in_a_command_is_named_and_the_command_is_left_out(given: str,
     checked = check(f"[[commands]]\n{given}\n", usual_keys())
     assert checked.preferences.commands == ()
     assert any(said in mistake.message for mistake in checked.mistakes)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "printf '%s|' {text}",
+        "echo \"$(printf '%s|' {text})\"",
+        "printf '%s' \"$(printf '%s|' {text} {id})\"",
+        "# it\"s\nprintf '%s|' {text}",
+        "# {id} it's\nprintf '%s|' {text}",
+        "if true; then printf '%s|' {text}; fi",
+        "printf '%s|' x{text}",
+    ],
+)
+async def test_a_placeholder_is_one_word_wherever_it_may_stand(
+    line: str, team: MemoryTeam, config: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither split into words nor taken for the names of files."""
+    monkeypatch.chdir(tmp_path)
+    hand_in_plan(team, "hello *", "hello * --output=OVERWRITTEN")
+    config(f"run = '''{line}'''\noutput = \"toast\"")
+    async with opened(team) as desk:
+        await desk.press("F")
+        await desk.tells("hello * --output=OVERWRITTEN\n|")
 
 
 def test_a_command_is_read_whole() -> None:

@@ -170,6 +170,10 @@ GUARDS: Mapping[str, Guard] = {
     "own-command-quoted": guard(
         only_argument(0), "console/test_own_commands.py::test_what_an_agent_writes_is_never_more_than_words"
     ),
+    "own-command-placeholder-whole": guard(
+        never,
+        "console/test_own_commands.py::test_a_mistake_in_a_command_is_named_and_the_command_is_left_out",
+    ),
     "own-command-no-option": guard(
         never, "console/test_own_commands.py::test_what_looks_like_an_option_is_not_handed_over"
     ),
@@ -235,6 +239,12 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "words-with-a-yes-come-as-mail": guard(
         always, "hook/test_console.py::test_words_with_a_yes_reach_the_model_after_the_call"
+    ),
+    "page-closed-is-no-defect": guard(
+        never, "cli/test_serve.py::test_a_page_that_sends_odd_frames_is_closed_and_leaves_no_word"
+    ),
+    "served-odd-frame-closes": guard(
+        removed, "cli/test_serve.py::test_a_page_that_sends_odd_frames_is_closed_and_leaves_no_word"
     ),
     "served-behind-a-token": guard(never, "cli/test_serve.py::test_every_address_without_the_token_is_forbidden"),
     "only-plain-files-of-others": guard(
