@@ -25,8 +25,10 @@ from team_console.widgets.document import NotShown
 from team_console.widgets.frames import FrameHeld, Frames
 from textual import on
 from textual.app import App
+from textual.css.query import NoMatches
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.messages import ExitApp
 from textual.screen import Screen
 from textual.worker import WorkerFailed
 
@@ -49,6 +51,7 @@ class ContainedApp(App[ReturnT]):
         super().__init__(ansi_color=ansi_color)
         self.faults, self.canvas = Faults(), Canvas()
         self.frames = Frames(self._tell_when_held, self.canvas.text_at)
+        self._is_ending = False
 
     def get_driver_class(self) -> type[Driver]:
         """Return a driver that writes only cells that changed, where there is a terminal."""
@@ -72,8 +75,15 @@ class ContainedApp(App[ReturnT]):
     def _frame_held(self, event: FrameHeld) -> None:
         self.frames.take(event.number)
 
+    @on(ExitApp)
+    def _note_end(self) -> None:
+        self._is_ending = True
+
     def _handle_exception(self, error: Exception) -> None:
         """Log the exception and end: a widget whose handler failed hears nothing any more."""
+        # guard: page-closed-is-no-defect
+        if self._is_ending and isinstance(error, NoMatches):  # told to end before all of it was there
+            return
         with suppress(Exception):
             # guard: drafts-kept-at-crash
             self.keep_typed()

@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import aiohttp_jinja2
 import jinja2
-from aiohttp import web
+from aiohttp import WSCloseCode, web
+from team_console.console.faults import log
+from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
 _LOOPBACK = "127.0.0.1"
@@ -56,7 +58,8 @@ class ConsoleServer(Server):
 
     def run(self) -> None:
         """Serve until the process is told to end."""
-        logging.basicConfig(stream=sys.stderr, level=logging.ERROR)
+        # Anybody on this machine may send what is no request: told each time, it would fill the terminal.
+        logging.basicConfig(stream=sys.stderr, level=logging.CRITICAL)
         web.run_app(self._app(), sock=self._socket, print=None, shutdown_timeout=3)
 
     def _app(self) -> web.Application:
@@ -77,13 +80,39 @@ class ConsoleServer(Server):
         page.text = (page.text or "").replace("<head>", _HEAD, 1)
         return page
 
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """Drive a console of its own for a page; see `Server.handle_websocket`, which takes any request for one.
+
+        Raises:
+            HTTPBadRequest: It is no websocket.
+        """
+        if not web.WebSocketResponse().can_prepare(request):
+            raise web.HTTPBadRequest(text="This address is for the websocket of a page.\n")
+        return await super().handle_websocket(request)
+
+    async def _process_messages(self, websocket: web.WebSocketResponse, app_service: AppService) -> None:
+        """Take what a page sends; a page that sends anything else, or whose console is gone, is closed."""
+        try:
+            await super()._process_messages(websocket, app_service)
+        # guard: served-odd-frame-closes
+        except (AssertionError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
+            await websocket.close(code=WSCloseCode.POLICY_VIOLATION)
+
     @web.middleware
     async def _gate(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
         """Let nobody in who does not know the token: other users of this machine reach its loopback, too."""
+        _, _, path = request.path.partition("/")  # of `OPTIONS *` and CONNECT it has no slash
+        token = path.partition("/")[0].encode("utf-8", "surrogateescape")
         # guard: served-behind-a-token
-        if not secrets.compare_digest(request.path.split("/")[1].encode(), self._token.encode()):
+        if not secrets.compare_digest(token, self._token.encode()):
             raise web.HTTPForbidden(text="The address has a token, which team-console serve prints.\n")
-        response = await handler(request)
+        try:
+            response = await handler(request)
+        except web.HTTPException:
+            raise
+        except Exception as error:
+            log(error, where="a page of serve")
+            raise web.HTTPInternalServerError(text="This is a defect in team-console; please report it.\n") from None
         if not response.prepared:
             response.headers.update(_HEADERS)
         return response

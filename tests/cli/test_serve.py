@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +64,59 @@ def test_with_the_token_there_is_a_page_and_nothing_of_it_comes_from_elsewhere(u
     assert url.replace("http:", "ws:") + "ws" in text
     assert ("default-src 'self'" in policy, referrer) == (True, "no-referrer")
     assert asyncio.run(status_of(f"{url}static/js/textual.js")) == 200
+
+
+RAW = (
+    *("OPTIONS * HTTP/1.1", "CONNECT x HTTP/1.1", "CONNECT example.com:443 HTTP/1.1", "GET x HTTP/1.1"),
+    *("GET * HTTP/1.1", "HEAD / HTTP/1.1", "TRACE / HTTP/1.1", "GET //x HTTP/1.1", "GET /%ff/ HTTP/1.1"),
+    *("GET /\u00e9 HTTP/1.1", "x", ""),
+)
+"""Beginnings of requests that name no address below the token."""
+FRAMES = (
+    *("[]", "{}", "7", "null", "{", '["stdin"]', '["stdin", 5]', '["resize", 7]', '["resize", {}]', "[" * 50_000),
+)
+"""Frames that no page sends."""
+
+
+def test_whatever_is_sent_without_the_token_is_refused_and_leaves_no_word(team: CommandLine) -> None:
+    async def answered(port: int, line: str) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(f"{line}\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        answer = await reader.read()
+        writer.close()
+        return answer
+
+    with team.running("--json", "serve", "--port", "0") as process:
+        found = str(json.loads(next_line(process.stdout))["url"])
+        port = int(found.split(":")[2].split("/")[0])
+        for line in RAW:
+            answer = asyncio.run(answered(port, line))
+            assert answer.split(b" ")[1][:1] == b"4", (line, answer)
+            assert b"Traceback" not in answer
+        assert asyncio.run(status_of(f"{found}ws")) == 400
+        process.terminate()
+        assert process.stderr is not None
+        assert process.stderr.read() in (b"", "")
+
+
+def test_a_page_that_sends_odd_frames_is_closed_and_leaves_no_word(team: CommandLine, tmp_path: Path) -> None:
+    """Nor does its console, which is told to end while it starts."""
+
+    async def closed_by(url: str, frame: str) -> int | None:
+        async with aiohttp.ClientSession() as session, session.ws_connect(f"{url}ws?width=80&height=24") as page:
+            await page.send_str(frame)
+            async for _ in page:
+                pass
+            return int(page.close_code or 0)
+
+    environment = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    with team.running("--json", "serve", "--port", "0", env=environment) as process:
+        found = str(json.loads(next_line(process.stdout))["url"])
+        assert {asyncio.run(closed_by(found, frame)) for frame in FRAMES} == {1008}
+        process.terminate()
+        assert process.stderr is not None
+        assert process.stderr.read() in (b"", "")
+    assert list((tmp_path / "state").rglob("defects.log")) == []
 
 
 def test_a_page_shows_the_team_read_only(url: str) -> None:
