@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.clock import from_text
+from team_console.store.model.errors import TeamError
 from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.protocol.relations import fact_of
+from team_console.store.settings.in_force import from_record
+from team_console.store.settings.settings_file import parse
 
 KEPT = 2000
 """How many lines are kept for people; more are read again when they are asked for."""
@@ -34,6 +38,7 @@ class TrailLine(Struct, frozen=True):
         questions: Ids of requests that were added, where the line does not have their records.
         void: Number of the line that this one declares undone, 0 for none.
         follows: Whether it holds the hash of the line before.
+        settings: The record of the settings in force, where the line has their text, as JSON.
     """
 
     seq: int
@@ -48,6 +53,7 @@ class TrailLine(Struct, frozen=True):
     void: int = 0
     follows: bool = True
     seal: LineSeal = LineSeal.UNKNOWN
+    settings: bytes = b""
 
 
 class AuditReader:
@@ -105,10 +111,20 @@ class AuditReader:
                 break
         return found[:limit]
 
+    def _note_signing(self, line: TrailLine, facts: object) -> None:
+        """Note the first line on which settings in force asked for signed verdicts: nothing behind it is older."""
+        if self.facts.signing_asked_from is not None:
+            return
+        kept = _decoded(line.settings) if line.settings else facts.get("settings") if isinstance(facts, dict) else None
+        text = from_record(kept) if isinstance(kept, dict) else None
+        if text is not None and _asks_for_signatures(text):
+            self.facts.signing_asked_from = line.seq
+
     def _record(self, line: TrailLine, *, is_trusted: bool) -> None:
         if line.void and is_trusted:
             self.facts = self.facts.without(line.void)
         facts = _decoded(line.facts) if is_trusted else None
+        self._note_signing(line, facts)
         self.facts.take_on_record(line.seq, line.action, facts, from_text(line.at))
         vouched = vouched_for(line.action, facts)
         by_desk = is_trusted and line.action not in NOT_BY_DESK
@@ -129,6 +145,17 @@ class AuditReader:
             self.facts.add(RecordedFact(message_id, line.seq, at, None, ours, in_time=by_desk))
         for message_id in vouched:
             self.facts.add(RecordedFact(message_id, line.seq, at, None, True, in_time=False))
+
+
+def _asks_for_signatures(text: bytes) -> bool:
+    """Return whether settings let nothing but signed verdicts of humans decide."""
+    if b"keys" not in text:
+        return False
+    try:
+        config = parse(text, Path("messenger-config.yaml"))
+    except TeamError:
+        return False
+    return config.verdicts == "signed" and any(human.keys for human in config.humans.values())
 
 
 def _decoded(raw: bytes) -> Any:

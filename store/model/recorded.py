@@ -122,6 +122,7 @@ class RecordedFacts:
         carried: Line, code and text of what was found on the trail of the team that this one was copied from.
         left: Name of each member that was taken out of the settings -> line of the trail, and when, if that is known.
         recalls: Id of each grant that was recalled -> the line that says so.
+        signing_asked_from: The first line on which settings that ask for signed verdicts were in force; None for none.
         authors: Who wrote anything through team-console, as far as the lines that were read tell.
     """
 
@@ -134,6 +135,7 @@ class RecordedFacts:
         self.left: dict[str, tuple[int, datetime | None]] = {}
         self.recalls: dict[str, int] = {}
         self.authors: set[str] = set()
+        self.signing_asked_from: int | None = None
         self._uses: dict[str, dict[int, str]] = {}
         self._creations: dict[str, list[str]] = {}
         self._latest: list[datetime | None] = []
@@ -171,6 +173,9 @@ class RecordedFacts:
         if fact is None or not fact.by_desk:
             return False
         first = next((signed.line for signed in self._signed if fact.in_time or signed.in_time), None)
+        # guard: nothing-older-once-signing-is-asked
+        if self.signing_asked_from is not None and fact.line > self.signing_asked_from and fact.in_time:
+            return False
         return first is None or fact.line <= first
 
     def answers_to(self, request_id: str) -> Sequence[str]:
@@ -307,6 +312,7 @@ class RecordedFacts:
         rest.acceptances = [acceptance for acceptance in self.acceptances if acceptance.line != line]
         rest.reworded = dict(self.reworded)
         rest.authors = set(self.authors)
+        rest.signing_asked_from = self.signing_asked_from
         rest.recalls = {grant_id: recalled for grant_id, recalled in self.recalls.items() if recalled != line}
         rest.carried = [found for found in self.carried if found[0] != line]
         rest.left = {name: when for name, when in self.left.items() if when[0] != line}

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from team_console.store.model.clock import to_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import from_record
 from team_console.store.protocol.ssh_keygen import sign
@@ -26,13 +27,15 @@ from team_console.store.protocol.verdicts import (
     digest_of,
     statement,
 )
+from team_console.store.service import sending
 from team_console.store.settings.in_force import weakening
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import Human, TeamConfig
-from team_console.store.views.rows import RequestState
+from team_console.store.views.rows import Flag, RequestState
 from team_console.store.views.verdicts import verdict_of
 
 from tests.conftest import CommandLine
+from tests.store.contract import FakeClock
 from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed_team
 from tests.trust.places_of_teams import PLACES, TEAM_ID, Database, Files
 from tests.trust.test_forgeries import Case, signed_with
@@ -207,6 +210,32 @@ def test_no_way_around_the_key_decides(make_case: Callable[[str], Case], tmp_pat
         assert codes, "nobody is told"
         if name in SETTINGS:
             assert codes >= _TELLS
+
+
+@pytest.mark.parametrize("store", ["yaml", "sqlite"])
+def test_an_old_plan_is_not_approved_by_a_line_once_keys_are_in_force(tmp_path: Path, store: str) -> None:
+    """Before the first signed verdict: whoever adds a line to the trail says that it is from before the keys."""
+    clock = FakeClock()
+    case = Case(PLACES[store](tmp_path), "plan", clock)
+    case.place.write_settings("team: sprint-42\nlead: ceo\nagents:\n- {name: bob, role: slave}\n")
+    case.reopen()
+    case.request, case.question = case.ask()
+    older, _ = case.ask("ls", by="bob")
+    clock.advance(60)
+    since = f"signed_since: {to_text(clock())}\n"
+    head = "team: sprint-42\nlead: ceo\nagents:\n- {name: bob, role: slave}\n"
+    case.place.write_settings(f"{head}{since}{settings_of_signed_team(TEAM_ID)}")
+    case.reopen()
+    sending.send(case.bob, to="ceo", summary="one two three four five", content="c")
+    request = case.request if case.row().is_open else older
+    record = case.forged(payload={"request_id": request})
+    case.place.trail(record)
+    case.place.append(record)
+    case.reopen()
+    row = verdict_of(case.team, request, me="ceo")
+    assert row.verdict is None
+    assert Flag.FORGED in row.flags
+    case.team.close()
 
 
 def test_a_team_that_gave_up_signing_is_told_so_for_good(make_case: Callable[[str], Case], tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ _STEP = 2000
 RECORDED = "recorded"
 """Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
 _LAST = 2**63 - 1
-_WORDS = (f'"{RECORDED}"', f'"{CARRIED}"', '"by_desk"', '"request_id"', '"human"', '"grant"', '"members"')
+_WORDS = (f'"{RECORDED}"', f'"{CARRIED}"', '"by_desk"', '"request_id"', '"human"', '"grant"', '"settings"', '"members"')
 _SOUGHT = {f"sought_{number}": containing(word) for number, word in enumerate(_WORDS)} | {"confirmed": ACCEPT_SETTINGS}
 _MAY_TELL = " OR ".join(["action = :confirmed", *(f"facts LIKE :sought_{n} ESCAPE '/'" for n in range(len(_WORDS)))])
 """The condition for lines that may tell of requests and answers, with its values."""

@@ -329,6 +329,7 @@ class _Stored(Struct):
     also: msgspec.Raw = msgspec.Raw()
     writes: list[msgspec.Raw] = []
     noted: list[msgspec.Raw] = []
+    settings: msgspec.Raw = msgspec.Raw()
     void: int = 0
     prev: str = ""
 
@@ -407,4 +408,5 @@ class FileReader:
             void=line.void,
             follows=line.prev.encode() == self._digest,
             seal=seal_of(row, self._trail.key),
+            settings=bytes(line.settings) if b'"text"' in bytes(line.settings) else b"",
         )

@@ -217,6 +217,9 @@ GUARDS: Mapping[str, Guard] = {
     "one-master-decides": guard(
         never, "service/test_lives_of_agents.py::test_what_only_the_lead_decides_is_asked_of_no_other_master"
     ),
+    "nothing-older-once-signing-is-asked": guard(
+        never, "trust/test_forged_around.py::test_an_old_plan_is_not_approved_by_a_line_once_keys_are_in_force"
+    ),
     "json-keys-once": guard(
         never,
         "trust/test_keys_named_once.py::test_a_key_that_stands_twice_is_refused_with_the_key[sendmessage]",
