@@ -5,12 +5,14 @@ So are keys of humans taken on record, and settings confirmed that lost what was
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
@@ -39,6 +41,15 @@ from team_console.store.protocol.verdicts import (
     statement,
 )
 from team_console.store.service.caller import Caller
+from team_console.store.service.known_authority import (
+    Authority,
+    authority_of,
+    difference,
+    known_authority,
+    place_of,
+    refuse_other_authority,
+    remember,
+)
 from team_console.store.service.writing import sealed
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import Human, TeamConfig, key_bytes
@@ -82,6 +93,8 @@ def signed_record(
         TeamError: `NOT_PERMITTED` for a human without a key, `SIGNATURE_FAILED`, or what `make` raises.
     """
     config = caller.team.config()
+    if config.is_human(caller.actor) and not config.lost:
+        refuse_other_authority(caller.team, config)
     if not config.must_be_signed(caller.actor):
         return None
     human = config.human(caller.actor)
@@ -102,6 +115,7 @@ def signed_record(
     caller.tell(f"waiting for your key ({human.name})", ssh_keygen.give_up)
     text = statement(config.team_id, unsigned)
     _, signature = _signed(text, human, NAMESPACE, on_terminal=caller.on_terminal)
+    remember(caller.team, config)
     return _with_payload(unsigned, **{SIGNATURE: signature})
 
 
@@ -202,7 +216,36 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
     # guard: settings-confirmed-by-key
     signed = _confirmed(caller, config) if config.lost and has_keys else {}
     done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait, signed=signed)
+    known = known_authority(caller.team)
+    if known is None:
+        return (done,) if done is not None else ()
+    config = caller.team.config()
+    what = difference(known, config, caller.team.snapshot().recorded)
+    if what and done is None:
+        _confirm_authority(caller, known, config)
+        text = f"the settings {what}, and count for you from now on"
+        done = Problem("SETTINGS_ACCEPTED", "warning", "settings", text)
+    remember(caller.team, config)
     return (done,) if done is not None else ()
+
+
+def _confirm_authority(caller: Caller, known: Authority, config: TeamConfig) -> None:
+    """Have a key that was known before sign what the settings say of lead, humans, keys and identity.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` where the settings have none of those keys any more; `SIGNATURE_FAILED`.
+    """
+    human = config.human(caller.actor)
+    before = known.humans.get(human.name, ())
+    keys = tuple(key for key in human.keys if fingerprint(key) in before)
+    # guard: authority-confirmed-by-known-key
+    if not keys:
+        text = f"the settings have no key any more that {caller.actor} signed with before, so nobody can confirm them"
+        hint = f"Put that key back. Only if you gave it up yourself, delete {place_of(caller.team)}."
+        raise TeamError(Code.NOT_PERMITTED, text, hint)
+    digest = hashlib.sha256(msgspec.json.encode(authority_of(config))).hexdigest()
+    text = confirmation_text(known.team_id, human.name, digest)
+    _signed(text, replace(human, keys=keys), SETTINGS_NAMESPACE, on_terminal=caller.on_terminal)
 
 
 def _confirmed(caller: Caller, config: TeamConfig) -> FieldDict:

@@ -170,7 +170,7 @@ def test_without_any_means_to_verify_nothing_decides_and_the_next_step_is_told(
     monkeypatch.setenv("PATH", "/nonexistent")
     row = desk.row(request)
     assert (row.state, row.flags) == (RequestState.OPEN, (Flag.FORGED,))
-    assert "team-console[signatures]" in str(row.forged)
+    assert "extra `signatures`" in str(row.forged)
     monkeypatch.undo()
     assert desk.row(request).state is RequestState.APPROVED
 

@@ -220,6 +220,10 @@ GUARDS: Mapping[str, Guard] = {
     "nothing-older-once-signing-is-asked": guard(
         never, "trust/test_forged_around.py::test_an_old_plan_is_not_approved_by_a_line_once_keys_are_in_force"
     ),
+    "authority-as-it-was-known": guard(
+        never, "trust/test_known_authority.py::test_after_a_lost_trail_nothing_is_decided_under_another_authority"
+    ),
+    "authority-confirmed-by-known-key": guard(never, "trust/test_known_authority.py::test_no_other_key_confirms_it"),
     "json-keys-once": guard(
         never,
         "trust/test_keys_named_once.py::test_a_key_that_stands_twice_is_refused_with_the_key[sendmessage]",
