@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -457,17 +458,21 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     @property
     def position(self) -> str:
-        """The lines on the screen and the share that was read; empty where everything fits."""
+        """The lines on the screen and the share that was shown so far; empty where everything fits."""
         height, top = room_of(self).height, self.scroll_offset.y
         if not 0 < height < len(self._lines):
             return ""
-        if self.document is None or not self.document.token:
-            return f"lines {top + 1:,}-{min(top + height, len(self._lines)):,} of {len(self._lines):,}"
-        text = [spot.number for spot in self._spots[top : top + height] if spot.place is Place.TEXT]
-        painted = self.painted_before[self.document.token]
-        total = painted.text_lines
-        lines = f"lines {text[0] + 1:,}-{text[-1] + 1:,} of {total:,}" if text else "evidence"
-        return f"{lines} · {100 * len(painted.text.keys() | text) // total} % read" if total else lines
+        asked = [number for number, spot in enumerate(self._spots) if spot.place is Place.TEXT]
+        here, total = asked[bisect_left(asked, top) : bisect_left(asked, top + height)], len(asked)
+        if not here:
+            return "evidence"
+        lines = f"lines {bisect_left(asked, here[0]) + 1:,}-{bisect_right(asked, here[-1]):,} of {total:,}"
+        if not any(self._spots[number].of for number in here):
+            return lines  # nothing of it is decided
+        tokens = (self.document.token, *(part.token for part in self.document.parts)) if self.document else ()
+        held = sum(len(self.painted_before[token].text) for token in tokens if token)
+        shown = held + sum(not self._is_held(self._spots[number]) for number in here)
+        return f"{lines} · shown {100 * shown // total} %"
 
     def tell_position(self) -> None:
         """Write what is read and where one is in it above the text; once the title is out of sight, that as well."""

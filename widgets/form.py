@@ -74,13 +74,13 @@ class Excerpt(Detail):
     """
     HELP = "What you decide on. Scroll with the arrows or j and k."
 
-    def __init__(self, *blocks: Block, most: int, id: str) -> None:
+    def __init__(self, *blocks: Block, most: int, id: str, token: str = "") -> None:
         super().__init__(id=id)
-        self._blocks, self._most = blocks, most
+        self._blocks, self._most, self._token = blocks, most, token
 
     def on_mount(self) -> None:
         """Show what it was made with."""
-        self.put(*self._blocks)
+        self.put(*self._blocks, token=self._token)
 
     def put(self, *blocks: Block, token: str = "") -> None:
         """Show these blocks; their painted lines are counted under `token`."""

@@ -13,7 +13,8 @@ from team_console.store.model.safe import counted, first_of, safe_line, safe_tex
 from team_console.store.protocol.client_requests import Question
 from team_console.store.views.proposals import counts_of, difference
 from team_console.widgets.details import anchor_of, diff_text
-from team_console.widgets.document import Block, Heading, Lines
+from team_console.widgets.document import Block, Heading, Lines, Text
+from team_console.widgets.document import Form as Reading
 from team_console.widgets.fields import Choice, Completer, Field, Letter, Note, OptionLine, Options, with_name
 from team_console.widgets.form import Draft, Excerpt, Form, row
 from team_console.widgets.frames import Frames, Mark
@@ -236,6 +237,7 @@ class Prompt(Form[ResultT]):
         foresee: Callable[[str], str] | None = None,
         text: str | None = None,
         edit: Callable[[str], str] | None = None,
+        whole: tuple[str, str] | None = None,
         **more: Any,
     ) -> None:
         """Make the form.
@@ -254,9 +256,11 @@ class Prompt(Form[ResultT]):
             foresee: Says in safe lines what will happen, given what stands in the second line.
             text: What may be edited first, as it was asked; None when nothing may.
             edit: Lets the human edit a text, and gives it back; it may raise `TeamError`.
+            whole: Safe text of which each line must have been shown, behind the token under which they are counted.
             more: As for `Form`.
         """
         super().__init__(title, about, **more)
+        self._whole = whole
         self._act_on, self._ways, self._label, self._required = act, tuple(ways), label, required
         self._says_enough, self._is_line, self._wanted, self._names = says_enough, is_line, wanted, names
         self._second, self._foresee, self._text, self._edit = second, foresee, text, edit
@@ -293,6 +297,9 @@ class Prompt(Form[ResultT]):
     def fields(self) -> ComposeResult:
         """Compose the edited text, the ways, the words, the second line and the consequences."""
         get = self.draft.get
+        if self._whole is not None:
+            token, text = self._whole
+            yield Excerpt(Text(text, Reading.CODE), most=_MOST_LINES, id="whole", token=token)
         if self._text is not None:
             yield Excerpt(*self._difference(), most=_MOST_LINES, id="asked")
         if len(self._ways) > 1:
@@ -330,6 +337,9 @@ class Prompt(Form[ResultT]):
         """Return the act with the decision."""
         typed, way = self.typed(), self._way
         words = typed.get("words", "").strip()
+        if self._whole is not None and not self.query_one("#whole", Excerpt).painted_before[self._whole[0]].is_whole:
+            text = "not all of it was shown yet; what was not read is not granted"
+            raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
         if (self._required or (way.refuses and not self._says_enough)) and not words:
             if not self._required:
                 self.action_write_note()
@@ -343,6 +353,14 @@ class Prompt(Form[ResultT]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable editing where nothing may be edited: the key then goes to the words, as in every form."""
         return self._edit is not None if action == "edit" else super().check_action(action, parameters)
+
+    def action_scroll_behind(self, pages: float) -> None:
+        """Scroll what must be shown whole, else what the form is about."""
+        if self._whole is None:
+            super().action_scroll_behind(pages)
+        else:
+            whole = self.query_one("#whole", Excerpt)
+            whole.scroll_relative(y=round(2 * pages * whole.size.height), animate=False)
 
     def action_edit(self) -> None:
         """Let the human edit what is asked before it is approved."""

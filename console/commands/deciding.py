@@ -22,7 +22,7 @@ from team_console.store.contract.team import attachment_of
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.safe import counted, first_of, safe_line
+from team_console.store.model.safe import counted, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     ONCE,
@@ -37,7 +37,7 @@ from team_console.store.protocol.grants import RunningGrant, ends_at, scope_in
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark, remark_on
-from team_console.store.protocol.verdicts import Seen, digest_of, seen_of
+from team_console.store.protocol.verdicts import Seen, digest_of, seen_of, seen_words
 from team_console.store.service import grants, inbox, requests
 from team_console.store.service.decision import Decision
 from team_console.store.views.alike import causes_of, decided_before, spans_that_differ
@@ -622,16 +622,17 @@ def grant(screen: MainScreen, context: ActionContext) -> None:
     def offer(trial: grants.Trial) -> None:  # what the grant would answer is shown before it is on
         def started(decision: Answered) -> PendingDecision:
             label, lasts, uses = _ENDS[decision.way]
-            do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses)
+            screen.keep_painted()
+            view = in_view(screen, row.request_id, seen_words(trial.scope.words), with_others=True)
+            do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
             write = PendingWrite(f"grant:{row.request_id}", f"GRANT {safe_line(trial.scope.words, 300)}, {label}", do)
             return screen.pending_decisions.prepare(PendingDecision("grant", (write,), "the grant is on"))
 
         prompt = Prompt[PendingDecision](
             "Answer the very same by a grant",
-            "\n".join(
-                (safe_line(trial.scope.words), trial.words, "Every answer it gives is on record as the grant's.")
-            ),
+            f"{trial.words}. Every answer it gives is on record as the grant's.",
             started,
+            whole=(seen_words(trial.scope.words).question, safe_text(trial.scope.words)),
             ways=tuple(Way(OptionLine(label), "Grant") for label, _, _ in _ENDS),
             label="",
         )

@@ -116,6 +116,12 @@ def seen_of(
     return Seen(digest_of(question), others, heads, hashlib.sha256(whole.encode()).hexdigest(), face)
 
 
+def seen_words(words: str) -> Seen:
+    """Return what is shown when a human decides on words that no request has, such as the scope of a grant."""
+    digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
+    return Seen(digest, sha256=digest)
+
+
 def shown_in(fields: Fields) -> FieldDict:
     """Return what a verdict, or its audit line, records of what was shown; empty where it records nothing."""
     return {SHOWN: text_in(fields, SHOWN), EVIDENCE: texts_in(fields, EVIDENCE), SHOWN_BY: text_in(fields, SHOWN_BY)}

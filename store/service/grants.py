@@ -33,6 +33,7 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import digest_of, objection, shown_by_grant
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
+from team_console.store.service.decision import Decision, refuse_unbound
 from team_console.store.service.questions import close_question, find_question
 from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.service.writing import Draft, write
@@ -117,17 +118,28 @@ def _decisions(cases: Iterable[RequestRow], actor: str) -> list[RequestRow]:
     ]
 
 
-def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None, uses: int | None = None) -> Receipt:
+def start_grant(
+    caller: Caller,
+    trial: Trial,
+    *,
+    lasts: timedelta | None = None,
+    uses: int | None = None,
+    view: Decision | None = None,
+) -> Receipt:
     """Put a grant in force.
 
     Args:
         lasts, uses: Its end, by time or by count; one of them at least.
+        view: What was shown of its scope, and to whom; without it nothing was.
 
     Raises:
         TeamError: `INVALID_FIELD` without an end, `NOT_PERMITTED` for one that contradicts a rejection or by anybody
             but the lead, `SIGNATURE_FAILED`.
     """
     team = caller.team
+    request_id = parse_message(trial.question).request_id or ""
+    view = view if view is not None else Decision(request_id, None)
+    refuse_unbound(view, actor=caller.actor, must_be_signed=team.config().must_be_signed(caller.actor))
     if caller.actor != team.config().lead:
         text = f"{caller.actor} does not decide on permissions, so no grant can be {caller.actor}'s"
         raise TeamError(Code.NOT_PERMITTED, text, "Only the lead of the team can make one.")
@@ -136,7 +148,7 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
         text = f"a grant needs an end: a time above 0, or 1 to {MOST_USES} uses"
         raise TeamError(Code.INVALID_FIELD, text, "Give --for 2h or --uses 10.")
     payload = {
-        "request_id": parse_message(trial.question).request_id,
+        "request_id": request_id,
         "summary": f"Grant: {trial.scope.words}"[:120],
         **trial.scope.as_recorded,
         **({"ends": to_text(team.clock() + lasts)} if lasts is not None else {}),
@@ -154,7 +166,8 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
     with caller.transaction("grant") as tx:
         message = put_signed(tx, put(tx), signed)
         tx.archive(caller.actor, message)
-        tx.record("grant", ids=[message.message_id], request_id=payload["request_id"], **trial.scope.as_recorded)
+        facts = {**trial.scope.as_recorded, **view.shown, **view.as_recorded}
+        tx.record("grant", ids=[message.message_id], request_id=request_id, **facts)
         tidy(tx)
     return receipt(tx, "grant", [message], (), message.message_id, notes=[trial.words])
 

@@ -291,6 +291,26 @@ async def test_held_keys_mark_no_news_and_unseen_rows_stay(team: MemoryTeam, mon
         await desk.until(lambda: 5 < unread() < 29, "those on the screen")
 
 
+@pytest.mark.anyio
+async def test_no_grant_is_made_of_a_scope_that_was_not_shown_whole(team: MemoryTeam) -> None:
+    command = "make " + " ".join(f"table-{number}" for number in range(300))
+    asked = asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": command}, directory="/srv")
+    requests.approve(Caller(team, LEAD), request_id=str(asked.request_id))
+    before = len(written(team))
+    async with opened(team) as desk:
+        await desk.press("right", "j")
+        await desk.asks("A")
+        await desk.press("enter")
+        await desk.until(lambda: "what was not read is not granted" in desk.said, "why not")
+        assert len(written(team)) == before
+        await desk.press(*["pagedown"] * 12)
+        await desk.shows("table-299")
+        await desk.press("enter")
+        await desk.until(lambda: len(written(team)) > before, "the grant")
+    (line,) = [line for line in team.audit() if line.action == "grant"]
+    assert str(line.facts[SHOWN_BY]).startswith("the console: lines 1-")
+
+
 # The same value from the command line, from programs, and what it is bound to.
 
 
