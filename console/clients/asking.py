@@ -349,7 +349,7 @@ def file_before(event: Event, *, readers: int = 0) -> Permission:
 HURRY = 0.7
 """Seconds a write at the end of a session waits for the lock: the client gives all its hooks 1.5 s then."""
 _ONE_TOOL = (EventName.AFTER_TOOL, EventName.AFTER_FAILED_TOOL)
-_TURN_OVER = (EventName.STOP, EventName.SUBAGENT_STOP, EventName.TEAMMATE_IDLE, EventName.PROMPT)
+_TURN_OVER = (EventName.STOP, EventName.INTERRUPT, EventName.SUBAGENT_STOP, EventName.TEAMMATE_IDLE, EventName.PROMPT)
 
 
 def end_requests(session: ClientSession) -> None:

@@ -23,7 +23,7 @@ from team_console.store.model.home import home, state_folder
 
 _HOOKS = {"project": ".claude/settings.json", "local": ".claude/settings.local.json", "user": "settings.json"}
 _LINES = HookLines(
-    tuple(EventName),
+    tuple(event for event in EventName if event != EventName.INTERRUPT),  # its own record tells of that
     wakers=(EventName.SESSION_START, EventName.PROMPT),
     waker_condition='[ "$CLAUDE_CODE_SESSION_ATTENDED" = 0 ] || ',
     says_asking=True,

@@ -31,6 +31,7 @@ _LINES = HookLines(
         EventName.AFTER_TOOL,
         EventName.PERMISSION,
         EventName.STOP,
+        EventName.INTERRUPT,
     ),
     client=NAME,
 )

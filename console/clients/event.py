@@ -21,6 +21,7 @@ class EventName(StrEnum):
     PERMISSION = "PermissionRequest"
     DENIED = "PermissionDenied"
     STOP = "Stop"
+    INTERRUPT = "Interrupt"
     SUBAGENT_START = "SubagentStart"
     SUBAGENT_STOP = "SubagentStop"
     TEAMMATE_IDLE = "TeammateIdle"

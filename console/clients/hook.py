@@ -124,6 +124,14 @@ def _stopped(session: ClientSession) -> None:
     session.remember()
 
 
+def _interrupted(session: ClientSession) -> None:
+    """The user broke the turn off: the agent rests, and mail comes by who waits beside it."""
+    _settle(session)
+    if not session.event.thread:
+        session.note(Doing.IDLE)
+    session.remember()
+
+
 def _go_on_with_mail(session: ClientSession) -> bool:
     return hand_mail(session, lambda words: session.say(_go_on(words)))
 
@@ -198,6 +206,7 @@ _ACTS: Mapping[str, Callable[[ClientSession], None]] = {
     EventName.PERMISSION: _asked,
     EventName.DENIED: offer_denied,
     EventName.STOP: _stopped,
+    EventName.INTERRUPT: _interrupted,
     EventName.CONFIG_CHANGE: _config_changed,
     EventName.SUBAGENT_START: _teammate_started,
     EventName.SUBAGENT_STOP: _teammate_stopped,

@@ -109,7 +109,13 @@ def _anybody(look: Look, prefix: str, *, locked: bool) -> bool | None:
 # Quick answer to an event: what follows from most is known before anything heavy is imported.
 
 _AFTER = frozenset({"PostToolUse", "PostToolUseFailure"})
-_TURNS = {"SessionStart": "started", "UserPromptSubmit": "working", "Stop": "idle", "SessionEnd": "ended"}
+_TURNS = {
+    "SessionStart": "started",
+    "UserPromptSubmit": "working",
+    "Stop": "idle",
+    "Interrupt": "idle",
+    "SessionEnd": "ended",
+}
 """Events by which a session begins, works, rests and ends, and what it does then."""
 _TEAMMATES = {"SubagentStart": "working", "SubagentStop": "", "TeammateIdle": "idle"}
 """Events of teammates, and what a teammate is known to be doing when they say nothing new."""

@@ -148,7 +148,7 @@ def test_the_settings_of_codex_are_what_it_reads(desk: Desk) -> None:
     assert config["mcp_servers"]["team-console"]["env"]["TEAM_CONSOLE_AS"] == "alice"
     hooks = json.loads((desk.project / ".codex" / "hooks.json").read_text())["hooks"]
     tools = {"PreToolUse", "PermissionRequest", "PostToolUse"}
-    assert set(hooks) == {"SessionStart", "UserPromptSubmit", *tools, "Stop", "SessionEnd"}
+    assert set(hooks) == {"SessionStart", "UserPromptSubmit", *tools, "Stop", "Interrupt", "SessionEnd"}
     assert "asyncRewake" not in json.dumps(hooks)
 
 

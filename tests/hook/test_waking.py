@@ -214,6 +214,25 @@ def test_an_idle_codex_is_woken_by_a_prompt_that_is_no_approval_and_brings_the_m
     assert statuses(office) == ["read"]
 
 
+def test_a_codex_whose_turn_was_broken_off_rests_and_is_woken(
+    client: Client, office: CommandLine, tmp_path: Path
+) -> None:
+    queued = tmp_path / "queued"
+    program = tmp_path / "bin" / "codex"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n: > {queued}\n")
+    program.chmod(0o755)
+    client.options = ("--client", "codex")
+    client.extra = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
+    client.tell("codex: UserPromptSubmit")
+    ready(client)
+    assert rows(office)["alice"]["state"] == "active"
+    client.tell("codex: Stop", hook_event_name="Interrupt")
+    assert rows(office)["alice"]["state"] == "idle"
+    write(office, "There is one more thing to do")
+    Human.until(queued.exists, bool)
+
+
 def test_a_run_of_codex_without_a_terminal_is_not_waited_for(client: Client, tmp_path: Path) -> None:
     rollout = tmp_path / "rollout.jsonl"
     rollout.write_text(json.dumps({"type": "session_meta", "payload": {"source": "exec"}}) + "\n")

@@ -7,7 +7,7 @@ import os
 import select
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import median
 from time import monotonic, perf_counter
@@ -35,6 +35,17 @@ from tests.proofs.benchmarks.measure import (
 
 _SIZE = 1_000
 _NOTHING = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}}
+_EVENTS: Mapping[str, tuple[Mapping[str, object], float]] = {
+    "a tool was used": (_NOTHING, 2.0),
+    "a session begins": ({"hook_event_name": "SessionStart", "source": "startup"}, 4.0),
+    "a prompt": ({"hook_event_name": "UserPromptSubmit", "prompt": "Do it"}, 4.0),
+    "a turn ends": ({"hook_event_name": "Stop", "last_assistant_message": "Done."}, 4.0),
+    "a permission, with nobody at a console": (
+        {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": "ls"}},
+        4.0,
+    ),
+}
+"""What happens -> the event, and how many bare starts its hook may take."""
 _ASKS = {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 
 
@@ -97,10 +108,14 @@ def _hooks(run: Run, team: Path) -> Iterator[Figure]:
     surroundings = environment(run.folder, TEAM_CONSOLE_AS=AGENTS[0], TEAM_CONSOLE_TEAM=str(team))
     hook = (*command(), "hook")
     run_once(hook, surroundings, _event({"hook_event_name": "SessionStart"}))  # leaves what later events look at
-    took = take_turns(
-        {"bare": bare(run.folder), "event": lambda: run_once(hook, surroundings, _event(_NOTHING))}, run.rounds(40)
-    )
-    yield Figure("a hook event with nothing to do", took["event"] / took["bare"], 3.0, "x bare Python")
+
+    def told(event: Mapping[str, object]) -> Callable[[], float]:
+        return lambda: run_once(hook, surroundings, _event(event))
+
+    events = {name: told(event) for name, (event, _) in _EVENTS.items()}
+    took = take_turns({"bare": bare(run.folder), **events}, run.rounds(40))
+    for name, (_, most) in _EVENTS.items():
+        yield Figure(f"a hook event with nothing to do: {name}", took[name] / took["bare"], most, "x bare Python")
     opened = open_team(str(team))
     with announce_presence(opened):
         verdicts = [_verdict(opened, surroundings, turn) * 1e3 for turn in range(run.rounds(100))]

@@ -104,7 +104,7 @@ def test_a_session_that_is_killed_leaves_nothing_open(set_up: SetUp) -> None:
 
 def test_nobody_at_a_console_leaves_the_terminal_alone(set_up: SetUp) -> None:
     scenario = set_up({"": [(bash("mkfifo made"),), (Say("It is made."),)]})
-    client = started(scenario)
+    client = started(scenario, mode="default")
     prompt(scenario, client, "Make it")
     scenario.wait_for(client, "Do you want to proceed?")
     assert [row for row in scenario.requests() if row["state"] == "open"] == []

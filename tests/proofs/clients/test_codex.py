@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.proofs.clients import packages
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude, join_codex
 from tests.proofs.clients.scenario import AGENT, OTHER, Scenario, prompt
 from tests.proofs.clients.sessions import READY as CLAUDE_READY
-from tests.proofs.clients.sessions import Claude, Codex
+from tests.proofs.clients.sessions import Claude, Codex, processes_with
+from tests.proofs.clients.test_claude_mail import write
+from tests.proofs.clients.test_claude_waking import rests
 from tests.proofs.clients.turns import Call, Conversation, Say, Step, Turn
 from tests.pty import Terminal
 
@@ -29,6 +32,11 @@ def started(scenario: Scenario, name: str = AGENT) -> Terminal:
     client = scenario.watch(codex.start())
     scenario.wait_for(client, READY)
     return client
+
+
+def wakers(scenario: Scenario) -> list[int]:
+    """The processes that wait for mail."""
+    return processes_with("hook", "--wake", str(scenario.team))
 
 
 @pytest.mark.usefixtures("codex")
@@ -113,3 +121,27 @@ def test_two_clients_at_once_each_get_their_own_verdict(set_up: SetUp) -> None:
     made = {path.name for path in scenario.place.project.iterdir() if path.is_fifo()}
     assert made == {"by-claude"}
     assert {row["from"]: row["state"] for row in scenario.requests()} == {AGENT: "approved", OTHER: "rejected"}
+
+
+@pytest.mark.usefixtures("codex")
+def test_a_session_whose_turn_was_broken_off_rests_and_who_waits_beside_it_ends_with_it(set_up: SetUp) -> None:
+    """After Esc it keeps what is queued until the next prompt."""
+    scenario = set_up({"Sleep": [(Call("exec_command", {"cmd": "touch begun; sleep 600"}),), (Say("I am awake."),)]})
+    codex = Codex(scenario.place)
+    join_codex(scenario)
+    program = packages.codex()
+    assert program is not None
+    client = scenario.watch(codex.start(path=str(program.parent)))
+    scenario.wait_for(client, READY)
+    prompt(scenario, client, "Sleep")
+    scenario.wait(lambda: (scenario.place.project / "begun").exists(), "command")
+    scenario.press_until(client, "\x1b", lambda: "interrupted" in client.text.lower(), every=3.0)
+    rests(scenario)
+    scenario.wait(lambda: len(wakers(scenario)) == 1, "one process that waits")
+    write(scenario, "There is one more thing to do")
+    scenario.wait(lambda: not wakers(scenario), "mail that is queued")
+    prompt(scenario, client, "Go on")
+    scenario.wait_for_words("There is one more thing to do.")
+    scenario.wait(lambda: len(wakers(scenario)) == 1, "one process that waits again")
+    client.end()
+    scenario.wait(lambda: not wakers(scenario), "end of the process that waits")
