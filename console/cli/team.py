@@ -18,7 +18,14 @@ from team_console.console.cli.printing import ASK_HELP, parse_rules, print_table
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.locked_files import missing_locks_in
-from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME, open_team
+from team_console.store.backends.open import (
+    DATABASE_SUFFIXES,
+    OWN_FOLDER,
+    PROJECT_CONFIG,
+    PROJECT_QUEUE,
+    QUEUE_NAME,
+    open_team,
+)
 from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, guess, is_name, refuse_case_twin
@@ -128,7 +135,8 @@ def _name_of(place: str) -> str:
     if "://" in place:
         name = place.partition("?")[0].rstrip("/").rpartition("/")[2]
     else:
-        name = Path(os.path.realpath(absolute(place))).name
+        path = Path(os.path.realpath(absolute(place)))
+        name = path.parent.name if path.name == OWN_FOLDER else path.name
     name = name.removesuffix(Path(name).suffix) if _is_database(place) else name
     name = canonical(name)
     return name if is_name(name) and name != "all" else "team"
