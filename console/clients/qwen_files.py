@@ -11,6 +11,8 @@ from team_console.console.clients.qwen import NAME
 from team_console.console.clients.running import qwen_home
 from team_console.console.clients.settings_part import HookLines
 
+_PATIENCE = 55
+"""Seconds: after 60 it goes on without its hook, and what that says later counts for nothing."""
 _LINES = HookLines(
     (
         EventName.SESSION_START,
@@ -23,6 +25,7 @@ _LINES = HookLines(
     ),
     client=NAME,
     per_second=1_000,
+    patience=_PATIENCE,
     says_asking=True,
 )
 """Without that before a tool: what a hook asks for there it refuses without a dialog."""
@@ -45,7 +48,7 @@ class QwenFiles(ClientFiles):
         where = "on this machine" if scope == "user" else "in this folder"
         return [
             f"Sessions of Qwen Code that start {where} from now on are {joining.name}.",
-            "While a console is open you get its permissions, plans and questions; its own dialog comes when you close",
-            "the console. You do not get what its rules and its mode let pass, nor runs without a terminal (-p), which",
-            "refuse by themselves. Mail reaches it while it works and at the end of a turn; nothing wakes it then.",
+            f"While a console is open you get its permissions, plans and questions, for {_PATIENCE} seconds each; then",
+            "its own dialog comes. You do not get what its rules and its mode let pass. Runs without a terminal (-p)",
+            "ask nobody. Mail reaches it while it works and at the end of a turn; nothing wakes it then.",
         ]

@@ -45,6 +45,7 @@ class HookLines(Struct, frozen=True):
         events: Those that it has and we answer.
         client: The client's name, where its events do not show whose they are.
         per_second: Its units of time in a second.
+        patience: Seconds for which it waits at most, whatever a hook asks for.
         wakers: Events at which a hook begins to wait that wakes the session.
         waker_condition: Words for a shell before that hook's command: it starts nothing in a run without a terminal.
         says_asking: Whether it shows what a hook that waits is doing.
@@ -53,6 +54,7 @@ class HookLines(Struct, frozen=True):
     events: tuple[EventName, ...]
     client: str = ""
     per_second: int = 1
+    patience: int = A_DAY
     wakers: tuple[EventName, ...] = ()
     waker_condition: str = ""
     says_asking: bool = False
@@ -70,8 +72,9 @@ class HookLines(Struct, frozen=True):
         """
         entries: dict[str, list[Settings]] = {}
         for event in self.events:
-            seconds = _SECONDS.get(event, _USUAL)
-            words = [*command, *(["--timeout", str(seconds)] if seconds == A_DAY else ())]
+            wanted = _SECONDS.get(event, _USUAL)
+            seconds = min(wanted, self.patience)
+            words = [*command, *(["--timeout", str(seconds)] if wanted == A_DAY else ())]
             words += ["--held", ",".join(held)] if held and event == EventName.BEFORE_TOOL else []
             words += ["--client", self.client] if self.client else []
             shown = {"statusMessage": _ASKING} if self.says_asking and event in _ASKED else {}
