@@ -213,7 +213,8 @@ def joining_of(team: Team, name: str, project: Path, location: str | None = None
     words = instructions_for(team, name, by_itself=False, location=location)
     has_server = is_installed("mcp", "pydantic")
     location = location or location_of(team)
-    quiet = quiet_condition(team.places(), name, location)
+    places = {kind: path.replace(location_of(team), location, 1) for kind, path in team.places().items()}
+    quiet = quiet_condition(places, name, location)
     return Joining(name, location, program(), project.absolute(), words, has_server=has_server, quiet=quiet)
 
 
