@@ -11,7 +11,7 @@ from team_console.console.clients.qwen import NAME
 from team_console.console.clients.running import qwen_home
 from team_console.console.clients.settings_part import HookLines
 
-_PATIENCE = 55
+_PATIENCE = 58
 """Seconds: after 60 it goes on without its hook, and what that says later counts for nothing."""
 _LINES = HookLines(
     (
@@ -48,7 +48,7 @@ class QwenFiles(ClientFiles):
         where = "on this machine" if scope == "user" else "in this folder"
         return [
             f"Sessions of Qwen Code that start {where} from now on are {joining.name}.",
-            f"While a console is open you get its permissions, plans and questions, for {_PATIENCE} seconds each; then",
+            "While a console is open you get its permissions, plans and questions, for some 40 seconds each; then",
             "its own dialog comes. You do not get what its rules and its mode let pass. Runs without a terminal (-p)",
             "ask nobody. Mail reaches it while it works and at the end of a turn; nothing wakes it then.",
         ]
