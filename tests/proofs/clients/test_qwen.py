@@ -8,7 +8,7 @@ from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_qwen
 from tests.proofs.clients.scenario import AGENT, PATIENCE, Scenario, prompt
 from tests.proofs.clients.sessions import Qwen
-from tests.proofs.clients.turns import Call, Conversation, Say, Step, Turn
+from tests.proofs.clients.turns import Call, Say, Step
 from tests.pty import Terminal
 
 pytestmark = pytest.mark.usefixtures("qwen")
@@ -109,18 +109,15 @@ def test_mail_is_handed_over_at_the_end_of_a_turn(set_up: SetUp) -> None:
 
 
 def test_the_tools_of_the_team_are_there_and_ask_nothing(set_up: SetUp) -> None:
-    def work(conversation: Conversation) -> Turn:
-        found = [name for name in conversation.tools if name.endswith("__whoami")]
-        return (Call(found[0], {}),) if found else (Say("Not ready."),)
-
-    turns: list[Step] = [work] * 9
+    """It shows its model the tools of servers only when that looks for them, and takes their names at once."""
+    look = (Call("tool_search", {"query": "select:mcp__team-console__whoami"}),)
+    turns: list[Step] = [look, (Call("mcp__team-console__whoami", {}),), (Say("Now I know."),)]
     scenario = set_up({"": turns})
     client = started(scenario)
-    for number in range(9):
-        if not scenario.model.results:
-            prompt(scenario, client, f"Who are you {number}")
-            scenario.rest(2)
-    assert AGENT in scenario.model.results[0]
+    scenario.rest(5)  # its server starts beside it, and shows nowhere
+    prompt(scenario, client, "Who are you")
+    scenario.wait_for(client, "Now I know.")
+    assert f'"name": "{AGENT}"' in scenario.model.results[-1] or f'"name":"{AGENT}"' in scenario.model.results[-1]
 
 
 def test_a_run_without_a_terminal_does_what_it_would_do_without_us(set_up: SetUp) -> None:
