@@ -137,7 +137,6 @@ def test_bytes_that_are_no_text_are_refused_before_anything_is_written(team: Com
         (("open",), "Did you mean 'team-console' or 'team-console demo'?"),
         (("approve",), "team-console requests --open lists them."),
         (("send", "file-manager", "hello"), "It is called as: team-console send [-h] [--to A[,B]|all]"),
-        (("init", ".", "--name", "t", "--lead", "ceo"), "'team-console' opens it"),
     ],
 )
 def test_what_was_meant_is_named(arguments: tuple[str, ...], hint: str, team: CommandLine) -> None:
