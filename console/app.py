@@ -484,7 +484,6 @@ def run_console(
     me: str | None = None,
     read_only: bool = False,
     reader: StoreReader | None = None,
-    tips: bool = False,
 ) -> int:
     """Run the console on `team`, and on those that are gone to from there, until it is left.
 
@@ -492,7 +491,6 @@ def run_console(
         me: Who sits there, in every team; None for the lead of each. A name that was given is never exchanged for
             another: an agent, whose process is bound to its name, would become the lead of a team it is not in.
         reader: What reads `team`, if that began already.
-        tips: Whether to say what to try.
 
     Returns:
         The exit status.
@@ -503,7 +501,6 @@ def run_console(
             # guard: seat-in-another-team
             seat = me or team.config().lead
             app = ConsoleApp(team, me=seat, read_only=read_only, reader=reader)
-            app.main.tip = 0 if tips else None
             with announce_presence(team) if _may_answer(app, seat) else nullcontext():
                 status = app.run_to_the_end()[1]
             if app.next_team is None and not status and _may_answer(app, seat):

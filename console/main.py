@@ -28,16 +28,14 @@ from team_console.console.words import (
     notice_of,
     pulse_of,
     shows_the_same,
-    step_of,
     tabs_of,
-    tip_lines,
 )
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.caller import Caller
 from team_console.store.views.digest import Digest, digest_of_team
 from team_console.store.views.rows import RequestRow
-from team_console.widgets.bars import Banner, Card, FewLines, KeyBar, KeyHint, StatusLine, TabBar, TipBar, UndoBar
+from team_console.widgets.bars import Banner, Card, FewLines, KeyBar, KeyHint, StatusLine, TabBar, UndoBar
 from team_console.widgets.detail import Detail
 from team_console.widgets.form import Behind
 from team_console.widgets.frames import Frames, frames_of
@@ -125,7 +123,6 @@ class MainScreen(Screen[None]):
 
     Attributes:
         mode: The list in front.
-        tip: Which tip is shown, None for none.
         last_said: When, how serious and what the console said, the newest first.
     """
 
@@ -173,7 +170,6 @@ class MainScreen(Screen[None]):
         self._asks_about_request, self._warning = False, ""
         self.situation = ScreenState()
         self.busy = ""
-        self.tip: int | None = None
         self._counting: Timer | None = None
         self._undrawn = 0
 
@@ -233,7 +229,6 @@ class MainScreen(Screen[None]):
             self._bring(self.mode)
             yield self.pane
             yield TeamColumn(id="team")
-        yield TipBar(id="tip")
         yield UndoBar(id="grace")
         yield KeyBar(id="keys")
 
@@ -397,11 +392,8 @@ class MainScreen(Screen[None]):
         bar, is_filtering = self.query_one(KeyBar), self.pane.is_asking
         if self.app.screen is not self or is_filtering:
             bar.show(_OF_THE_FILTER if is_filtering else ())
-            if is_filtering:
-                self._show_tip(None)
             return
         context = self.context()
-        self._show_tip(context)
         here = (action for action in actions_in(context.mode, read_only=self.cannot_write) if action.footer)
         if context.is_reading:
             here = (BY_ID[name] for name in READING if not (self.cannot_write and BY_ID[name].writes))
@@ -412,14 +404,6 @@ class MainScreen(Screen[None]):
         hints = (KeyHint("space", "page"), *hints) if context.is_reading else hints
         names = ("back", "help") if context.is_reading else PINNED
         bar.show(hints, tuple(KeyHint(keys.get(name) or shown_key(BY_ID[name]), BY_ID[name].label) for name in names))
-
-    def _show_tip(self, context: ActionContext | None) -> None:
-        """Show the next tip for `context`; none while letters are being typed."""
-        if self.tip is None:
-            return
-        if context is not None:
-            self.tip = step_of(context, self.tip)
-        self.query_one(TipBar).show(tip_lines(self.tip, context) if context is not None else ())
 
     def show_pending(self) -> None:
         """Show what is not written yet in its rows, and the seconds left."""
@@ -440,7 +424,6 @@ class MainScreen(Screen[None]):
         more = len(self.pending_decisions) - len(last.pending.writes) if last is not None else 0
         seconds = max(0, round(last.due - monotonic())) if last is not None else 0
         self.query_one(UndoBar).show(words, seconds, more=more)
-        self.query_one(TipBar).set_class(bool(words), "-behind")  # one line for both, so that nothing jumps
         if last is not None and self._counting is None:
             self._counting = self.set_interval(1.0, self._count_down)
         elif last is None and self._counting is not None:
@@ -587,9 +570,9 @@ class MainScreen(Screen[None]):
         self._seat.perform(action.id, context)
 
     def back(self) -> None:
-        """Back out of the innermost thing; at the outside, take the card or the tip away, or stop asking agents."""
+        """Back out of the innermost thing; at the outside, take the card away, or stop asking agents."""
         is_backed_out = self._is_drawn and self.pane.back()
-        if not (is_backed_out or self.query_one(Card).dismiss() or self.query_one(TipBar).dismiss()):
+        if not (is_backed_out or self.query_one(Card).dismiss()):
             self.background.cancel_stopping()
         self._show_keys()
 

@@ -1,20 +1,18 @@
-"""Words of the console: states, tabs, titles, tips and toasts."""
+"""Words of the console: states, tabs, titles and toasts."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import takewhile
 from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.actions import BY_ID, shown_key
 from team_console.console.preferences import SORTS
 from team_console.console.reader import ReadResult
-from team_console.console.selection import PLACES, ActionContext, Mode
+from team_console.console.selection import PLACES, Mode
 from team_console.store.contract.team import Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem, TeamError
@@ -68,46 +66,32 @@ def _why(row: RequestRow, now: datetime) -> str:
     return f" by {safe_line(row.answered_by or 'somebody', 64)} {clock_time(row.answered_at, now)}"
 
 
-# First steps: for each mode with nothing in it the one command that would put something there.
-
-_PLAN = '{"session_id": "1", "total_stories": 2, "batches": [{"batch_id": "1", "stories": ["1-1", "1-2"]}], '
-_BEGIN = "--summary 'Please begin with the summary' --content 'One page.'"
-_COMMANDS = {
-    Mode.NEEDS: "ask --as {agent} 'Shall I begin?'",
-    Mode.AGENTS: f"send --to {{agent}} {_BEGIN}",
-    Mode.REQUESTS: "plan --as {agent} --content 'Read it, write it, test it'",
-    Mode.DELIVERIES: f"send --to {{agent}} {_BEGIN}",
-    Mode.SPRINT: "send --as {agent} --to {me} --type BATCH_PLAN_READY --payload '"
-    + _PLAN
-    + '"dependency_graph": {}}\'',
-    Mode.HISTORY: "broadcast --summary 'The work of today begins now' --content 'Say what you need.'",
-    Mode.HEALTH: "check",
-    Mode.DECISIONS: "plan --as {agent} --content 'Read it, write it, test it'",
-}
+# The first step, in every empty list: let an agent ask here.
 
 
-_TO_HUMAN = f"send --as {{agent}} --to {{human}} {_BEGIN}"
-
-
-def command_for(mode: Mode, root: str, *, me: str, agent: str | None, human: str = "") -> str:
-    """Return the whole command, ready for a shell; empty where there is none, or a name in it is not what can be
+def first_step(situation: ScreenState, agent: str = "") -> str:
+    """Return the command with which an agent joins, ready for a shell; empty where a name in it is not what can be
     shown of it.
 
     Args:
-        root: The team's folder; empty when the team is named by the environment.
-        agent: A member beside the human; None while there is none, and then it is the first thing to add.
-        human: Whose inbox it is that is empty, if it is that of a human.
+        agent: Who is to join; else the first agent there is.
     """
-    names = {"agent": agent or "", "me": me, "human": human}
-    if safe_line(root) != root or any(name and not is_name(name) for name in names.values()):
+    view, root = situation.view, situation.root
+    me = view.me if view is not None else ""
+    names = [row.name for row in view.roster if row.is_addressable] if view is not None else []
+    agent = next((name for name in (agent, *names, "helper") if name and name not in (me, USER)), "helper")
+    if safe_line(root) != root or not is_name(agent):
         return ""
-    command = _TO_HUMAN if human and mode is Mode.AGENTS else _COMMANDS.get(mode, "")
-    if agent is None and mode is not Mode.HEALTH:
-        command = "member add scribe"
     place = f"-t {shlex.quote(root)} " if root else ""
-    for name, value in names.items():
-        command = command.replace("{" + name + "}", shlex.quote(value))
-    return f"team-console {place}{command}" if command else ""
+    return f"team-console {place}join {shlex.quote(agent)} --for claude"
+
+
+def first_step_lines(situation: ScreenState, agent: str = "") -> tuple[Line, ...]:
+    """Return what lets an agent ask here, and the key that copies it; none where there is none."""
+    command = safe_line(first_step(situation, agent), 300)
+    if not command:
+        return ()
+    return (), (("Let your Claude Code ask here:", "muted"),), (("Y copies  ", "muted"), (command, "code"))
 
 
 # Says honestly what the screen shows: pulse, banner and the words of an empty list (decision D16).
@@ -279,13 +263,13 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     if truth.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
         title, text, _ = _NOTHING[mode]
         text = f"{text} The queue is empty: no agent has written anything yet."
-        return (*_words("○", title, text), *first_step_lines(mode, situation))
+        return (*_words("○", title, text), *first_step_lines(situation))
     if mode is Mode.NEEDS and snoozed:
         return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; Z shows them again.", tone="good")
     if doubt is not None and mode not in _NOT_OF_QUEUE:
         return _words("≈", "Nothing here in the queue as it stands", _doubted(doubt), tone="warn")
     title, text, tone = _NOTHING[mode]
-    return (*_words("✓" if tone == "good" else "○", title, text, tone=tone), *first_step_lines(mode, situation))
+    return (*_words("✓" if tone == "good" else "○", title, text, tone=tone), *first_step_lines(situation))
 
 
 def is_sure(situation: ScreenState) -> bool:
@@ -294,28 +278,6 @@ def is_sure(situation: ScreenState) -> bool:
     if snapshot is None or reading is None or reading.view is None or not reading.fresh:
         return False
     return assess(snapshot, snapshot.taken_at).reason(State.DOUBT) is None
-
-
-def first_step(mode: Mode, situation: ScreenState, *, inbox: str = "") -> str:
-    """Return the command that would put something into an empty list: into that `inbox`, else for the first agent
-    there is.
-    """
-    view = situation.view
-    me = view.me if view is not None else ""
-    agents = (
-        [row.name for row in view.roster if row.name not in (me, USER) and row.is_addressable]
-        if view is not None
-        else []
-    )
-    human = inbox if inbox in (me, USER) else ""
-    agent = inbox if inbox and not human else next(iter(agents), None)
-    return command_for(mode, situation.root, me=me, agent=agent, human=human)
-
-
-def first_step_lines(mode: Mode, situation: ScreenState, *, inbox: str = "") -> tuple[Line, ...]:
-    """Return the command that would put something there, and the key that copies it; none where there is none."""
-    command = safe_line(first_step(mode, situation, inbox=inbox), 300)
-    return ((), (("Y copies  ", "muted"), (command, "code"))) if command else ()
 
 
 def has_command(empty: tuple[Line, ...]) -> bool:
@@ -524,84 +486,6 @@ _TONES = {
     DigestGroup.REFUSED: "warn",
     DigestGroup.DONE: "good",
 }
-
-
-# Tips of the demo: what to try next, one line at a time, from what the human did already and what the keys do here.
-
-_HERE = (
-    "{reject} rejects this plan with a reason: it comes back changed. {approve} approves it.",
-    "{reject} rejects this plan with a reason, {approve} approves it.",
-    "{reject} rejects, {approve} approves it.",
-)
-_IN_THIS_LIST = (
-    "Go with {↓} and {↑} to the plan that waits: you reject it with a reason, or approve it.",
-    "Go with {↓} and {↑} to the plan that waits for you.",
-    "{↓} and {↑} go to the plan.",
-)
-_ELSEWHERE = (
-    "{go_needs} shows what waits for you: a plan among it, to reject with a reason or to approve.",
-    "{go_needs} shows the plan that waits for your verdict.",
-    "{go_needs} shows what waits.",
-)
-_SPRINT = (
-    "{go_sprint} shows the sprint, which goes on by itself; click an agent to see its page.",
-    "{go_sprint} shows the sprint; click an agent to see its page.",
-    "{go_sprint} shows the sprint.",
-)
-_MORE = (
-    "{palette} finds any action, agent or team by its name; {help} has every key, {theme} the themes, {quit} leaves.",
-    "{palette} finds any action by its name; {help} has every key, {quit} leaves.",
-    "{help} has every key, {quit} leaves.",
-)
-
-
-def step_of(context: ActionContext, step: int) -> int:
-    """Return the next tip: the second after a decision of the human, the third after a look at the sprint."""
-    view = context.view
-    if view is None:
-        return step
-    opened = min((row.asked_at for row in view.requests if row.is_open and row.asked_at), default=None)
-    decided = (row for row in view.requests if row.answered_by == view.me and row.answered_at is not None)
-    has_decided = any(opened is None or row.answered_at > opened for row in decided if row.answered_at is not None)
-    if step == 0 and has_decided:
-        return 1
-    return 2 if step == 1 and context.mode is Mode.SPRINT else step
-
-
-def tip_lines(step: int, context: ActionContext) -> tuple[Line, ...]:
-    """Return the tip in its lengths, the longest first; each names only keys that do what it says. None without a
-    view.
-    """
-    if context.view is None:
-        return ()
-    return tuple(map(_line, (_to_decide(context), _SPRINT, _MORE)[step]))
-
-
-def _to_decide(context: ActionContext) -> Sequence[str]:
-    selection = context.selection
-    if not selection.marked and BY_ID["reject"].is_here(context.mode) and _is_plan(context, selection.request):
-        return _HERE
-    opened = takewhile(lambda row: row.is_open, context.view.requests if context.view is not None else ())
-    if not any(_is_plan(context, row) for row in opened):
-        return _SPRINT
-    return _IN_THIS_LIST if context.mode is Mode.NEEDS else _ELSEWHERE
-
-
-def _is_plan(context: ActionContext, row: RequestRow | None) -> bool:
-    """Return whether it is a plan that the human can decide on."""
-    return row is not None and row.kind is RequestKind.PLAN and context.no_verdict_on(row) is None
-
-
-def _line(text: str) -> Line:
-    """Return the tip, its keys in the tone of keys."""
-    parts: list[tuple[str, str]] = [("Try  ", "muted")]
-    for number, piece in enumerate(text.replace("}", "{").split("{")):
-        parts.append((_key(piece), "key") if number % 2 else (piece, ""))
-    return tuple(parts)
-
-
-def _key(name: str) -> str:
-    return shown_key(BY_ID[name]) if name in BY_ID else name
 
 
 # The wording of toasts: what was done, in the words of what is known (written, never delivered), and what failed.

@@ -272,49 +272,6 @@ class Hints(OneLine):
         self.set_line(line)
 
 
-# One line that says what to try next, until the human has had enough of it.
-
-_CLOSE: Line = (("  esc ✕", "muted"),)
-
-
-class TipBar(OneLine):
-    """Not there unless there is a tip; once dismissed it does not come back."""
-
-    DEFAULT_CSS = """
-    TipBar { background: $primary-muted; padding: 0 1; display: none; }
-    TipBar.-shown { display: block; }
-    TipBar.-shown.-behind { display: none; }
-    TipBar:ansi { background: ansi_default; text-style: underline; }
-    """
-    HELP: ClassVar[str] = "What to try next. esc takes it away."
-    is_over = False
-    _tips: Sequence[Line] = ()
-
-    def show(self, tips: Sequence[Line]) -> None:
-        """Show a tip, unless it was dismissed.
-
-        Args:
-            tips: The same in several lengths, the longest first; the first that fits is shown, else the last.
-                None leaves the line blank.
-        """
-        if self.is_over:
-            return
-        self.add_class("-shown")
-        self._tips = tips
-        self.fill()
-
-    def fill(self) -> None:
-        """The longest tip that fits."""
-        room = self.size.width - width_of(_CLOSE)
-        fitting = (tip for tip in self._tips if width_of(tip) <= room)
-        self.set_line(next(fitting, self._tips[-1]) if self._tips else (), _CLOSE if self._tips else ())
-
-    def dismiss(self) -> bool:
-        """Take it away for good; False when it was not there."""
-        self.is_over = True
-        return _hidden(self)
-
-
 def _hidden(widget: Widget) -> bool:
     """Hide a widget; False when it was not there."""
     was_shown = widget.has_class("-shown")

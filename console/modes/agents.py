@@ -290,13 +290,13 @@ class AgentsPane(Pane[Message]):
         """See `Pane`; it fills the inbox that is shown."""
         if self.rows.rows or self.query_text:
             return ""
-        return first_step(self.MODE, self.situation, inbox=self.roster.cursor_key or "")
+        return first_step(self.situation, self.roster.cursor_key or "")
 
     def _empty(self) -> tuple[Line, ...]:
         row = self.roster.cursor_row
         if row is None or self.query_text or not is_sure(self.situation):
             return super()._empty()
-        step = first_step_lines(self.MODE, self.situation, inbox=row.name)
+        step = first_step_lines(self.situation, row.name)
         return (*_why_empty(row, self._sign_of(row)), *step)
 
     @on(RowList.Moved, "#roster")

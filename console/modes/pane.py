@@ -474,7 +474,7 @@ class Pane(Container, Generic[RowT]):
         """Return the command that an empty list offers; empty where it says something else, as while a filter hides
         all.
         """
-        return first_step(self.MODE, self.situation) if not self.rows.rows and has_command(self._empty()) else ""
+        return first_step(self.situation) if not self.rows.rows and has_command(self._empty()) else ""
 
     def _show_titles(self) -> None:
         shown, total = self._counted(self.rows.rows), self._counted(self._all)

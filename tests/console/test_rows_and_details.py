@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from datetime import UTC, datetime
 from functools import partial
 
 import pytest
 from team_console.console.modes.agents import AgentsPane
+from team_console.console.reader import ReadResult
 from team_console.console.selection import Mode
-from team_console.console.words import command_for
+from team_console.console.words import ScreenState, first_step
+from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
+from team_console.store.views.projection import view_of
 from team_console.widgets.bars import KeyBar
 
 from tests.conftest import CommandLine
@@ -110,7 +114,7 @@ async def test_no_command_is_copied_where_none_is_offered(team: MemoryTeam) -> N
         assert not desk.app.clipboard
 
 
-async def test_the_command_of_an_empty_inbox_puts_something_into_that_inbox(team: MemoryTeam) -> None:
+async def test_the_command_of_an_empty_inbox_lets_that_agent_ask_here(team: MemoryTeam) -> None:
     async with opened(team, size=(160, 40)) as desk:
         await desk.press("2")
         await desk.shows("Agents")
@@ -118,23 +122,21 @@ async def test_the_command_of_an_empty_inbox_puts_something_into_that_inbox(team
         assert isinstance(pane, AgentsPane)
         for row in pane.roster.rows:
             pane.roster.select(row.name)
-            await desk.until(partial(_offers, desk, row.name), f"a message to {row.name}")
+            name = AUTHOR if row.name == LEAD else row.name
+            await desk.until(partial(_offers, desk, row.name, name), f"a join of {name}")
             await desk.press("Y")
-            assert f"--to {row.name} " in desk.app.clipboard
-            assert row.name != LEAD or f"--as {LEAD}" not in desk.app.clipboard
+            assert desk.app.clipboard.endswith(f"join {name} --for claude")
 
 
-def _offers(desk: Desk, name: str) -> bool:
-    shown = " ".join(desk.text.replace("▏", " ").split())  # a command of several lines as one
-    return f"No message waits for {name}" in shown and f"--to {name} --summary" in shown
+def _offers(desk: Desk, shown: str, name: str) -> bool:
+    text = " ".join(desk.text.replace("▏", " ").split())  # a command of several lines as one
+    return f"No message waits for {shown}" in text and f"join {name} --for claude" in text
 
 
-@pytest.mark.parametrize(
-    ("mode", "human"),
-    [(mode, LEAD if number % 2 else "") for number, mode in enumerate(Mode) if mode is not Mode.HEALTH],
-)
-def test_the_command_of_an_empty_list_works(mode: Mode, human: str, elsewhere: CommandLine) -> None:
+def test_the_command_of_an_empty_list_works(elsewhere: CommandLine) -> None:
     team = str(elsewhere.folder / "team")
     elsewhere.ok("init", "-t", team, "--lead", LEAD)
-    elsewhere.ok(*shlex.split(command_for(mode, team, me=LEAD, agent=None))[1:])
-    elsewhere.ok(*shlex.split(command_for(mode, team, me=LEAD, agent="scribe", human=human))[1:])
+    view = view_of(open_team(team).snapshot(), me=LEAD, now=datetime(2026, 2, 24, tzinfo=UTC))
+    state = ScreenState(root=team, reading=ReadResult(1, view.snapshot, view, True))
+    elsewhere.ok(*shlex.split(first_step(state))[1:])
+    assert [agent["name"] for agent in elsewhere.ok("roster", "-t", team, "--json").json["agents"]] == [LEAD, "helper"]

@@ -1,4 +1,4 @@
-"""What opens over the list and beside it: a conversation, a shutdown, an editor, another team, a tip."""
+"""What opens over the list and beside it: a conversation, a shutdown, an editor, another team."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from team_console.store.model.errors import TeamError
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.widgets.bars import TipBar
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -50,48 +49,6 @@ async def test_a_path_without_a_team_is_refused_and_nothing_is_left(team: Memory
         with pytest.raises(TeamError):
             desk.app.switch_team(str(tmp_path))
         assert desk.app.next_team is None
-
-
-async def test_a_tip_says_what_to_try_next_and_esc_takes_it_away_for_good(team: MemoryTeam) -> None:
-    request_id = hand_in_plan(team)
-    async with opened(team) as desk:
-        desk.app.main.tip = 0
-        desk.app.main.show_again()
-        await desk.until(lambda: "rejects this plan with a reason" in read(desk), "the first tip")
-        requests.approve(Caller(team, LEAD), request_id=request_id)
-        await desk.until(lambda: "shows the sprint" in read(desk), "the second tip")
-        await desk.press("5")
-        await desk.until(lambda: "finds any action, agent or team" in read(desk), "the third tip")
-        await desk.press("escape")
-        await desk.until(lambda: not desk.app.main.query_one(TipBar).display, "no tip")
-        await desk.press("1")
-        assert not desk.app.main.query_one(TipBar).display
-
-
-@pytest.mark.parametrize("columns", [40, 120])
-async def test_a_tip_is_whole_and_names_keys_only_where_they_do_what_it_says(team: MemoryTeam, columns: int) -> None:
-    hand_in_plan(team)
-    sending.send(Caller(team, AUTHOR), to=LEAD, content="It is done.", summary="The nightly export is done")
-    async with opened(team, size=(columns, 24)) as desk:
-        tip = desk.app.main.query_one(TipBar)
-
-        async def says(words: str) -> None:
-            await desk.until(lambda: words in tip.text, words)
-            assert tip.text.replace("  esc ✕", "") in tip.render_line(0).text
-
-        desk.app.main.tip = 0
-        desk.app.main.show_again()
-        await says("Try  r rejects")
-        await desk.press("j")
-        await says("↓ and ↑")
-        await desk.press("2")
-        await says("Try  1 shows")
-        await desk.press("3", "slash")
-        await desk.until(lambda: not tip.text, "no tip while what is typed are letters")
-        await desk.press("escape")
-        await says("Try  1 shows")
-        await desk.press("1", "right")
-        await says("Try  r rejects")
 
 
 async def test_esc_in_a_filter_goes_back_to_where_it_was_asked_for(team: MemoryTeam) -> None:
