@@ -28,6 +28,7 @@ from team_console.store.protocol.client_requests import (
     ONCE,
     editable_part,
     headline_of,
+    joined,
     modes_of,
     origin_of,
     permission_of,
@@ -262,7 +263,9 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
     purpose, asker = f"answer:{row.request_id}", safe_line(row.asker, 64)
 
     def answered(answers: Answers, notes: Notes, view: Decision) -> PendingDecision:
-        chosen = "; ".join(", ".join(each) if isinstance(each, list) else each for each in answers.values())
+        given = {text: [each] if isinstance(each, str) else each for text, each in answers.items()}
+        told = (joined(each) + (f" ({notes[text]})" if text in notes else "") for text, each in given.items())
+        chosen = "; ".join(told)
         decision = replace(view, approve=True, answers=answers, notes=notes)
         write = written(f"answer {asker}: {quoted(chosen)}", decision)
         return PendingDecision("answer", (write,), f"answered the question of {asker}", purposes=(purpose,))

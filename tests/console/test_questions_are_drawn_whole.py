@@ -121,6 +121,19 @@ async def test_words_beside_an_option_go_along_with_it(team: MemoryTeam, size: t
     assert answer.payload["annotations"] == {"Which database?": {"notes": "but sharded"}}
 
 
+async def test_the_words_beside_an_option_are_told_until_they_are_written(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+    ask(team, database())
+    async with opened(team) as desk:
+        await desk.asks("a")
+        await desk.press("1", "tab")
+        await desk.type("but smaller")
+        await desk.press("enter")
+        await desk.shows("PostgreSQL (but smaller)")
+
+
 async def test_words_beside_an_option_are_kept_when_the_form_is_left(team: MemoryTeam) -> None:
     ask(team, database())
     async with opened(team) as desk:
