@@ -120,6 +120,7 @@ class ConsoleApp(ContainedApp[int]):
     def __init__(self, team: Team, *, me: str, read_only: bool = False, reader: StoreReader | None = None) -> None:
         super().__init__(ansi_color=native_colours())
         self.team, self.reader = team, reader or StoreReader(team, me)
+        team.look_wait = LOCK_WAIT
         self._pace = Pace()
         self._reading = self._again = self._urgent = self._has_read = False
         self._later: dict[str, TimerHandle] = {}

@@ -161,7 +161,7 @@ class StoreReader:
     def _update(self, snapshot: Snapshot) -> View:
         if self._board is None:
             self._board = Projection(self._me)
-        seen = replace(snapshot, problems=(*snapshot.problems, *self._harm)) if self._harm else snapshot
+        seen = replace(snapshot, problems=(*snapshot.problems, *self._harm), beyond=self._team.beyond())
         history = self._past.messages if self._past is not None else ()
         now, began = self._team.clock(), process_time()
         view = self._board.update(seen, now, history, complete=self._complete)

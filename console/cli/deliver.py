@@ -16,7 +16,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
 from team_console.store.service.deliveries import Remedy, treat
-from team_console.store.service.maintenance import FREED_MB, clear, forecast
+from team_console.store.service.maintenance import clear, forecast
 
 if TYPE_CHECKING:
     from team_console.store.service.maintenance import Cleared
@@ -167,7 +167,11 @@ def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
     if cleared.archives:
         lines.append(f"deleted for good: {counted(cleared.archives, 'archived message')}")
     removed = {"messages_deleted": cleared.deleted, "deleted_statuses": dict(cleared.statuses)}
-    left = {"messages_kept": cleared.kept, "archived_deleted": cleared.archives, "disk_space_freed_mb": FREED_MB}
+    left = {
+        "messages_kept": cleared.kept,
+        "archived_deleted": cleared.archives,
+        "disk_space_freed_mb": cleared.freed_mb,
+    }
     more = cleared.refused_json
     call.show({"success": True, "action": "clear", "dry_run": dry_run, **removed, **left, **more}, *lines)
     return 0

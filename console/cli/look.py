@@ -105,20 +105,24 @@ FIND = arg(
 _PAUSE = 0.05
 
 
-def watched(team: Team) -> Snapshot:
+def watched(team: Team, *, whole: bool = False) -> Snapshot:
     """Return the team as it is now. A lock that is held is watched for a second, to tell one that blocks from a
     write.
 
     What counts is the moment of the last look, not now: a look on a busy machine is old when it is there.
+
+    Args:
+        whole: Read all of a large table.
     """
-    snapshot = team.snapshot()
+    look = team.whole if whole else team.snapshot
+    snapshot = look()
     first, until = snapshot.holder, time.monotonic() + 2 * LONG_WRITE
     while (holder := snapshot.holder) is not None and first is not None and time.monotonic() < until:
         is_same = (holder.pid, holder.since) == (first.pid, first.since)
         if not is_same or is_in_the_way(holder, snapshot.taken_at):
             break
         time.sleep(_PAUSE)
-        snapshot = team.snapshot()
+        snapshot = look()
     return snapshot
 
 
@@ -353,7 +357,7 @@ def do_requests(call: Call) -> int:
     options = call.options
     snapshot = call.snapshot()
     archived = 0 if options.only_open else ARCHIVED
-    view = view_of_team(call.team, snapshot, me=call.actor, archived=archived)
+    view = view_of_team(call.team, snapshot, me=call.actor, archived=archived, counted=False)
     now = view.now
     rows = [
         row for row in view.requests if (row.is_open or not options.only_open) and options.kind in (None, str(row.kind))
@@ -564,7 +568,8 @@ def do_inbox(call: Call) -> int:
     else:
         nothing = f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue"
     records = [dict(message.record) for message in marked(call.team, messages)]
-    listed = {"agent": agent, "messages": records, "count": len(records)}
+    more = view.unlisted.get(agent, 0) if not call.options.unanswered else 0
+    listed = {"agent": agent, "messages": records, "count": len(records), **({"more": more} if more else {})}
     rows = [
         (
             *("read" if agent in message.read_by else message.status, message.priority),
@@ -574,6 +579,9 @@ def do_inbox(call: Call) -> int:
         for message in messages
     ]
     print_rows(call, listed, view.snapshot, "STATUS  PRIORITY  AGE  FROM  TYPE  ID  SUMMARY", rows, nothing)
+    if more:
+        take = f"team-console receive --agent {agent} --delivered"
+        call.note(f"and {counted(more, 'message')} delivered earlier and not acknowledged; take them with: {take}")
     return 0
 
 
@@ -753,7 +761,7 @@ def do_check(call: Call) -> int:
     from team_console.console.clients.gate import gate_problems  # 20 ms, and only here
 
     healed = _repaired(call)
-    snapshot = watched(call.team)
+    snapshot = watched(call.team, whole=True)
     broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
     truth = assess(snapshot, call.team.clock())
     locked = truth.reason(State.LOCKED)  # everything else that is the matter is a finding already

@@ -510,6 +510,8 @@ class InboxOfJson(DoubtfulJson):
     agent: str
     messages: list[Stored]
     count: int
+    more: NotRequired[int]
+    """messages delivered earlier and not acknowledged, of a large table that is read in part"""
 
 
 class CallJson(TypedDict):

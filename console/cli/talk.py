@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call, content, is_terminal, split_names, unheard_kind
 from team_console.console.cli.main import agent, arg, flag, seconds, verb
+from team_console.store.contract.team import COUNTED
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
-from team_console.store.model.safe import counted, first_of
+from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import default_recipients
 from team_console.store.protocol.kinds import filled
 from team_console.store.service.inbox import acknowledge, receive
@@ -221,7 +222,10 @@ def _name_delivered(call: Call, received: Received) -> None:
     if not left or call.options.delivered:
         return
     names = [f"{message.message_id} from {message.sender}" for message in left]
-    call.note(f"delivered and not acknowledged: {len(left):,} ({first_of(names, _NAMED)})")
+    number = received.unacknowledged
+    named = ", ".join(names[:_NAMED]) + (f" and {number - _NAMED:,} more" if number > _NAMED else "")
+    more = " or more" if number >= COUNTED else ""
+    call.note(f"delivered and not acknowledged: {number:,}{more} ({named})")
     take = f"team-console receive --agent {received.agent} --delivered"
     call.note(f"  They count as unread. Read them with: {take}")
 

@@ -189,6 +189,18 @@ class LockHolder(Struct, frozen=True):
     alive: bool | None
 
 
+class Beyond(Struct, frozen=True):
+    """How many messages are over, those included that a snapshot leaves out.
+
+    Attributes:
+        statuses: Status -> number of messages.
+        delivered: Agent -> how many were delivered to it alone that it did not acknowledge, and since when.
+    """
+
+    statuses: Mapping[str, int] = {}
+    delivered: Mapping[str, tuple[int, datetime | None]] = {}
+
+
 class Snapshot(Struct, frozen=True):
     """The team at one moment, read without a lock. Unchanged messages are the same objects as before.
 
@@ -206,6 +218,7 @@ class Snapshot(Struct, frozen=True):
         dropped: Messages that somebody who cannot lock put beside the queue; the next write takes them in.
         archives: Another number whenever another program changed archives: `Team.history` may tell something else.
         notes: As `Team.session_notes`.
+        beyond: Counts of what is over, where somebody asked for them and `messages` has not all of it.
     """
 
     revision: str
@@ -222,6 +235,7 @@ class Snapshot(Struct, frozen=True):
     dropped: tuple[Message, ...] = ()
     archives: int = 0
     notes: tuple[Message, ...] = ()
+    beyond: Beyond | None = None
 
     @property
     def now(self) -> datetime:
@@ -316,6 +330,10 @@ class AuditLine(Struct, frozen=True):
     seal: LineSeal = LineSeal.UNKNOWN
 
 
+COUNTED = 1_000
+"""So many messages that were delivered to an agent are counted when it asks for its mail; it may be more."""
+
+
 class Addressed(Struct, frozen=True):
     """Live messages for one agent, found without a lock.
 
@@ -324,12 +342,14 @@ class Addressed(Struct, frozen=True):
         is_empty: Whether the queue holds no message at all, for nobody.
         damaged: Entries of the queue that cannot be read, so that nobody knows whom they are for.
         is_complete: Whether nothing is missing or damaged for certain: one of us left the queue as it is.
+        pushed: How many were delivered to it and not acknowledged, where `messages` has only some; else None.
     """
 
     messages: tuple[Message, ...] = ()
     is_empty: bool = False
     damaged: int = 0
     is_complete: bool = False
+    pushed: int | None = None
 
 
 class Team(ABC):
@@ -344,6 +364,8 @@ class Team(ABC):
     clock: Clock
     kind: str
     """`yaml`, `sql` or `memory`."""
+    look_wait: float = 10.0
+    """Seconds that a look waits for a store which another program keeps to itself (decision D7)."""
     writes_in_pieces: bool = False
     """Whether a write costs what it changes, so that a long job lets others in between two of its pieces."""
 
@@ -367,6 +389,18 @@ class Team(ABC):
         Its time grows with all that lies there, so only what looks at every message asks for it.
         """
         return self.snapshot()
+
+    def beyond(self) -> Beyond | None:
+        """Count what is over; None where a `snapshot` has all of it, or it cannot be read. Never raises."""
+        return None
+
+    def older(self, *, cursor: str | None = None, limit: int = 200) -> Page:
+        """As `history`, with what is over and of which a `snapshot` has only the newest, where it leaves any out."""
+        return self.history(cursor=cursor, limit=limit)
+
+    def used_bytes(self) -> int:
+        """Return how many bytes of the disk hold something; 0 where that is not known."""
+        return 0
 
     def obstacle(self) -> str:
         """Return why this process may not write here now, as a sentence; empty when nothing is known to forbid it.

@@ -97,6 +97,7 @@ class Received(Struct, frozen=True):
         may_change_by_itself: Whether something can come to wait without anybody writing: a lease that ends, or
             what is not known because it took a lock to look.
         is_complete: Whether that look showed, too, that no message is missing or damaged.
+        unacknowledged: How many were pushed and not acknowledged, of which `delivered` may have only some.
     """
 
     agent: str
@@ -107,6 +108,7 @@ class Received(Struct, frozen=True):
     damaged: int = 0
     may_change_by_itself: bool = True
     is_complete: bool = False
+    unacknowledged: int = 0
 
     @property
     def count(self) -> int:

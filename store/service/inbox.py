@@ -26,7 +26,7 @@ from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, Received, receipt
 from team_console.store.service.compaction import tidy
-from team_console.store.service.writing import check_known, mark_as_read
+from team_console.store.service.writing import check_known, is_settled, mark_as_read
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -334,10 +334,13 @@ def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None
     """Return the result without a message, when the look proves that nothing waits; else None."""
     if wanted.among(look.messages, team.clock(), {}):
         return None
+    if wanted.delivered and look.pushed is not None:
+        return None
     named = any(wanted.agent in message.recipients for message in look.messages)
-    if not named:
+    # guard: empty-look-reads-nothing
+    if not named and not is_settled(team.config(), wanted.agent):
         check_known(readable(team.snapshot()), [wanted.agent], has_written=True)
-    result = _received(wanted, (), look.messages, is_empty=look.is_empty, damaged=look.damaged)
+    result = _received(wanted, (), look.messages, is_empty=look.is_empty, damaged=look.damaged, pushed=look.pushed)
     changing = any(message.status == Status.CLAIMED for message in look.messages)
     return replace(result, may_change_by_itself=changing, is_complete=look.is_complete)
 
@@ -383,7 +386,9 @@ def _receive(
         return resolve_outcome(caller, UnresolvedTakeError(error, unsure, tx.config))
     stay = [Problem("ROW_REFUSED", "warning", one, f"{one} stays: {why}") for one, why in refused.items()]
     messages, notices = marked_as_taken(caller.team, taken, tx.config), (*tx.notices, *stay)
-    return _received(wanted, messages, rest, is_empty=not rest, notices=notices, damaged=tx.damaged)
+    pushed = look.pushed if look is not None else None
+    received = _received(wanted, messages, rest, is_empty=not rest, notices=notices, damaged=tx.damaged, pushed=pushed)
+    return replace(received, is_complete=look is not None and look.is_complete)
 
 
 def read_message(caller: Caller, *, agent: str, message_id: str) -> Receipt:
@@ -500,6 +505,7 @@ def _received(
     is_empty: bool,
     notices: tuple[Problem, ...] = (),
     damaged: int = 0,
+    pushed: int | None = None,
 ) -> Received:
     """Return the result, with the sentence of seed 000; `live` holds at least what was for the agent before."""
     agent = wanted.agent
@@ -509,4 +515,7 @@ def _received(
         status = "No messages in queue" if is_empty else f"No pending messages for {agent}"
     ids = set(ids_of(taken))
     left = tuple(message for message in wanted.pushed(live) if message.message_id not in ids)
-    return Received(agent, tuple(taken), status, notices, left, damaged)
+    unacknowledged = len(left)
+    if pushed is not None and not wanted.delivered:
+        unacknowledged = max(unacknowledged, pushed)
+    return Received(agent, tuple(taken), status, notices, left, damaged, unacknowledged=unacknowledged)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
-from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -31,9 +30,6 @@ _ENDED_AT: Mapping[str, tuple[str, ...]] = {
     Status.FAILED: ("ended_at",),
 }
 """Status -> what tells when the message came to it, best first; an expired one has had its time by its age."""
-FREED_MB = 0.0
-"""Disk space freed (seed 003's `disk_space_freed_mb`): what leaves the queue stands in the archives, and a database
-keeps the pages of what is deleted from them for what comes next."""
 
 
 class Cleared(Struct, frozen=True):
@@ -44,12 +40,14 @@ class Cleared(Struct, frozen=True):
         kept: Old messages that stay, because an open request or the roster rests on them.
         archives: Archived messages that were deleted for good.
         refused: Id of each old message that the table does not let go -> why.
+        freed_mb: Megabytes that hold nothing any more; what leaves the queue for the archives frees none.
     """
 
     statuses: Mapping[str, int] = {}
     kept: int = 0
     archives: int = 0
     refused: Mapping[str, str] = {}
+    freed_mb: float = 0.0
 
     @property
     def refused_json(self) -> FieldDict:
@@ -81,6 +79,7 @@ def clear(
     Raises:
         TeamError: `INVALID_FIELD` for a negative age, `NOT_PERMITTED` when this team keeps its archives.
     """
+    used = caller.team.used_bytes()
     old = _over(readable(caller.team.whole()), older_than_days, recipient)
     cleared: list[Message] = []
     kept: list[str] = []
@@ -123,11 +122,12 @@ def clear(
         count = {"messages_deleted": len(cleared)}
         raise error.after(f"{counted(len(cleared), 'message')} left the queue", **count) from error
     statuses = dict(Counter(message.status for message in cleared))
-    done = Cleared(statuses, len(kept), refused=dict(refused.rows))
-    if not delete_archived:
-        return done
-    before = caller.team.clock() - timedelta(days=caller.team.config().delete_archived_after_days)
-    return replace(done, archives=caller.team.delete_archived(before=before, actor=caller.actor, wait=caller.wait))
+    archives = 0
+    if delete_archived:
+        before = caller.team.clock() - timedelta(days=caller.team.config().delete_archived_after_days)
+        archives = caller.team.delete_archived(before=before, actor=caller.actor, wait=caller.wait)
+    freed = round(max(0, used - caller.team.used_bytes()) / 1e6, 1)
+    return Cleared(statuses, len(kept), archives, dict(refused.rows), freed)
 
 
 def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:

@@ -120,7 +120,7 @@ class _Migration:
 
     def run(self) -> Migrated:
         """Queue first: an id that is only archived in the target could not be added any more."""
-        snapshot = readable(self._source.snapshot())
+        snapshot = readable(self._source.whole())
         stay = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
         self._done.warnings += [f"not copied: {problem.place}: {problem.message}" for problem in stay]
         self._done.warnings += [f"the settings: not copied: {problem.message}" for problem in snapshot.config.problems]
@@ -234,6 +234,7 @@ class _Migration:
     def _drop_gone(self, live: set[str]) -> None:
         """Remove from the target what left the source's queue since an earlier run, once its archive is there."""
         with self._caller.transaction("migrate") as tx:
+            tx.read_whole()
             gone = [
                 message for message in tx.everything() if message.message_id not in live and tx.is_archived(message)
             ]
@@ -250,7 +251,7 @@ class _Migration:
         return sorted(name for name in names if is_name(name) and name != ALL)
 
     def _compare(self, live: Sequence[Message], archives: Mapping[str, Sequence[Message]]) -> None:
-        target = {message.message_id for message in readable(self._target.snapshot()).messages}
+        target = {message.message_id for message in readable(self._target.whole()).messages}
         archived = {record.message_id for record in _history(self._target, None)}
         missing = [message.message_id for message in live if message.message_id not in target | archived]
         for name, messages in archives.items():

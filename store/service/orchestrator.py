@@ -19,10 +19,10 @@ from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_o
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Delivered
 from team_console.store.service.inbox import readable
-from team_console.store.service.maintenance import DEFAULT_DAYS, FREED_MB, clear
+from team_console.store.service.maintenance import DEFAULT_DAYS, clear
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
-from team_console.store.service.writing import check_known
+from team_console.store.service.writing import check_known, is_settled
 
 COMMAND = "route-inter-agent-messages"
 """The command of seed 003, also accepted as `orchestrator.route-inter-agent-messages`."""
@@ -95,7 +95,7 @@ def route(caller: Caller, document: Any, *, check_sender: Callable[[str], None] 
     asked = _understand(document)
     if asked.sender is not None:
         check_sender(asked.sender)
-    if asked.recipient is not None:
+    if asked.recipient is not None and not is_settled(caller.team.config(), asked.recipient):
         check_known(readable(caller.team.snapshot()), [asked.recipient])
     return _ACTIONS[asked.action](caller, asked)
 
@@ -182,13 +182,15 @@ def _waiting(caller: Caller, recipient: str, asked: _RouteRequest) -> list[Messa
     if not caller.team.read_only and caller.team.has_trail:
         try:
             with caller.transaction("poll") as tx:
-                waiting = _on_their_way(tx.everything(), recipient)
+                waiting = _on_their_way(tx.select(recipient=recipient, statuses=ON_ITS_WAY), recipient)
                 tx.record("poll", recipient=recipient, pending=len(waiting), **asked.trace)
             return waiting
         except TeamError as error:
             if error.code not in (Code.READ_ONLY, Code.NOT_PERMITTED):
                 raise
-    return _on_their_way(readable(caller.team.snapshot()).messages, recipient)
+    look = caller.team.addressed(recipient)
+    messages = look.messages if look is not None else readable(caller.team.snapshot()).messages
+    return _on_their_way(messages, recipient)
 
 
 def _on_their_way(messages: Any, recipient: str) -> list[Message]:
@@ -242,9 +244,8 @@ def _delivered_one(caller: Caller, asked: _RouteRequest, message_id: str, done: 
             recipient=attempt.recipient,
             retry_count=retries_of(tried),  # those made or ordered so far (003-b)
         )
-    message = next(
-        (message for message in readable(caller.team.snapshot()).messages if message.message_id == message_id), None
-    )
+    with caller.transaction("look") as tx:
+        message = tx.get(message_id)
     if message is None:
         raise TeamError(Code.INVALID_FIELD, f"no message {message_id} in the queue", "It may have been archived.")
     if message.status != Status.DELIVERED:
@@ -299,7 +300,7 @@ def _clear(caller: Caller, asked: _RouteRequest) -> FieldDict:
         "success": True,
         "action": asked.action,
         "messages_deleted": cleared.deleted,
-        "disk_space_freed_mb": FREED_MB,
+        "disk_space_freed_mb": cleared.freed_mb,
         "deleted_statuses": dict(cleared.statuses),
         **cleared.refused_json,
     }

@@ -112,7 +112,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
             )
         warnings += not_listening(tx, recipients)
         if ALL in draft.to:
-            warnings += left_out_words(left_out(tx.config, tx.everything()))
+            warnings += left_out_words(() if tx.config.declared else left_out(tx.config, tx.everything()))
         if not repeated:
             warnings += advise(tx, messages)
             if draft.type == "broadcast":

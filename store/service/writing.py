@@ -162,6 +162,11 @@ def current_members(tx: Transaction) -> list[str]:
     return list(members(tx.config, tx.everything()))
 
 
+def is_settled(config: TeamConfig, name: str) -> bool:
+    """Return whether the settings alone tell that this is a name one may use: it is in them, or they name nobody."""
+    return not config.declared or name in config.agents or name in (USER, config.lead)
+
+
 def check_known(state: TeamState, names: Iterable[str], *, has_written: bool = False) -> None:
     """Refuse names that are on no roster. A team that declares none has nothing to check against.
 
@@ -172,8 +177,8 @@ def check_known(state: TeamState, names: Iterable[str], *, has_written: bool = F
         TeamError: `AGENT_NOT_FOUND`, with the nearest name.
     """
     config = state.config
-    unknown = [name for name in names if name not in config.agents and name not in (USER, config.lead)]
-    if not unknown or not config.declared:
+    unknown = [name for name in names if not is_settled(config, name)]
+    if not unknown:
         return
     live = state.everything()
     if has_written:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
+from team_console.store.contract.team import Beyond
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
@@ -91,18 +92,30 @@ class AgentInbox(Struct):
 
     Attributes:
         unread: What it has not read; pushed and not acknowledged is not read (D19).
+        more: How much else was pushed to it and not acknowledged, which is only counted.
+        since: Since when.
     """
 
     unread: list[PlacedMessage] = []
     read: list[PlacedMessage] = []
+    more: int = 0
+    since: datetime | None = None
 
     def __len__(self) -> int:
-        return len(self.unread) + len(self.read)
+        return len(self.unread) + len(self.read) + self.more
 
     @property
     def oldest_unread(self) -> datetime | None:
         """Creation time of the oldest message it has not read, None when there is none or it is unknown."""
-        return self.unread[0].moment if self.unread else None
+        first = self.unread[0].moment if self.unread else None
+        return min((moment for moment in (first, self.since) if moment is not None), default=None)
+
+    def count(self, beyond: Beyond | None, name: str) -> None:
+        """Count what was delivered to `name` and is in no snapshot."""
+        number, since = beyond.delivered.get(name, (0, None)) if beyond is not None else (0, None)
+        listed = sum(entry.message.status == Status.DELIVERED for entry in self.unread)
+        if number > listed:
+            self.more, self.since = number - listed, since
 
     def messages(self, ranks: Mapping[str, int]) -> Sequence[Message]:
         """List what it has not read by urgency and age, then the rest newest first; `ranks` are the team's own."""
@@ -110,7 +123,7 @@ class AgentInbox(Struct):
         return tuple([entry.message for entry in (*urgent, *reversed(self.read))])
 
 
-def inboxes(live: Iterable[PlacedMessage], everybody: Set[str]) -> dict[str, AgentInbox]:
+def inboxes(live: Iterable[PlacedMessage], everybody: Set[str], beyond: Beyond | None = None) -> dict[str, AgentInbox]:
     """Sort the messages into the inboxes of their recipients.
 
     Notes that a member's client makes for the roster are in no inbox.
@@ -118,6 +131,7 @@ def inboxes(live: Iterable[PlacedMessage], everybody: Set[str]) -> dict[str, Age
     Args:
         live: The queue, in order.
         everybody: Who `all` is.
+        beyond: Counts of what is over.
     """
     found: dict[str, AgentInbox] = {}
     for entry in live:
@@ -130,6 +144,8 @@ def inboxes(live: Iterable[PlacedMessage], everybody: Set[str]) -> dict[str, Age
         for name in names:
             inbox = found.setdefault(name, AgentInbox())
             (inbox.unread if message.is_unread_by(name) else inbox.read).append(entry)
+    for name in (*found, *(beyond.delivered if beyond is not None else ())):
+        found.setdefault(name, AgentInbox()).count(beyond, name)
     return found
 
 

@@ -100,7 +100,7 @@ def search(
     cursor: str | None = None
     scanned = 0
     while True:
-        read = team.history(cursor=cursor, limit=page)
+        read = team.older(cursor=cursor, limit=page) if live else team.history(cursor=cursor, limit=page)
         cursor = read.cursor
         border = min(map(when_created, read.messages), default=EARLIEST) if cursor is not None else EARLIEST
         batch = [message for message in read.messages if message.message_id not in ids]

@@ -132,7 +132,10 @@ class Projection:
         if not config.declared:
             named = (entry.message.recipients for entry in live if entry.message.type != SESSION)
             everybody |= {*seen.written, *chain.from_iterable(named)} - {ALL}
-        boxes = inboxes(by_age, everybody)
+        boxes = inboxes(by_age, everybody, snapshot.beyond)
+        counts = Counter(entry.message.status for entry in live)
+        for status, number in snapshot.beyond.statuses.items() if snapshot.beyond is not None else ():
+            counts[status] = max(counts[status], number)
         delivered = deliveries(by_age, now)
         roles = {**team.gone, **team.roles}
         facts = Facts(
@@ -177,7 +180,8 @@ class Projection:
             failed=facts.failed,
             batches=facts.sprint.batches,
             lifecycles=facts.lifecycles,
-            counts=dict(sorted(Counter(entry.message.status for entry in live).items())),
+            counts=dict(sorted(counts.items())),
+            unlisted={name: box.more for name, box in boxes.items() if box.more},
             findings=findings(facts, rows, by),
             unanswered=facts.unanswered,
             stale=not snapshot.is_known,

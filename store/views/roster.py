@@ -76,7 +76,7 @@ def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str
         plan_mode_required=facts.config.agent(name).plan_mode_required,
         stranger=facts.config.declared and role is None and name not in (USER, facts.config.lead),
         looks_like=looks_like,
-        unread=len(inbox.unread),
+        unread=len(inbox.unread) + inbox.more,
         total=len(inbox),
         oldest_unread=inbox.oldest_unread,
         dropped=sum(message.is_addressed_to(name) for message in facts.dropped),

@@ -277,6 +277,7 @@ class View(Struct, frozen=True):
         now: The moment states were judged at.
         me: The identity whose needs `attention` lists.
         inboxes: Agent -> its live messages, most urgent unread first, then the read ones newest first.
+        unlisted: Agent -> how many messages were delivered to it and not acknowledged beside those in `inboxes`.
         requests: Open first (oldest first), then answered (newest first).
         failed: Those of the deliveries that were given up; the same object while none of them changed.
         counts: Live messages by status.
@@ -291,6 +292,7 @@ class View(Struct, frozen=True):
     snapshot: Snapshot
     roster: tuple[RosterRow, ...] = ()
     inboxes: Mapping[str, Sequence[Message]] = {}
+    unlisted: Mapping[str, int] = {}
     requests: tuple[RequestRow, ...] = ()
     attention: tuple[ActionItem, ...] = ()
     deliveries: Sequence[DeliveryRow] = ()

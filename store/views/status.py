@@ -259,16 +259,22 @@ def view_of_team(
     me: str,
     archived: int = ARCHIVED,
     thorough: bool = False,
+    counted: bool = True,
 ) -> View:
     """Return the view of `me`. A request that is open is in the queue with everything said about it, so `archived=0`
     is enough for what waits. A `thorough` look reads the attachments, too, and has a finding when it did not reach
     back to the beginning.
+
+    Args:
+        counted: Count what is over and not read, which costs a look at an index.
     """
     known = past(team, limit=archived)
     rest: tuple[Problem, ...] = (unseen(known),) if thorough and known.more else ()
     if thorough:
         rest += tuple(attachment_problems(team, (*snapshot.messages, *known.messages)))
-    seen = replace(snapshot, problems=tuple(dict.fromkeys((*snapshot.problems, *known.problems, *rest))))
+    beyond = team.beyond() if counted and snapshot.is_known else None
+    problems = tuple(dict.fromkeys((*snapshot.problems, *known.problems, *rest)))
+    seen = replace(snapshot, problems=problems, beyond=beyond)
     return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete)
 
 

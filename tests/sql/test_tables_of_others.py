@@ -417,3 +417,18 @@ def test_an_error_of_the_database_spends_no_try_and_blames_no_row(
     row = table.stored()["m2"]
     assert (row["status"], row["retry_count"], row["error_message"]) == ("pending", 0, None)
     assert [problem.code for problem in caller.team.snapshot().problems] == []
+
+
+def test_clearing_says_what_it_freed_and_no_more(tmp_path: Path, opened: Open, clock: FakeClock) -> None:
+    place = str(tmp_path / "team.db")
+    create_database(place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    caller = Caller(opened(place, clock=clock), "ceo")
+    for number in range(40):
+        send(caller, to="architect", summary="Five words are in here", content=f"{number} " + "x" * 20_000)
+    deliver(caller)
+    clock.advance(40 * 86400)
+    moved = maintenance.clear(caller)
+    assert (moved.deleted, moved.freed_mb) == (40, 0.0)  # what left the table stands in the archives
+    gone = maintenance.clear(caller, delete_archived=True)
+    assert gone.archives == 40
+    assert gone.freed_mb >= 0.5

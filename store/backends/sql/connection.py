@@ -205,6 +205,10 @@ class Connection(ABC):
         """
 
     @abstractmethod
+    def indexes(self, table: str) -> frozenset[str]:
+        """Return the names of the indexes of a table."""
+
+    @abstractmethod
     def triggers(self, table: str) -> list[str]:
         """Return the names of the triggers that other programs put on the table."""
 

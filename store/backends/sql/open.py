@@ -11,6 +11,7 @@ from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.sql.schema import CREATE_MESSAGES, create_ours, find_shape
 from team_console.store.backends.sql.settings import stored_settings, write_settings
 from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.backends.sql.window import make_indexes
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 
@@ -56,6 +57,8 @@ def create_database(location: str, settings: str) -> bool:
                 connection.change(CREATE_MESSAGES.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
             team.begin_writing(connection, wait=10.0, label="create")
             create_ours(connection)
+            if (shape := find_shape(connection)) is not None:
+                make_indexes(connection, shape)
             is_new = stored_settings(connection) is None
             if is_new:
                 write_settings(connection, settings)

@@ -128,6 +128,14 @@ class PostgresConnection(Connection):
         """See `Connection.references`: the server names the table."""
         return []
 
+    def indexes(self, table: str) -> frozenset[str]:
+        """See `Connection.indexes`."""
+        wanted = """
+            SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+            WHERE indrelid = to_regclass(:table) AND indisvalid
+        """
+        return frozenset(name for (name,) in self.rows(wanted, {"table": table}))
+
     def triggers(self, table: str) -> list[str]:
         """See `Connection.triggers`."""
         wanted = (

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from team_console.store.backends.sql.connection import Connection
 from team_console.store.backends.sql.rows import ROW_REFUSED, Row, RowEntry, read_row
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, Shape
+from team_console.store.backends.sql.window import LARGE, is_large, window
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.safe import first_of
@@ -90,16 +91,25 @@ class RowReader:
         self.reworded: set[str] = set()
         self.missing: frozenset[str] = frozenset()
 
-    def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> RowsState:
-        """Return everything as the connection sees it now. Hold `guard` from before the connection's view began.
+    def state(
+        self, connection: Connection, shape: Shape, *, progress: Progress | None = None, whole: bool = False
+    ) -> RowsState:
+        """Return what is read of the table as the connection sees it now.
+
+        Hold `guard` from before the connection's view began.
+
+        Args:
+            whole: Read all of a large table, too.
 
         Raises:
             InterruptedError: `progress` said to stop.
         """
         with self.guard:
             before, entries = self._state.entries, dict[str, RowEntry]()
-            for number, row in enumerate(_fetched(connection, shape, progress), start=1):
+            for number, row in enumerate(_fetched(connection, shape, progress, whole=whole), start=1):
                 key = row[0] if isinstance(row[0], str) and row[0] else f"\0{number}"
+                if key in entries:
+                    continue
                 entries[key] = self._entry(row, key, f"{MESSAGES} row {number}")
             if before.keys() != entries.keys() or any(before[key] is not entry for key, entry in entries.items()):
                 messages = in_order(entries.values())
@@ -112,6 +122,9 @@ class RowReader:
                 )
             self._known = dict(entries)
             gone = {key for key in before.keys() - entries.keys() if not key.startswith("\0")}
+            if gone:  # of a large table only a part is read, which moves on
+                stored = connection.rows_among(f"SELECT {shape.id} FROM {MESSAGES} WHERE {shape.id} IN", sorted(gone))
+                gone.difference_update(message_id for (message_id,) in stored)
             if gone and shape.has_ours:
                 archived = connection.rows_among(f"SELECT message_id FROM {ARCHIVE} WHERE message_id IN", sorted(gone))
                 gone.difference_update(message_id for (message_id,) in archived)
@@ -135,11 +148,12 @@ class RowReader:
         return entry
 
 
-def _fetched(connection: Connection, shape: Shape, progress: Progress | None) -> Iterator[Any]:
-    """Yield all rows in stored order, with the notes beside them."""
-    total = connection.scalar(f"SELECT count(*) FROM {MESSAGES}") if progress else 0
+def _fetched(connection: Connection, shape: Shape, progress: Progress | None, *, whole: bool) -> Iterator[Any]:
+    """Yield the rows, with the notes beside them; of a large table those of its `window`."""
+    in_part = not whole and is_large(connection)
+    total = LARGE if in_part else connection.scalar(f"SELECT count(*) FROM {MESSAGES}") if progress else 0
     read = 0
-    for chunk in connection.chunks(_CHUNK, shape.rows()):
+    for chunk in window(connection, shape) if in_part else connection.chunks(_CHUNK, shape.rows()):
         yield from chunk
         read += len(chunk)
         if progress is not None and not progress(read, total):

@@ -51,12 +51,14 @@ class RowWriter:
         Raises:
             RefusedRowsError: A row ended the transaction.
         """
-        groups: dict[tuple[str, ...], list[tuple[RowEntry, Message]]] = {}
+        groups: dict[tuple[str, ...], list[_Written]] = {}
         for entry, new in changes:
-            groups.setdefault(tuple(self._change(entry, new)[0]), []).append((entry, new))
+            written = self._fitted(entry, new)
+            groups.setdefault(tuple(written.columns), []).append(written)
         for names, group in groups.items():
-            for entry, new in group if self._all_at_once(names, group) else self._one_by_one(group):
-                self._note(entry, new.message_id, self._change(entry, new)[1])
+            taken = group if self._all_at_once(names, group) else self._one_by_one(group)
+            for written in taken:
+                self._note(written.entry, written.new.message_id, written.note)
 
     def remove(self, entries: Sequence[RowEntry]) -> None:
         """Delete rows with their notes.
@@ -77,49 +79,52 @@ class RowWriter:
             if _id_of(entry) not in self.refused:
                 self._note(entry, _id_of(entry), None)
 
-    def _change(self, entry: RowEntry, new: Message) -> tuple[FieldDict, str | None]:
+    def _fitted(self, entry: RowEntry, new: Message) -> _Written:
         columns, note = changed_row(entry, new, fitted=self.shape.fitted)
-        return {name: value for name, value in columns.items() if name in self.shape.types}, note
+        return _Written(entry, new, {name: value for name, value in columns.items() if name in self.shape.types}, note)
 
-    def _all_at_once(self, names: tuple[str, ...], group: Sequence[tuple[RowEntry, Message]]) -> bool:
+    def _all_at_once(self, names: tuple[str, ...], group: Sequence[_Written]) -> bool:
         if not names:
             return True
-        rows = [{**self._change(entry, new)[0], **_row_of(entry)} for entry, new in group]
+        rows = [{**written.columns, **_row_of(written.entry)} for written in group]
         return self._try(self.shape.change(names), rows, with_status="status" in names) is None
 
-    def _one_by_one(self, group: Sequence[tuple[RowEntry, Message]]) -> list[tuple[RowEntry, Message]]:
-        """Return those of the changes that the table took."""
+    def _one_by_one(self, group: Sequence[_Written]) -> list[_Written]:
+        """Return those of the changes that the table took, as it took them."""
         done = []
-        for entry, new in group:
-            refusal = self._write(entry, new)
-            if refusal is not None and not refusal.is_silent and self._stand_in(entry, new):
-                refusal = None
+        for wanted in group:
+            written = self._fitted(wanted.entry, wanted.new)  # what the table takes may have been learnt since
+            refusal = self._write(written)
+            if refusal is not None and not refusal.is_silent:
+                stand_in = self._stand_in(written)
+                written, refusal = (stand_in, None) if stand_in is not None else (written, refusal)
             # guard: refused-row-told
             if refusal is not None:
-                self.refused[_id_of(entry)] = refusal.why
+                self.refused[_id_of(written.entry)] = refusal.why
             else:
-                done.append((entry, new))
+                done.append(written)
         return done
 
-    def _stand_in(self, entry: RowEntry, new: Message) -> bool:
-        """Write what stands for a status that the table does not take; returns whether it takes that."""
-        if new.status not in STAND_INS or not self.shape.takes(new.status):
-            return False
-        before = self.shape
-        self.shape = replace(before, refused={*before.refused, new.status})
-        # guard: stand-in-status
-        if self._write(entry, new) is not None:
-            self.shape = before
-            return False
-        self.learned.add(new.status)
-        return True
-
-    def _write(self, entry: RowEntry, new: Message) -> _Refusal | None:
-        columns, _ = self._change(entry, new)
-        if not columns:
+    def _stand_in(self, wanted: _Written) -> _Written | None:
+        """Write what stands for a status that the table does not take; None where it does not take that, either."""
+        status = wanted.new.status
+        if status not in STAND_INS or not self.shape.takes(status):
             return None
-        row = {**columns, **_row_of(entry)}
-        return self._try(self.shape.change(columns), [row], with_status="status" in columns)
+        before = self.shape
+        self.shape = replace(before, refused={*before.refused, status})
+        written = self._fitted(wanted.entry, wanted.new)
+        # guard: stand-in-status
+        if self._write(written) is not None:
+            self.shape = before
+            return None
+        self.learned.add(status)
+        return written
+
+    def _write(self, written: _Written) -> _Refusal | None:
+        if not written.columns:
+            return None
+        row = {**written.columns, **_row_of(written.entry)}
+        return self._try(self.shape.change(written.columns), [row], with_status="status" in written.columns)
 
     def _try(self, statement: str, rows: Sequence[Fields], *, with_status: bool = False) -> _Refusal | None:
         """Execute it for each row, all or none; returns why the table does not take it, None when it did.
@@ -189,6 +194,15 @@ class RowWriter:
 
     def _words(self, error: Exception) -> str:
         return f"{MESSAGES} refuses it: {' '.join(str(error).split()):.{_LONGEST}}"
+
+
+class _Written(NamedTuple):
+    """A row, what it is to be, and the columns and the note that make it so in this table."""
+
+    entry: RowEntry
+    new: Message
+    columns: FieldDict
+    note: str | None
 
 
 class _Refusal(NamedTuple):

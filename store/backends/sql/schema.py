@@ -12,7 +12,7 @@ from team_console.store.backends.sql.connection import Column, Connection, Relat
 from team_console.store.backends.sql.rows import COLUMNS, STAND_INS
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import FieldDict, Fields, Status
+from team_console.store.model.message import FieldDict, Fields
 from team_console.store.model.names import spellings, word_for
 
 MESSAGES = "agent_message"
@@ -82,20 +82,12 @@ _INDEXES = {
 """Name of a table -> name of an index -> its columns."""
 IS_GROUP = "replace(recipient, ',', '') <> recipient"
 """Whether a row is for several, in words that both databases take for an index."""
-_WAITING = {
-    "team_console_waiting": ("recipient", "(recipient, status)"),
-    "team_console_groups": ("recipient", f"(status) WHERE {IS_GROUP}"),
-    "team_console_kinds": ("message_type", "(message_type)"),
-}
-"""Name of an index of `agent_message` -> a column that it needs, and what it is of."""
 CHANGED = ("42P01", "42703")
 """SQLSTATE of a table or a column that is not there any more."""
 NO_RIGHT = "42501"
 """SQLSTATE of a refusal for want of a right."""
 HIDDEN = "this role may not read tables of team-console: settings, archives and the audit trail cannot be seen"
 GRANT = f"Let its owner run: GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(OURS)} TO the role;"
-_MAY_NOT = "42"
-"""How the SQLSTATE of a refusal begins."""
 
 
 class Numbers(Struct, frozen=True):
@@ -167,14 +159,13 @@ def _last_arrival(connection: Connection) -> int:
 
 
 def create_ours(connection: Connection) -> None:
-    """Make our own tables and the index for waiting messages; what is there stays as it is."""
+    """Make our own tables; what is there stays as it is."""
     there = connection.tables(OURS)
     for table, columns in OURS.items():
         if table not in there:  # IF NOT EXISTS asks for the right to make tables even where there is one
             connection.change(f"CREATE TABLE {table} ({columns.format(blob=connection.blob)})")
             for index, indexed in _INDEXES.get(table, {}).items():
                 connection.change(f"CREATE INDEX {index} ON {table} ({indexed})")
-    _index_waiting(connection)
     if connection.first(f"SELECT id FROM {STATE}") is None:
         empty = {"id": 1, "arrivals": 0, "audit_seq": 0, "audit_hash": "", "changed_at": ""}
         connection.change(insert(STATE, empty), empty)
@@ -193,21 +184,6 @@ def check_version(text: str | None) -> None:
         return
     what = f"the team's tables are of version {text}, this team-console knows version {VERSION}"
     raise TeamError(Code.STORE_UNREADABLE, what, "Update team-console on this machine.", newer=True)
-
-
-def _index_waiting(connection: Connection) -> None:
-    """Only its owner may index a table; without the index everything works, if slower."""
-    connection.change("SAVEPOINT waiting")
-    try:
-        columns = {column.name for column in connection.columns(MESSAGES)}
-        for name, (needed, indexed) in _WAITING.items():
-            if needed in columns:
-                connection.change(f"CREATE INDEX IF NOT EXISTS {name} ON {MESSAGES} {indexed}")
-    except connection.error as error:
-        if not str(getattr(error, "sqlstate", "")).startswith(_MAY_NOT):
-            raise
-        connection.change("ROLLBACK TO SAVEPOINT waiting")
-    connection.change("RELEASE SAVEPOINT waiting")
 
 
 # `agent_message` as it is found: other programs may have made it with more or fewer columns, and of other types.
@@ -246,6 +222,7 @@ class Shape(Struct, frozen=True):
         is_strict: Whether values are read and written as text with a cast (PostgreSQL).
         required: Those of the columns we know that take no NULL.
         filled: Columns we do not know that take no NULL and get no value by themselves -> what a new row has there.
+        numeric_moments: Columns for times that hold numbers.
         words: The only statuses the column can hold, of an enumeration; None for any other type.
         refused: Statuses that the table was seen to refuse, as by a CHECK.
     """
@@ -257,6 +234,7 @@ class Shape(Struct, frozen=True):
     hidden: bool = False
     required: frozenset[str] = frozenset()
     filled: Mapping[str, Any] = MappingProxyType({})
+    numeric_moments: frozenset[str] = frozenset()
     words: frozenset[str] | None = None
     refused: AbstractSet[str] = frozenset()
 
@@ -293,9 +271,13 @@ class Shape(Struct, frozen=True):
             return created if name in _MOMENTS and created is not None else _empty(self.types[name])
         return value
 
+    def can_hold(self, status: str) -> bool:
+        """Return whether the type of the column can hold this status."""
+        return self.words is None or status in self.words
+
     def takes(self, status: Any) -> bool:
         """Return whether a row can have this status, as far as is known."""
-        return status not in self.refused and (self.words is None or status in self.words)
+        return status not in self.refused and self.can_hold(status)
 
     def has_status(self, statuses: Iterable[str], name: str = "status") -> tuple[str, Values]:
         """Return the condition for rows that have one of these statuses, or what stands for it, with its values."""
@@ -303,19 +285,6 @@ class Shape(Struct, frozen=True):
         wanted |= {STAND_INS[status] for status in wanted if status in STAND_INS}
         some, values = listed(name, sorted(wanted if self.words is None else wanted & self.words))
         return f"status IN {some}", values
-
-    def is_unread(self) -> str:
-        """Return the condition for rows that nobody has read for certain."""
-        if self.words is not None and Status.READ not in self.words:
-            return "1 = 1"
-        return f"(status IS NULL OR status <> '{Status.READ}')"
-
-    @property
-    def numeric_moments(self) -> frozenset[str]:
-        """Columns for times that hold numbers."""
-        return frozenset(
-            name for name in _MOMENTS if any(word in self.types.get(name, "").lower() for word in _COUNTING)
-        )
 
     def problems(self) -> tuple[Problem, ...]:
         """Return findings on the table as it was made."""
@@ -455,6 +424,11 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         hidden=hidden,
         required=frozenset(name for name in COLUMNS if name in columns and columns[name].is_required),
         filled={one.name: _filling(one) for one in others if one.is_required and not one.is_filled},
+        numeric_moments=frozenset(
+            name
+            for name in _MOMENTS
+            if name in columns and any(word in columns[name].type.lower() for word in _COUNTING)
+        ),
         words=columns["status"].words,
         refused=refused,
     )

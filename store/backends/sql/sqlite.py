@@ -108,6 +108,11 @@ class SqliteConnection(Connection):
         """See `Connection.references`."""
         return self.rows(_REFERENCES, {"table": table})
 
+    def indexes(self, table: str) -> frozenset[str]:
+        """See `Connection.indexes`."""
+        wanted = "SELECT name FROM sqlite_master WHERE type = 'index' AND lower(tbl_name) = :table"
+        return frozenset(name for (name,) in self.rows(wanted, {"table": table}))
+
     def triggers(self, table: str) -> list[str]:
         """See `Connection.triggers`."""
         wanted = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = :table ORDER BY name"
@@ -167,7 +172,9 @@ class SqliteTeam(SqlTeam):
         file = _identity(self.path)
         if file is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
-        return SqliteConnection(_open_to_look(self.path) if self.looks_only else _open_to_write(self.path), file)
+        wait = self.look_wait
+        opened = _open_to_look(self.path, wait) if self.looks_only else _open_to_write(self.path, wait)
+        return SqliteConnection(opened, file)
 
     def give_back(self, connection: Any) -> None:
         """Close it. Where its log was taken away, SQLite must not clear up after itself as the last user.
@@ -182,6 +189,12 @@ class SqliteTeam(SqlTeam):
             with suppress(OSError):
                 fcntl.fcntl(self._held, fcntl.F_OFD_SETLK, lock)
         connection.close()
+
+    def used_bytes(self) -> int:
+        """See `Team.used_bytes`: pages that are free for what comes next hold nothing."""
+        with self.connect() as connection:
+            pages = int(connection.scalar("PRAGMA page_count")) - int(connection.scalar("PRAGMA freelist_count"))
+            return pages * int(connection.scalar("PRAGMA page_size"))
 
     def mark(self) -> object | None:
         """Return the version of the files, once a change of them has settled."""
@@ -342,12 +355,12 @@ def _open_files() -> list[str]:
     return links
 
 
-def _open_to_write(path: Path) -> sqlite3.Connection:
+def _open_to_write(path: Path, wait: float) -> sqlite3.Connection:
     """Return a connection without transactions of its own making, every commit synced."""
-    return _connect(path, "mode=rw", "synchronous = FULL", "foreign_keys = ON", timeout=5.0)
+    return _connect(path, "mode=rw", "synchronous = FULL", "foreign_keys = ON", timeout=wait)
 
 
-def _open_to_look(path: Path) -> sqlite3.Connection:
+def _open_to_look(path: Path, wait: float) -> sqlite3.Connection:
     """Return a connection that creates, locks and changes nothing, for a short look.
 
     Without a log the file is read as it is; with one its index is only read, and one that is missing not made.
@@ -357,9 +370,9 @@ def _open_to_look(path: Path) -> sqlite3.Connection:
     """
     log = Path(f"{path}-wal")
     if _is_empty(log):
-        return _connect(path, "mode=ro&immutable=1", *_LOOKING, timeout=1.0)
+        return _connect(path, "mode=ro&immutable=1", *_LOOKING, timeout=wait)
     try:
-        return _connect(path, "mode=ro&readonly_shm=1", *_LOOKING, "schema_version", timeout=1.0)
+        return _connect(path, "mode=ro&readonly_shm=1", *_LOOKING, "schema_version", timeout=wait)
     except sqlite3.OperationalError as error:
         if "unable to open" not in str(error) or _is_empty(path):
             raise

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.store.backends.sql.beyond import counted_beyond, older_page, pushed_to
 from team_console.store.backends.sql.connection import Connection, containing
 from team_console.store.backends.sql.history import AuditRow, Trail, archived_messages, as_text, page
 from team_console.store.backends.sql.row_reader import Progress, RowReader, in_order
@@ -22,6 +23,7 @@ from team_console.store.backends.sql.schema import (
     CHANGED,
     GRANT,
     HIDDEN,
+    IS_GROUP,
     MESSAGES,
     NO_RIGHT,
     OURS,
@@ -34,10 +36,11 @@ from team_console.store.backends.sql.schema import (
 )
 from team_console.store.backends.sql.settings import FILE, Settings, put_back, write_settings
 from team_console.store.backends.sql.transaction import SqlTransaction, may_address, restore, to_recipient
-from team_console.store.contract.team import Addressed, AuditLine, Condition, LockHolder, Page, Snapshot, Team
+from team_console.store.backends.sql.window import is_large, make_indexes, over, rows_of, telling
+from team_console.store.contract.team import Addressed, AuditLine, Beyond, Condition, LockHolder, Page, Snapshot, Team
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, ids_of
+from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings.in_force import digest
 from team_console.store.settings.team_config import TeamConfig
@@ -47,6 +50,9 @@ _ASK_SECONDS = 2.0
 
 
 _NOTHING_RECORDED = RecordedFacts()
+_NOT_OVER = frozenset(map(str, Status)) - {Status.DELIVERED, Status.READ}
+_PUSHED = 50
+"""So many messages that were delivered to an agent are read when it asks for its mail; more are counted."""
 _WORDS_AT_ONCE = 50
 """So many words are looked for in one look through the archive."""
 
@@ -84,6 +90,7 @@ class SqlTeam(Team):
         self._holder: LockHolder | None = None
         self._refused: frozenset[str] = frozenset()
         """Statuses that the table was seen to refuse."""
+        self._is_indexed = False
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -195,13 +202,21 @@ class SqlTeam(Team):
             if self._seen is not None and mark is not None and self._seen[0] == (mark, stamp):
                 return self._seen[1]
             with self._reading() as (connection, shape):
-                snapshot = self._read(connection, shape, progress)
+                snapshot = self._read(connection, shape, progress, self._reader)
             self._seen = (mark, stamp), snapshot
             return snapshot
 
-    def _read(self, connection: Connection, shape: Shape, progress: Progress | None) -> Snapshot:
+    def _read(
+        self,
+        connection: Connection,
+        shape: Shape,
+        progress: Progress | None,
+        reader: RowReader,
+        *,
+        whole: bool = False,
+    ) -> Snapshot:
         settings = self._settings.look(connection, shape)
-        state = self._reader.state(connection, shape, progress=progress)
+        state = reader.state(connection, shape, progress=progress, whole=whole)
         found = numbers(connection) if shape.has_ours else None
         lost = numbers_lost(connection, found) if shape.has_ours else None
         hidden = Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT) if shape.hidden else None
@@ -217,7 +232,7 @@ class SqlTeam(Team):
             messages=state.messages,
             problems=(*settings.problems, *ours, *shape.problems(), *state.problems, *self.problems()),
             condition=condition,
-            missing=self._reader.missing,
+            missing=reader.missing,
             recorded=self._facts.read(connection, settings.config.key).facts if shape.has_ours else _NOTHING_RECORDED,
         )
 
@@ -259,14 +274,51 @@ class SqlTeam(Team):
             return self._settings.look(connection, shape).checked()
 
     def addressed(self, agent: str) -> Addressed | None:
-        """See `Team.addressed`; what has been read is left out."""
+        """See `Team.addressed`; what has been read is left out, and most of what was delivered where that is much."""
         with self._reading() as (connection, shape):
-            rows = connection.rows(shape.rows(may_address(shape.is_unread())), to_recipient(agent))
-            entries = self._reader.alone(rows)
+            values = to_recipient(agent)
+            # Named one by one: an index finds them beside any number of others for the same agent.
+            having, statuses = shape.has_status(_NOT_OVER)
+            rows = connection.rows(shape.rows(may_address(having)), {**values, **statuses})
+            delivered = f"{MESSAGES}.status = '{Status.DELIVERED}'"
+            newest = " ORDER BY created_at DESC" if "created_at" in shape.types else ""
+            ids = f"SELECT message_id FROM {MESSAGES} WHERE {delivered} AND {{0}} LIMIT {_PUSHED + 1}"
+            found = connection.rows(ids.format(IS_GROUP))
+            for name in dict.fromkeys(values.values()):  # one by one, so that an index has them in this order
+                found += connection.rows(ids.format(f"recipient = :name{newest}"), {"name": name})
+            pushed = rows_of(connection, shape, [message_id for (message_id,) in found])
+            # guard: delivered-counted
+            count = pushed_to(connection, shape, agent) if len(pushed) > _PUSHED else None
+            entries = self._reader.alone([*rows, *pushed])
             anything = connection.first(f"SELECT message_id FROM {MESSAGES} LIMIT 1") is not None
+            lost = shape.has_ours and numbers_lost(connection, numbers(connection)) is not None
         messages = in_order(entries)
         mine = tuple(message for message in messages if message.is_addressed_to(agent))
-        return Addressed(mine, is_empty=not anything, damaged=len(entries) - len(messages))
+        damaged = len(entries) - len(messages)
+        is_complete = shape.has_ours and not (damaged or lost or shape.problems())
+        return Addressed(mine, is_empty=not anything, damaged=damaged, is_complete=is_complete, pushed=count)
+
+    def beyond(self) -> Beyond | None:
+        """See `Team.beyond`; counted by an index."""
+        with suppress(TeamError), self._reading() as (connection, shape):
+            return counted_beyond(connection, shape) if is_large(connection) else None
+        return None
+
+    def older(self, *, cursor: str | None = None, limit: int = 200) -> Page:
+        """See `Team.older`."""
+        with self._reading() as (connection, shape):
+            if not is_large(connection):
+                return page(connection, agent=None, cursor=cursor, limit=limit) if shape.has_ours else Page((), None)
+            return older_page(connection, shape, self._reader, cursor=cursor, limit=limit)
+
+    def whole(self) -> Snapshot:
+        """See `Team.whole`."""
+        reader = RowReader()
+        with suppress(TeamError), reader.guard, self._reading() as (connection, shape):
+            if is_large(connection):
+                seen = self._read(connection, shape, None, reader, whole=True)
+                return replace(seen, taken_at=self.clock(), holder=self._now_holding())
+        return self.snapshot()
 
     def reworded(self) -> frozenset[str]:
         """See `Team.reworded`; of the messages that were read."""
@@ -287,6 +339,12 @@ class SqlTeam(Team):
                 patterns = {f"word_{number}": containing(dump(word)[1:-1]) for number, word in enumerate(some)}
                 either = " OR ".join(f"record LIKE :{name} ESCAPE '/'" for name in patterns)
                 found |= {one.message_id: one for one in archived_messages(connection, either, patterns)}
+            if is_large(connection):  # a snapshot may leave out what is over
+                ids = [word for word in words if is_storable(word)]
+                beside = f"{over(shape)} AND NOT {telling(shape)} AND {shape.id} IN"
+                rows = connection.rows_among(shape.rows(beside), ids)
+                read = (entry.message for entry in self._reader.alone(rows))
+                found |= {one.message_id: one for one in read if one is not None}
         return list(found.values())
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
@@ -309,9 +367,10 @@ class SqlTeam(Team):
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
         with self.transaction(actor=actor, action="delete_archived", wait=wait) as tx:
-            live = set(ids_of(tx.everything()))
             old = f"SELECT message_id FROM {ARCHIVE} WHERE created <> '' AND created < :before"
-            ids = sorted({gone for (gone,) in tx.connection.rows(old, {"before": to_text(before)})} - live)
+            found = {gone for (gone,) in tx.connection.rows(old, {"before": to_text(before)})}
+            stored = f"SELECT {tx.shape.id} FROM {MESSAGES} WHERE {tx.shape.id} IN"
+            ids = sorted(found.difference(*zip(*tx.connection.rows_among(stored, sorted(found)), strict=True)))
             if ids:
                 # A newer message in the archive of somebody else may have the same id.
                 gone = f"DELETE FROM {ARCHIVE} WHERE message_id = :message_id AND created <> '' AND created < :before"
@@ -373,6 +432,8 @@ class SqlTeam(Team):
             self.begin_writing(connection, wait=wait, label=f"{action} {actor}")
             if not shape.has_ours:
                 shape = self._with_ours(connection, shape)
+            if not self._is_indexed:
+                make_indexes(connection, shape)
             settings = self._settings.look(connection, shape)
 
             def recorded() -> RecordedFacts:
@@ -384,6 +445,7 @@ class SqlTeam(Team):
             )
             tx.session_notes = self.session_notes
             if action == "heal":
+                tx.read_whole()
                 self._restore_numbers(tx)
                 restore(tx, recorded())
             yield tx
@@ -397,6 +459,7 @@ class SqlTeam(Team):
                 finally:
                     self._refused |= tx.learned
                 self.commit(connection, line, changes.added, wait=wait)
+                self._is_indexed = True
 
     def _restore_numbers(self, tx: SqlTransaction) -> None:
         arrivals = (entry.arrival for entry in tx.state.entries.values() if entry.arrival is not None)

@@ -43,6 +43,7 @@ from team_console.store.backends.sql.schema import (
     numbers,
 )
 from team_console.store.backends.sql.settings import TABLE, write_pointer, write_settings
+from team_console.store.backends.sql.window import TELLING_KINDS, is_large
 from team_console.store.contract.transaction import Changes, RefusedRowsError, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, Fields, Message, ids_of
@@ -104,6 +105,7 @@ class SqlTransaction(Transaction):
         self.place = settings.place
         """Where that text stands."""
         self._state: RowsState | None = None
+        self._is_whole = False
         self._entries: dict[str, RowEntry] = {}
         self._archives: dict[str, AbstractSet[str]] = {}
         self.learned: set[str] = set()
@@ -122,7 +124,7 @@ class SqlTransaction(Transaction):
     def state(self) -> RowsState:
         """All rows, read when first asked for."""
         if self._state is None:
-            self._state = self._reader.state(self.connection, self.shape)
+            self._state = self._reader.state(self.connection, self.shape, whole=self._is_whole)
             known = self._state.entries
             self._entries.update({key: entry for key, entry in known.items() if entry.message is not None})
         return self._state
@@ -152,6 +154,9 @@ class SqlTransaction(Transaction):
             return self.changes.apply(in_order(entries))
         if not types or "message_type" not in self.shape.types:
             return self.everything()
+        # guard: plain-kinds-in-part
+        if not types <= TELLING_KINDS and is_large(self.connection):
+            return self.everything()
         some, values = listed("type", types)
         entries = self._read(f"{_TYPE if 'message' in types else self.shape.kind} IN {some}", values)
         if any(entry.arrival is None for entry in entries):
@@ -168,6 +173,11 @@ class SqlTransaction(Transaction):
         condition = " OR ".join([f"{self.shape.id} = :message_id", *held])
         entries = self._read(condition, {"message_id": word, "word": f"%{word}%", "escape": r"%\u00%"})
         return self.changes.apply(in_order(entries))
+
+    def read_whole(self) -> None:
+        if not self._is_whole:
+            self._is_whole, self._state = True, None
+            self._reader = RowReader()  # what it remembers is what the next look compares with
 
     def fetch(self, ids: Sequence[str]) -> None:
         wanted = [one for one in ids if one not in self._entries and is_storable(one)]

@@ -71,6 +71,14 @@ GUARDS: Mapping[str, Guard] = {
     "late-agreement-counts": guard(
         never, "views/test_stopping_and_conversation.py::test_who_agrees_after_its_wait_is_counted_like_any_other"
     ),
+    "delivered-counted": guard(
+        giving(None),
+        "sql/test_what_is_over_costs_nothing.py::test_what_was_delivered_and_not_acknowledged_is_counted_to_the_last",
+    ),
+    "empty-look-reads-nothing": guard(
+        without(1), "sql/test_what_is_over_costs_nothing.py::test_what_is_over_costs_nothing"
+    ),
+    "plain-kinds-in-part": guard(never, "sql/test_what_is_over_costs_nothing.py::test_what_is_over_costs_nothing"),
     "stand-in-understood": guard(
         never, "sql/test_tables_of_others.py::test_a_delivery_that_fails_spends_its_tries_in_every_form"
     ),

@@ -1,0 +1,149 @@
+"""What is over in a large table and is not read: counted by an index, and walked through a page at a time."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from team_console.store.backends.sql.connection import Connection, listed
+from team_console.store.backends.sql.history import archived_row, page
+from team_console.store.backends.sql.row_reader import RowReader
+from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, NOTES, Shape
+from team_console.store.backends.sql.window import over, read_notes
+from team_console.store.contract.team import COUNTED, Beyond, Page
+from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, Status, addressees
+from team_console.store.model.names import spellings
+from team_console.store.protocol.parsing import when_created
+
+_DELIVERED = f"status = '{Status.DELIVERED}'"
+
+
+def pushed_to(connection: Connection, shape: Shape, agent: str) -> int:
+    """Return how many messages were delivered to this agent alone that it did not acknowledge, `COUNTED` at most."""
+    some, values = listed("name", spellings(agent))
+    mine = f"SELECT 1 FROM {MESSAGES} WHERE recipient IN {some} AND {_DELIVERED}"
+    if _are_read_by_note(connection, shape):
+        mine += f" AND NOT {_noted_as_read(shape)}"
+    return int(connection.scalar(f"SELECT count(*) FROM ({mine} LIMIT {COUNTED}) AS mine", values))
+
+
+def counted_beyond(connection: Connection, shape: Shape) -> Beyond:
+    """Count the rows that are over."""
+    oldest = "min(created_at)" if "created_at" in shape.types else "NULL"
+    rows = f"SELECT recipient, status, count(*), {oldest} FROM {MESSAGES} WHERE {over(shape)}"
+    groups = connection.rows(f"{rows} GROUP BY recipient, status")
+    noted = []
+    if _are_read_by_note(connection, shape):
+        noted = connection.rows(f"{rows} AND {_noted_as_read(shape)} GROUP BY recipient, status")
+    read = {str(recipient): int(count) for recipient, status, count, _ in noted if status == Status.DELIVERED}
+    statuses: dict[str, int] = {}
+    delivered: dict[str, tuple[int, datetime | None]] = {}
+    for recipient, status, count, at in groups:
+        unread = int(count) - (read.get(str(recipient), 0) if status == Status.DELIVERED else 0)
+        statuses[status] = statuses.get(status, 0) + unread
+        statuses[str(Status.READ)] = statuses.get(str(Status.READ), 0) + int(count) - unread
+        for name in addressees(str(recipient)) if status == Status.DELIVERED and unread else ():
+            since = at if isinstance(at, datetime) else from_text(str(at or ""))
+            since = since.astimezone() if since is not None and since.tzinfo is None else since
+            before, earlier = delivered.get(name, (0, None))
+            moments = [moment for moment in (since, earlier) if moment is not None]
+            delivered[name] = before + unread, min(moments, default=None)
+    return Beyond({status: count for status, count in statuses.items() if count}, delivered)
+
+
+def _are_read_by_note(connection: Connection, shape: Shape) -> bool:
+    """Return whether some rows were read although their table has no word for it."""
+    return shape.has_ours and connection.first(f"SELECT 1 FROM {NOTES} WHERE {read_notes(shape)} LIMIT 1") is not None
+
+
+def _noted_as_read(shape: Shape) -> str:
+    return f"{shape.id} IN (SELECT message_id FROM {NOTES} WHERE {read_notes(shape)})"
+
+
+def older_page(connection: Connection, shape: Shape, reader: RowReader, *, cursor: str | None, limit: int) -> Page:
+    """Return a stretch of archives and of what is over in the table, newest first.
+
+    The cursor says how far each of them was walked: the place of its last message, null before the first, empty behind
+    the last.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for a cursor that is none.
+    """
+    in_archive, in_table = _places(cursor)
+    read = Page((), None)
+    if shape.has_ours and in_archive != "":
+        read = page(connection, agent=None, cursor=in_archive, limit=limit)
+    rows = [] if in_table == "" else _rows_behind(connection, shape, reader, in_table, limit + 1)
+    archived, taken = list(read.messages), list[Message]()
+    of_archive = of_table = 0
+    while len(taken) < limit and (of_archive < len(archived) or of_table < len(rows)):
+        is_row = of_archive == len(archived) or (
+            of_table < len(rows) and when_created(rows[of_table][1]) >= when_created(archived[of_archive])
+        )
+        taken.append(rows[of_table][1] if is_row else archived[of_archive])
+        of_table, of_archive = of_table + is_row, of_archive + (not is_row)
+    if of_archive == len(archived):
+        in_archive = read.cursor or ""
+    elif of_archive:
+        last = archived_row("", archived[of_archive - 1], n=0)
+        in_archive = json.dumps([last["created"], last["message_id"]])
+    if of_table == len(rows) <= limit:
+        in_table = ""
+    elif of_table:
+        in_table = rows[of_table - 1][0]
+    following = None if (in_archive, in_table) == ("", "") else json.dumps([in_archive, in_table])
+    return Page(tuple(taken), following, read.problems)
+
+
+def _places(cursor: str | None) -> tuple[str | None, str | None]:
+    if cursor is None:
+        return None, None
+    try:
+        return msgspec.json.decode(cursor, type=tuple[str | None, str | None])
+    except (msgspec.MsgspecError, ValueError) as error:
+        text = f"cursor {cursor!r} is not one of this team"
+        raise TeamError(Code.INVALID_FIELD, text, "Begin at the newest page.") from error
+
+
+def _rows_behind(
+    connection: Connection, shape: Shape, reader: RowReader, place: str | None, limit: int
+) -> list[tuple[str, Message]]:
+    """Return at most so many messages that are over and in no archive, newest first, each with its place.
+
+    Rows without a time come last.
+    """
+    at, behind = (None, None) if place is None else msgspec.json.decode(place, type=tuple[Any, str | None])
+    found: list[tuple[Any, str]] = []
+    if "created_at" in shape.types and (place is None or at is not None):
+        found = _ids_behind(connection, shape, at, behind, limit)
+        at = behind = None
+    if len(found) < limit:
+        found += _ids_behind(connection, shape, None, behind, limit - len(found), is_timed=False)
+    rows = connection.rows_among(f"{shape.rows(f'{shape.id} IN')}", [message_id for _, message_id in found])
+    entries = {entry.row.message_id: entry.message for entry in reader.alone(rows)}
+    messages = ((json.dumps([at, message_id]), entries.get(message_id)) for at, message_id in found)
+    return [(place, message) for place, message in messages if message is not None]
+
+
+def _ids_behind(
+    connection: Connection, shape: Shape, at: Any, behind: str | None, limit: int, *, is_timed: bool = True
+) -> list[tuple[Any, str]]:
+    age = ("CAST(created_at AS TEXT)" if shape.is_strict else "created_at") if is_timed else "NULL"
+    conditions = [over(shape), f"message_id IS NOT NULL AND created_at IS{' NOT' if is_timed else ''} NULL"]
+    if "created_at" not in shape.types:
+        conditions = [over(shape), "message_id IS NOT NULL"]
+    if shape.has_ours:
+        conditions.append(f"NOT EXISTS (SELECT 1 FROM {ARCHIVE} WHERE {ARCHIVE}.message_id = {shape.id})")
+    values: dict[str, Any] = {"limit": limit}
+    if behind is not None:
+        named = f"CAST(:behind AS {shape.types['message_id']})" if shape.is_strict else ":behind"
+        moment = f"CAST(:at AS {shape.types['created_at']})" if is_timed and shape.is_strict else ":at"
+        conditions.append(f"(created_at, message_id) < ({moment}, {named})" if is_timed else f"message_id < {named}")
+        values |= {"behind": behind, **({"at": at} if is_timed else {})}
+    order = "created_at DESC, message_id DESC" if is_timed else "message_id DESC"
+    wanted = f"SELECT {age}, {shape.id} FROM {MESSAGES} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit"
+    return [(moment, str(message_id)) for moment, message_id in connection.rows(wanted, values)]

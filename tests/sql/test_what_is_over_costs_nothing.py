@@ -1,0 +1,297 @@
+"""Tables with many rows that are over: verbs read what is asked for, and nothing that counts is lost for it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import psycopg
+import pytest
+from msgspec import Struct
+from team_console.store.backends.sql.open import create_database, open_database
+from team_console.store.model.message import from_record
+from team_console.store.service import inbox, maintenance
+from team_console.store.service.caller import Caller
+from team_console.store.service.deliveries import Remedy, treat
+from team_console.store.service.orchestrator import route
+from team_console.store.service.requests import approve
+from team_console.store.service.router import deliver
+from team_console.store.service.sending import broadcast, preview, send
+from team_console.store.views.status import view_of_team
+
+from tests.conftest import CommandLine
+from tests.sql.conftest import SETTINGS, Open
+from tests.sql.test_foreign import SEED, execute
+from tests.store.contract import FakeClock
+
+pytestmark = pytest.mark.slow
+
+FEW, MANY = 2_500, 12_500
+TEXT: dict[str, Any] = {"summary": "Five words are in here", "content": "Hello"}
+
+
+def fill(place: str, count: int, clock: FakeClock, *, status: str = "delivered") -> None:
+    """So many rows that another router delivered within six days, as the seed's own program writes them."""
+    begin = clock.now - timedelta(days=6)
+    if "://" in place:
+        numbers = "generate_series(1, CAST(:count AS integer)) AS numbers(n)"
+        moment = "CAST(:begin AS timestamp) + n * interval '1 second'"
+        begun = ""
+    else:
+        begun = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count)"
+        numbers, moment = "numbers", "datetime(:begin, '+' || n || ' seconds')"
+    payload = """'{"task_id":"TASK-' || n || '","spec_id":"SPEC-1","priority":"high"}'"""
+    execute(
+        place,
+        f"""
+        {begun} INSERT INTO agent_message
+            (message_id, sender, recipient, message_type, payload, status, created_at, delivered_at)
+        SELECT 'old-' || n, 'orchestrator', CASE n - n / 3 * 3 WHEN 0 THEN 'architect' ELSE 'code_developer' END,
+            'task_assignment', {f"CAST({payload} AS JSON)" if "://" in place else payload}, :status, {moment}, {moment}
+        FROM {numbers}
+        """,
+        count=count,
+        status=status,
+        begin=f"{begin:%Y-%m-%d %H:%M:%S}",
+    )
+    if "://" in place:  # as the server does by itself now and then
+        with psycopg.connect(place, autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE agent_message")
+
+
+def old(place: str, message_id: str, *, kind: str, sender: str, to: str, payload: dict[str, Any], at: str) -> None:
+    """One more of them, of another kind."""
+    cast = "CAST(:payload AS JSON)" if "://" in place else ":payload"
+    execute(
+        place,
+        "INSERT INTO agent_message (message_id, sender, recipient, message_type, payload, status, created_at) "
+        f"VALUES (:id, :sender, :to, :kind, {cast}, 'delivered', :at)",
+        **{"id": message_id, "sender": sender, "to": to, "kind": kind, "payload": json.dumps(payload), "at": at},
+    )
+
+
+class Work(Struct):
+    """What the database did for this process: steps of SQLite's machine, or rows that PostgreSQL read."""
+
+    place: str
+    steps: int = 0
+
+    def done_by(self, action: Callable[[], object]) -> int:
+        """Return it for one action."""
+        before = self._counted()
+        action()
+        return self._counted() - before
+
+    def _counted(self) -> int:
+        if "://" not in self.place:
+            return self.steps
+        read = "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = :name"
+        return int(execute(self.place, "SELECT pg_stat_force_next_flush()", read, name="agent_message")[0][0])
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Work]:
+    """Counts from now on."""
+    works: list[Work] = []
+    connect = sqlite3.connect
+
+    def one_more() -> int:
+        for work in works:
+            work.steps += 1
+        return 0
+
+    def counting(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **options)
+        connection.set_progress_handler(one_more, 100)
+        return connection
+
+    def begin(place: str) -> Work:
+        monkeypatch.setattr(sqlite3, "connect", counting)
+        works.append(Work(place))
+        return works[-1]
+
+    return begin
+
+
+Action = Callable[[Caller], object]
+BY_COUNT: dict[str, Action] = {
+    "receive that finds nothing": lambda caller: inbox.receive(Caller(caller.team, "nobody"), agent="nobody"),
+    "receive": lambda caller: inbox.receive(Caller(caller.team, "architect"), agent="architect"),
+    "poll": lambda caller: route(caller, {"ACTION": "poll", "RECIPIENT": "architect"}),
+    "send": lambda caller: send(caller, to="architect", **TEXT),
+    "send to all": lambda caller: send(caller, to="all", **TEXT),
+    "broadcast": lambda caller: (preview(caller, to="all"), broadcast(caller, **TEXT)),
+    "route send": lambda caller: route(
+        caller,
+        {"ACTION": "send", "RECIPIENT": "architect", "MESSAGE_TYPE": "spec_ready", "PAYLOAD": {"spec_id": "S"}},
+    ),
+    "deliver": deliver,
+    "acknowledge": lambda caller: inbox.acknowledge(Caller(caller.team, "code_developer"), ids=["old-7"]),
+    "requests": lambda caller: view_of_team(caller.team, caller.team.snapshot(), me="ceo", counted=False),
+    "snapshot": lambda caller: caller.team.snapshot(),
+}
+"""Verbs whose work in the database does not grow at all."""
+BY_INDEX: dict[str, Action] = {
+    "roster and status": lambda caller: view_of_team(caller.team, caller.team.snapshot(), me="ceo"),
+}
+"""Verbs that count what was delivered: they read an index, and of the table as much as ever."""
+
+
+@pytest.mark.parametrize("is_declared", [False, True], ids=["a table of others", "a team"])
+@pytest.mark.parametrize("status", ["delivered", "read"])
+def test_what_is_over_costs_nothing(
+    empty_place: str,
+    clock: FakeClock,
+    counted: Callable[[str], Work],
+    opened: Open,
+    status: str,
+    is_declared: bool,
+) -> None:
+    if is_declared:
+        create_database(empty_place, SETTINGS)
+    else:
+        execute(empty_place, SEED.format(more=""))
+    if "://" in empty_place:  # a scan of so few rows is cheaper than any index, which is what is to be shown
+        name = execute(empty_place, "SELECT current_database()")[0][0]
+        execute(empty_place, f"ALTER DATABASE {name} SET enable_seqscan = off")
+    work = counted(empty_place)
+    costs: dict[str, list[int]] = {name: [] for name in (*BY_COUNT, *BY_INDEX)}
+    before = 0
+    for count in (FEW, MANY):
+        execute(empty_place, "DELETE FROM agent_message")
+        fill(empty_place, count, clock, status=status)
+        send(Caller(opened(empty_place, clock=clock), "ceo"), to="architect", **TEXT)  # so that our indexes are there
+        for name, action in (BY_COUNT | BY_INDEX).items():
+            costs[name].append(work.done_by(partial(_fresh, empty_place, clock, action)))
+        before = count
+    assert before == MANY
+    names = {*BY_COUNT} if "://" not in empty_place else {*costs}
+    grown = {name: cost for name, cost in costs.items() if name in names and cost[1] > 1.3 * cost[0] + 30}
+    assert grown == {}
+
+
+def _fresh(place: str, clock: FakeClock, action: Action) -> None:
+    """As a process does it that has just started."""
+    team = open_database(place, clock=clock)
+    try:
+        if action is BY_COUNT["receive that finds nothing"] and team.config().declared:
+            inbox.receive(Caller(team, "ceo"), agent="ceo")
+        else:
+            action(Caller(team, "ceo"))
+    finally:
+        team.close()
+
+
+@pytest.fixture
+def large(empty_place: str, clock: FakeClock) -> str:
+    """A table of others with 2,500 rows that were delivered."""
+    execute(empty_place, SEED.format(more=""))
+    fill(empty_place, FEW, clock)
+    return empty_place
+
+
+QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "a plan": ("plan_approval_request", {"request_id": "plan-1", "content": "1. Do it.", "summary": "A plan"}),
+    "a clarification": ("clarify", {"content": "Which one do you mean?", "summary": "Which one"}),
+    "a permission": ("permission_request", {"request_id": "p-1", "tool": "Bash", "input": {"command": "ls"}}),
+    "a sprint request": (
+        "message",
+        {"content": 'AGENT_CREATE_REQUEST: {"agent_type": "dev-runner", "session_id": "s1", "batch_id": 1}'},
+    ),
+    "a sprint request in lower case": (
+        "message",
+        {"content": 'agent_create_request: {"agent_type": "dev-runner", "session_id": "s1", "batch_id": 1}'},
+    ),
+}
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["nobody wrote yet", "with our indexes"])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_was_asked_long_ago_is_still_open_and_can_be_answered(
+    large: str, opened: Open, clock: FakeClock, question: str, indexed: bool
+) -> None:
+    kind, payload = QUESTIONS[question]
+    old(large, "q-1", kind=kind, sender="slave-1", to="ceo", payload=payload, at="2026-02-18 11:00:00")
+    team = opened(large, clock=clock)
+    if indexed:
+        send(Caller(team, "orchestrator"), to="architect", **TEXT)
+    view = view_of_team(team, team.snapshot(), me="ceo")
+    asked = [row for row in view.requests if row.question.message_id == "q-1"]
+    small = from_record(dict(asked[0].question.record)) if asked else None
+    assert [row.is_open for row in asked] == [True]
+    assert small is not None
+    if question == "a plan":
+        approve(Caller(team, team.config().lead), request_id="plan-1")
+        again = view_of_team(team, team.snapshot(), me="ceo")
+        assert [row.is_open for row in again.requests if row.request_id == "plan-1"] == [False]
+
+
+def test_everybody_who_ever_wrote_or_was_written_to_is_known(large: str, opened: Open, clock: FakeClock) -> None:
+    old(large, "h-1", kind="spec_ready", sender="once", to="seldom", payload={"a": 1}, at="2026-02-18 11:00:00")
+    caller = Caller(opened(large, clock=clock), "orchestrator")
+    for _ in range(2):  # before and after our indexes are there
+        names = {row.name for row in view_of_team(caller.team, caller.team.snapshot(), me="orchestrator").roster}
+        assert {"once", "seldom", "architect", "code_developer", "orchestrator"} <= names
+        assert {message.recipients[0] for message in send(caller, to="all", **TEXT).messages} == names - {
+            "orchestrator",
+            "user",
+            "ceo",
+        }
+
+
+@pytest.mark.parametrize("face", ["roster", "status", "inbox", "receive"])
+def test_what_was_delivered_and_not_acknowledged_is_counted_to_the_last(
+    large: str, elsewhere: CommandLine, clock: FakeClock, face: str
+) -> None:
+    total = execute(large, "SELECT count(*) FROM agent_message WHERE recipient = 'architect'")[0][0]
+    if face == "roster":
+        rows = elsewhere.ok("-t", large, "roster", "--json").json["agents"]
+        assert {row["name"]: row["unread"] for row in rows}["architect"] == total
+    elif face == "status":
+        assert elsewhere.ok("-t", large, "status", "--json").json["messages"] == {"delivered": FEW}
+    elif face == "inbox":
+        listed = elsewhere.ok("-t", large, "inbox", "architect", "--json").json
+        assert listed["count"] + listed["more"] == total
+    else:
+        said = elsewhere.ok("-t", large, "receive", "architect").err
+        assert f"delivered and not acknowledged: {total:,} (" in said
+        taken = elsewhere.ok("-t", large, "receive", "architect", "--delivered", "--json").json
+        assert taken["count"] == total
+
+
+def test_what_is_over_is_found_walked_through_and_cleared(
+    large: str, opened: Open, clock: FakeClock, elsewhere: CommandLine
+) -> None:
+    execute(large, "UPDATE agent_message SET created_at = NULL WHERE message_id IN ('old-3', 'old-4')")
+    caller = Caller(opened(large, clock=clock), "orchestrator")
+    sent = send(caller, to="architect", **TEXT).messages[0].message_id
+    inbox.receive(Caller(caller.team, "architect"), agent="architect", delivered=True, limit=5)
+    listed = elsewhere.ok("-t", large, "history", "--format", "json").json["messages"]
+    ids = [record["message_id"] for record in listed]
+    assert len(ids) == len({*ids}) == FEW + 1
+    created = [record["created"] for record in listed if record["created"]]
+    assert created == sorted(created)
+    assert elsewhere.ok("-t", large, "show", "old-9", "--json").json["message"]["message_id"] == "old-9"
+    assert inbox.acknowledge(Caller(caller.team, "code_developer"), ids=["old-10"]).messages[0].status == "read"
+    assert caller.team.snapshot().missing == frozenset()
+    with pytest.raises(Exception, match="delivered"):
+        treat(caller, Remedy.RECALL, ["old-11"])
+    clock.advance(14 * 86400)
+    execute(large, "UPDATE agent_message SET delivered_at = '2026-02-20 10:00:00' WHERE status = 'delivered'")
+    cleared = maintenance.clear(caller)
+    left = {row[0] for row in execute(large, "SELECT message_id FROM agent_message")}
+    assert (cleared.deleted, left - {sent}) == (FEW + 1 - len(left), set())
+
+
+def test_check_looks_at_every_row(large: str, elsewhere: CommandLine) -> None:
+    odd = "'not JSON'" if "://" not in large else """CAST('"a text"' AS JSON)"""
+    execute(large, f"UPDATE agent_message SET payload = {odd}, max_retries = -3 WHERE message_id = 'old-2'")
+    execute(large, "UPDATE agent_message SET created_at = NULL WHERE message_id = 'old-2'")
+    found = elsewhere("-t", large, "check", "--json").json["findings"]
+    if "://" not in large:
+        assert "old-2" in {finding["place"] for finding in found}
+    assert elsewhere("-t", large, "check", "--json").status in (0, 1)
