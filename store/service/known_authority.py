@@ -91,11 +91,9 @@ def difference(known: Authority, config: TeamConfig, recorded: RecordedFacts | N
 
 
 def _unvouched(config: TeamConfig, human: Human, recorded: RecordedFacts | None) -> list[str]:
-    """Return the fingerprints of those keys that no signature on the trail vouches for."""
+    """Return the fingerprints of those keys that count and that no signature on the trail vouches for."""
     keys = keys_of(config, human, recorded)
-    unsigned = {key for key, _ in keys.unsigned} if keys is not None else set[str]()
-    vouched = {key for key in keys.known if key not in unsigned} if keys is not None else set[str]()
-    return [fingerprint(key) for key in human.keys if key not in vouched]
+    return [fingerprint(key) for key in (human.keys if keys is None else (key for key, _ in keys.unsigned))]
 
 
 def refuse_other_authority(team: Team, config: TeamConfig) -> None:
