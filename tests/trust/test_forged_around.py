@@ -37,7 +37,7 @@ from team_console.store.views.verdicts import verdict_of
 from tests.conftest import CommandLine
 from tests.store.contract import FakeClock
 from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed_team
-from tests.trust.places_of_teams import PLACES, TEAM_ID, Database, Files
+from tests.trust.places_of_teams import PLACES, TEAM_ID, Database, Files, SqliteFile
 from tests.trust.test_forgeries import Case, signed_with
 
 pytestmark = pytest.mark.slow
@@ -215,19 +215,17 @@ def test_no_way_around_the_key_decides(make_case: Callable[[str], Case], tmp_pat
 @pytest.mark.parametrize("store", ["yaml", "sqlite"])
 def test_an_old_plan_is_not_approved_by_a_line_once_keys_are_in_force(tmp_path: Path, store: str) -> None:
     """Before the first signed verdict: whoever adds a line to the trail says that it is from before the keys."""
+    place: Files | SqliteFile = Files(tmp_path / "team") if store == "yaml" else SqliteFile(str(tmp_path / "t.db"))
+    agents = ("--agent", "bob:slave", "--agent", "alice:slave")
+    CommandLine(tmp_path).ok("init", place.location, "--name", "sprint-42", "--lead", "ceo", *agents)
     clock = FakeClock()
-    case = Case(PLACES[store](tmp_path), "plan", clock)
-    case.place.write_settings("team: sprint-42\nlead: ceo\nagents:\n- {name: bob, role: slave}\n")
-    case.reopen()
-    case.request, case.question = case.ask()
-    older, _ = case.ask("ls", by="bob")
+    case = Case(place, "plan", clock)
+    request = case.request
     clock.advance(60)
-    since = f"signed_since: {to_text(clock())}\n"
-    head = "team: sprint-42\nlead: ceo\nagents:\n- {name: bob, role: slave}\n"
-    case.place.write_settings(f"{head}{since}{settings_of_signed_team(TEAM_ID)}")
+    head = "team: sprint-42\nlead: ceo\nagents:\n- {name: bob, role: slave}\n- {name: alice, role: slave}\n"
+    case.place.write_settings(f"{head}signed_since: {to_text(clock())}\n{settings_of_signed_team(TEAM_ID)}")
     case.reopen()
     sending.send(case.bob, to="ceo", summary="one two three four five", content="c")
-    request = case.request if case.row().is_open else older
     record = case.forged(payload={"request_id": request})
     case.place.trail(record)
     case.place.append(record)
