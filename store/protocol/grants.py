@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
@@ -27,6 +27,8 @@ MOST_USES = 100
 ANSWER = "permission_response"
 _UNLIMITED = 1_000_000_000
 _LONGEST_SUMMARY = 120
+_CLOCKS_DIFFER = timedelta(seconds=10)
+"""How far a clock may be behind the newest line of the trail before it is not believed about the end of a grant."""
 _BY_GRANT = "Allowed by the grant {}: "
 _CHANGES = frozenset({"content", "new_string", "edits", "new_source"})
 """Keys of inputs that change a file: what they do depends on the file, so each is decided."""
@@ -197,12 +199,20 @@ def _limit(grant: Message) -> int:
 
 
 def _is_after_end(answer: Message, grant: Message, recorded: RecordedFacts) -> bool:
-    """Return whether a grant had ended when the answer was written, by its date or by any line of the trail before."""
+    """Return whether a grant had ended when the answer was written, by its date or by any line of the trail before.
+
+    A date well before such a line is of a clock that went back, which says nothing of the end.
+    """
     end, fact = ends_at(grant), recorded.get(answer.message_id)
     if end is None:
         return type(grant.payload.get("uses")) is not int
-    moments = [answer.created_at, recorded.latest(answer.message_id) if fact is not None and fact.in_time else None]
-    return answer.created_at is None or any(moment is not None and moment >= end for moment in moments)
+    created, latest = (
+        answer.created_at,
+        recorded.latest(answer.message_id) if fact is not None and fact.in_time else None,
+    )
+    if created is None or created >= end:
+        return True
+    return latest is not None and (latest >= end or created + _CLOCKS_DIFFER < latest)
 
 
 def ends_at(grant: Message) -> datetime | None:
@@ -240,6 +250,8 @@ def grants_among(messages: Iterable[Message], now: datetime, recorded: RecordedF
             over = f"used {used} times"
         elif end is not None and max(now, latest or now) >= end:
             over = "its time is over"
+        elif end is not None and latest is not None and now + _CLOCKS_DIFFER < latest:
+            over = "the clock went back, so nobody can tell whether its time is over"
         elif end is None and type(grant.payload.get("uses")) is not int:
             over = "it names no end"
         yield RunningGrant(grant, used, over)
