@@ -248,7 +248,7 @@ def run(seed: int, presses: int, folder: Path, *, tell: bool = False) -> Outcome
     (folder / "messenger-config.yaml").write_text(f"name: s\nlead: {LEAD}\nagents: [{agents}]\n", encoding="utf-8")
     (folder / "message-queue.yaml").write_text("messages: []\n", encoding="utf-8")
     team = open_team(str(folder))
-    askers, held = Askers(team, chance), Held()
+    askers, held, told = Askers(team, chance), Held(), 0
     askers.ask()
     env = {name: str(folder / "own" / name.lower()) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME")}
     with console(folder, "--as", LEAD, columns=120, lines=40, env=env) as terminal:
@@ -276,8 +276,10 @@ def run(seed: int, presses: int, folder: Path, *, tell: bool = False) -> Outcome
             if chance.random() < 0.1:
                 with suppress(TeamError):
                     askers.ask()
-            if tell and len(held.presses) % 500 < 2:
-                print(f"{len(held.presses):,} presses, {sum(1 for _ in verdicts(folder)):,} decisions", flush=True)
+            if tell and len(held.presses) >= told + 500:
+                told = len(held.presses)
+                wrong = len(unseen(folder, held, askers.names))
+                print(f"{told:,} presses, {sum(1 for _ in verdicts(folder)):,} decisions, {wrong} unseen", flush=True)
         screen = terminal.text
         for _ in range(4):
             held.press(terminal, ESCAPE)
