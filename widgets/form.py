@@ -450,6 +450,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             return False
         is_letter = isinstance(event, Key) and event.is_printable
         is_text = isinstance(self.focused, Input | TextArea)
+        # guard: nothing-typed-ahead
         refused = (
             (frames is not None and not self._is_read_by(frames))
             or event.time < self._counts_from

@@ -13,6 +13,7 @@ _MODES = "7|25|1000|1002|1003|1004|1006|1015|1049|2004|2026|2048"
 _SCREEN = re.compile(
     rf"""\x1b(?:
       \[\?(?:{_MODES})[hl] | \[\?(?:2026|2048)\$p      # modes, and asking for two of them
+    | \[6n                                             # asking where the cursor is, behind a frame
     | \[>\d+u | \[<u                                   # kitty keys on and off
     | \[\d{{1,3}}(?:;\d{{1,3}})?H | \[\d{{1,3}}[XCG]        # cursor, erase, skip, column
     | \[B\x08{{0,3}} | \[[EGCK]      # a row down, at most three cells back; its first column; on; the rest erased

@@ -129,6 +129,20 @@ async def test_what_is_typed_ahead_decides_nothing_and_is_counted(team: MemoryTe
 
 
 @pytest.mark.anyio
+async def test_an_answer_that_is_chosen_counts_once_the_screen_shows_that_it_is(team: MemoryTeam) -> None:
+    suggested = [{"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "make *"}], "behavior": "allow"}]
+    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "make"}, suggestions=suggested)
+    async with opened(team) as desk:
+        await desk.asks("a")
+        at_once(desk, "2", "enter")
+        await desk.until(lambda: "pressed before this was drawn" in desk.said, "why not")
+        assert written(team) == []
+        await desk.press("enter")
+        await desk.until(lambda: bool(written(team)), "the answer")
+        assert written(team)[0].payload["scope"] == "always"
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("face", ["one", "permission", "question", "marked", "alike", "stop"])
 async def test_a_key_that_is_held_down_decides_once_at_most(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, face: str
