@@ -15,6 +15,7 @@ from team_console.console.clients.quick import Invocation
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import RUNNING, TURN, SessionFiles, digest, names, sweep
 from team_console.console.clients.wake import is_nudge, wait_beside, wait_for_mail
+from team_console.store.backends.session_notes import sweep_notes
 from team_console.store.model.safe import counted
 from team_console.store.protocol.membership import Doing
 from team_console.store.protocol.parsing import text_in
@@ -52,6 +53,7 @@ _WAITED_FROM = frozenset({EventName.SESSION_START, EventName.PROMPT, EventName.S
 def _started(session: ClientSession) -> None:
     """The agent is known, and told what it must know; a compaction is no new session."""
     sweep()
+    sweep_notes(session.team.places().get("presence", ""))
     _settle(session)
     if session.call.data.get("source") != "compact":
         session.note(Doing.STARTED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,16 @@ def test_what_a_session_does_is_in_the_roster_and_writes_nothing_to_the_store(
     assert office.ok(*place, "history", "--json").json["count"] == before
     queue = office.folder / "message-queue.yaml"
     assert "session_state" not in (queue.read_text() if queue.exists() else "")
+
+
+def test_what_a_session_that_was_killed_long_ago_did_is_forgotten(client: Client, office: CommandLine) -> None:
+    client.tell("claude: SessionStart")
+    (path,) = (office.folder / "presence").glob("session-*")
+    os.utime(path, (0, 0))
+    other = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555", member="ben")
+    other.tell("claude: SessionStart")
+    assert not path.exists()
+    assert rows(office)["ben"]["state"] == "idle"
 
 
 def test_a_note_of_a_session_brings_nobody_along(client: Client, office: CommandLine) -> None:
