@@ -33,13 +33,14 @@ class Form(Enum):
     """Neither: prose, a fence."""
 
 
-class Piece(Struct, frozen=True):
-    """A piece of a text, as offsets of bytes; `column` is that of its dash or brace."""
+class Piece(Struct, frozen=True, gc=False):
+    """A piece of a text, as offsets of bytes; `column` is that of its dash or brace, `raw` its bytes."""
 
     start: int
     end: int
     form: Form
     column: int = 0
+    raw: bytes = b""
 
 
 Trouble = Callable[[bytes, Form], int | None]
@@ -121,6 +122,12 @@ def _deeper(column: int) -> re.Pattern[bytes]:
 
 
 @cache
+def _ends(column: int) -> re.Pattern[bytes]:
+    """Return lines that may end an entry whose dash is in this column and whose keys stand behind one blank."""
+    return re.compile(rb"^(?:%s)?(?: {0,%d}-(?=[ \t\r\n]|\Z)|[^ \t\r\n#])" % (BOM, column + 1), re.MULTILINE)
+
+
+@cache
 def _again(column: int) -> re.Pattern[bytes]:
     return re.compile(_AGAIN % column, re.MULTILINE)
 
@@ -157,9 +164,34 @@ class Cutter:
         if self._place:
             yield Piece(0, self._place, Form.FRAME)
         while self._place < len(self.data):
-            for piece in self._step(self._place):
-                self._place = self._behind_blanks(piece.end)
-                yield Piece(piece.start, self._place, piece.form, piece.column)
+            yield from self._row()
+            for piece in self._step(self._place) if self._place < len(self.data) else ():
+                self._place = end = self._behind_blanks(piece.end)
+                yield Piece(piece.start, end, piece.form, piece.column, self.data[piece.start : end])
+
+    def _row(self) -> Iterator[Piece]:
+        """Yield entries one below the other that can be told apart, as nearly all can, with a look at each only."""
+        data, trouble = self.data, self._trouble
+        dash = _DASH.match(data, self._place)
+        if dash is None:
+            return
+        self.has_list = True
+        column = len(dash["pad"])
+        sibling, keys = b" " * column + b"- ", column + 2
+        for found in _ends(column).finditer(data, self._line_end(self._place)):
+            start, end = self._place, found.start()
+            if not data.startswith(sibling, start) or data[start + keys] in b" \t\r\n#":
+                return
+            raw = data[start:end]
+            is_last = not data.startswith(sibling, end)
+            if trouble(raw, Form.ITEM) is not None:
+                return
+            if is_last and (self._is_slip(end, column) or self._lost_its_text(start, end)):
+                return
+            self._place = end
+            yield Piece(start, end, Form.ITEM, column, raw)
+            if is_last:
+                return
 
     def _behind_blanks(self, at: int) -> int:
         """Return the end of the empty lines and comments at `at`; they count to what stands before them."""

@@ -10,8 +10,9 @@ from team_console.store.backends.yaml.archives import records
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import Message
 
-from tests.store.contract import make_message
+from tests.store.contract import ids, make_message, put
 from tests.store.strangers import Cell, as_json, entry, sample
+from tests.store.yaml_folder import open_yaml
 from tests.work import calls_of
 
 
@@ -55,6 +56,25 @@ def test_archives_hold_what_queues_hold() -> None:
         ids = [item.message_id for item in found if isinstance(item, Message)]
         assert ids == cell.ids, cell.name
         assert len(found) - len(ids) == cell.damaged, cell.name
+
+
+@pytest.mark.parametrize("more", ["x: a: b", 'x: "see \\official.md"', "type: twice"])
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_a_dropped_file_with_a_bad_entry_gives_its_others_and_is_kept(tmp_path: Path, suffix: str, more: str) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    (tmp_path / "drop").mkdir()
+    text = entry("A") + entry("B", more=f"  {more}\n") + entry("C", indent=2)
+    if suffix == "json":
+        bad = as_json("B")[:-1] + ', "x": "see \\official.md"}'
+        text = f"[{as_json('A')},\n{bad},\n{as_json('C')}]\n"
+    (tmp_path / "drop" / f"x.{suffix}").write_text(text)
+    seen = open_yaml(tmp_path).snapshot()
+    assert [message.message_id for message in seen.dropped] == ["A", "C"] or suffix == "yaml"
+    assert any("x." in problem.place and "entry" in problem.message for problem in seen.problems)
+    put(open_yaml(tmp_path), make_message(2))
+    assert {"A", "C"} <= set(ids(open_yaml(tmp_path))) or suffix == "yaml"
+    assert "A" in ids(open_yaml(tmp_path))
+    assert (tmp_path / "drop" / "rejected" / f"x.{suffix}").read_text() == text
 
 
 BAD = '{"message_id": "B", "type": "message", "from": "sm", "to": "dev", "x": "see notes\\official.md"}'

@@ -34,6 +34,7 @@ class DropFolder:
         self._team, self._disk, self._layout = team, team.disk, team.layout
         self._write = write
         self._left = 0
+        self._spoiled: dict[Path, str] = {}
 
     def take_in(self) -> None:
         """Put every message in `drop/` into the queue, then remove its file; what is no message goes to `rejected/`.
@@ -73,14 +74,18 @@ class DropFolder:
             if path in clashes:
                 ids = ", ".join(clashes[path])
                 self._reject(path, f"another message has the id {ids} already", "Give it an id of its own and")
+            elif path in self._spoiled:
+                self._reject(path, f"{self._spoiled.pop(path)}; the other entries of it were taken in")
             else:
                 self._clear_away(path)
 
     def _read(self, path: Path, offered: dict[Path, list[Message]]) -> list[Message]:
         """Return the messages of a file, which is `offered` then; none of one that was rejected, or has to stay."""
         try:
-            messages = read_drop_file(self._disk, path)
+            messages, wrong = read_drop_file(self._disk, path)
             _refuse_verdicts(self._team.settings.config, messages)
+            if wrong:
+                self._spoiled[path] = wrong
             offered[path] = []
             return messages
         except (TextError, TeamError, ValueError) as error:
@@ -168,19 +173,24 @@ def _is_same(message: Message, known: Message) -> bool:
     return is_copy(message, known) or is_copy(message.with_changes(created=known.created), known)
 
 
-def read_drop_file(disk: Disk, path: Path) -> list[Message]:
-    """Return the messages in one file of `drop/`. Raises `TextError`, `ValueError` or `OSError` when it is none."""
+def read_drop_file(disk: Disk, path: Path) -> tuple[list[Message], str]:
+    """Return the messages in one file of `drop/`, and what is wrong with the first entry that is none, if any.
+
+    Raises:
+        TextError, ValueError, OSError: There is no message in it.
+    """
     data, found = disk.read(path, 0, _MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
         raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
     text = QueueText.parse(data, every_list=True)
-    for _, error in text.damaged():
-        raise error
+    wrong = next((error for _, error in text.damaged()), None)
     arrived = to_text(from_file(found.mtime_ns))
     entries = text.with_unique_ids().messages()
+    if not entries and wrong is not None:
+        raise wrong
     if not entries:
         raise ValueError("there is no message in it")
-    return [_completed(message, arrived) for message in entries]
+    return [_completed(message, arrived) for message in entries], wrong.message if wrong is not None else ""
 
 
 def _completed(message: Message, arrived: str) -> Message:

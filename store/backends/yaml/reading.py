@@ -58,6 +58,10 @@ class _Alone:
 
     def trouble(self, raw: bytes, _: Form) -> int | None:
         """See `pieces.Trouble`."""
+        known = self._known.get(raw)
+        if known is not None and not known.tied and known.outcome.__class__ is Message:  # as nearly all at a reload
+            self._read[raw] = known
+            return None
         error = self.entry(raw).error
         return error.line - 1 if error is not None and error.kind is Kind.SYNTAX else None
 
@@ -76,11 +80,14 @@ class _Alone:
         Raises:
             InterruptedError: `progress` said so.
         """
-        raw = data[piece.start : piece.end]
-        is_due = self._progress is not None and self._done % 256 == 0
-        if is_due and self._progress is not None and not self._progress(self._done, max(self._total, self._done)):
-            raise InterruptedError("reading was stopped")
-        self._done += 1
+        raw = piece.raw or data[piece.start : piece.end]
+        if self._progress is not None:
+            if self._done % 256 == 0 and not self._progress(self._done, max(self._total, self._done)):
+                raise InterruptedError("reading was stopped")
+            self._done += 1
+        found = self._read.get(raw)
+        if found is not None and piece.form is Form.ITEM:
+            return found
         return Entry.around(raw, piece.form) if piece.form in (Form.FRAME, Form.OTHER) else self.entry(raw)
 
 
@@ -110,14 +117,14 @@ def read_entries(
     cutter = Cutter(data, alone.trouble, every_list=every_list)
     read = [(piece, alone.piece(data, piece)) for piece in cutter.pieces()]
     text = _put_together(data, read, cutter)
-    entries = [entry for _, entry in read if entry.error is None or entry.error.kind is not Kind.FRAME]
-    kinds = {entry.error.kind for entry in entries if entry.error is not None}
-    needs_whole = kinds - {Kind.MEANING}
+    wrong = [(entry, entry.outcome) for _, entry in read if isinstance(entry.outcome, TextError)]
+    wrong = [(entry, error) for entry, error in wrong if error.kind is not Kind.FRAME]
+    needs_whole = {error.kind for _, error in wrong} - {Kind.MEANING}
     has_none = not any(piece.form in (Form.ITEM, Form.RECORD, Form.OBJECT) for piece, _ in read)
-    is_refused = has_none and (bool(entries) or text.odd or not cutter.has_list)
+    is_refused = has_none and (bool(wrong) or text.odd or not cutter.has_list)
     is_doubtful = (
         text.odd
-        or any(entry.error is not None and entry.is_object for entry in entries)
+        or any(entry.is_object for entry, _ in wrong)
         or _SIGN.search(text.tail) is not None
         or _ODD(text.head)
         or _ODD(text.tail)

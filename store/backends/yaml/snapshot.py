@@ -596,7 +596,7 @@ class DroppedMessages(Struct):
 
     disk: Disk
     layout: Layout
-    seen: dict[tuple[str, FileVersion], tuple[Message, ...] | Problem] = {}
+    seen: dict[tuple[str, FileVersion], tuple[tuple[Message, ...], Problem | None]] = {}
 
     def look(self) -> Dropped:
         """Return the present drop files; a file that is no message is reported, and left to the next lock holder."""
@@ -609,8 +609,8 @@ class DroppedMessages(Struct):
         marks = [(name, mark) for name in names if is_drop_file(name) and (mark := self._mark(name)) is not None]
         self.seen = {key: self.seen[key] if key in self.seen else self._read(key[0]) for key in marks}
         found = [self.seen[key] for key in marks]
-        messages = tuple(message for item in found if not isinstance(item, Problem) for message in item)
-        return Dropped(messages, tuple(marks), tuple(item for item in found if isinstance(item, Problem)))
+        messages = tuple(message for readable, _ in found for message in readable)
+        return Dropped(messages, tuple(marks), tuple(problem for _, problem in found if problem is not None))
 
     def _mark(self, name: str) -> FileVersion | None:
         try:
@@ -619,12 +619,19 @@ class DroppedMessages(Struct):
             return None
         return found.mark if found is not None else None
 
-    def _read(self, name: str) -> tuple[Message, ...] | Problem:
+    def _read(self, name: str) -> tuple[tuple[Message, ...], Problem | None]:
         from team_console.store.backends.yaml.drop import read_drop_file  # few files, and all that writing needs
 
         try:
-            return tuple(read_drop_file(self.disk, self.layout.drop / name))
+            messages, wrong = read_drop_file(self.disk, self.layout.drop / name)
         except (TextError, TeamError, ValueError, OSError) as error:
-            why = getattr(error, "message", None) or getattr(error, "strerror", None) or str(error)
-            hint = "Correct it; as it is, the next write moves it to drop/rejected/, if it can."
-            return Problem(DROP_UNREADABLE, "warning", f"drop/{name}", f"drop/{name} is no message: {why}", hint)
+            messages, wrong = [], getattr(error, "message", None) or getattr(error, "strerror", None) or str(error)
+        if not wrong:
+            return tuple(messages), None
+        hint = "Correct it; as it is, the next write moves it to drop/rejected/, if it can."
+        what = (
+            f"drop/{name} holds an entry that is no message: {wrong}"
+            if messages
+            else f"drop/{name} is no message: {wrong}"
+        )
+        return tuple(messages), Problem(DROP_UNREADABLE, "warning", f"drop/{name}", what, hint)
