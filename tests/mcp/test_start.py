@@ -103,29 +103,30 @@ def test_a_cursor_is_left_to_the_sdk(place: Place) -> None:
     assert [answer["id"] for answer in answers] == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("line", "identity"),
-    [
-        (HALF, "half"),
-        ("{bad", None),
-        ("[" * 5_000, None),
-        ("[]", None),
-        ('{"jsonrpc": "2.0", "id": 5}', 5),
-        ('{"jsonrpc": "1.0", "id": 5, "method": "ping"}', 5),
-        ('{"jsonrpc": "2.0", "id": null, "method": "ping"}', None),
-        ('{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None),
-        ('{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": [1]}', 5),
-        ('{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"a": NaN}}', None),
-        ('{"jsonrpc": "2.0", "id": 5, "method": "x", "params": {"a": ' + "[" * 300 + "]" * 300 + "}}", None),
-    ],
+ODD = (
+    (HALF, "half"),
+    ("{bad", None),
+    ("[" * 5_000, None),
+    ("[]", None),
+    ('{"jsonrpc": "2.0", "id": 5}', 5),
+    ('{"jsonrpc": "1.0", "id": 5, "method": "ping"}', 5),
+    ('{"jsonrpc": "2.0", "id": null, "method": "ping"}', None),
+    ('{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None),
+    ('{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": [1]}', 5),
+    ('{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"a": NaN}}', None),
+    ('{"jsonrpc": "2.0", "id": 5, "method": "x", "params": {"a": ' + "[" * 300 + "]" * 300 + "}}", None),
 )
-def test_a_line_that_cannot_be_handed_on_is_answered(line: str, identity: object, place: Place) -> None:
-    status, answers, _ = piped(place, greeting("2025-06-18", "first"), INITIALIZED, line, send("last"))
+"""Lines that the SDK leaves without an answer, and the id under which they have one."""
+
+
+def test_a_line_that_cannot_be_handed_on_is_answered(place: Place) -> None:
+    status, answers, _ = piped(
+        place, greeting("2025-06-18", "first"), INITIALIZED, *(line for line, _ in ODD), send("last")
+    )
     assert status == 0
-    found = {json.dumps(answer["id"]): answer for answer in answers}
-    assert found.keys() == {'"first"', json.dumps(identity), '"last"'}
-    assert "error" in found[json.dumps(identity)]
-    assert "result" in found['"last"']
+    failed = [answer["id"] for answer in answers if "error" in answer]
+    assert failed == [identity for _, identity in ODD]
+    assert [answer["id"] for answer in answers if "result" in answer] == ["first", "last"]
 
 
 def test_a_server_that_cannot_start_says_why_in_each_call(place: Place, tmp_path: Path) -> None:
