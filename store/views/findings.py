@@ -16,6 +16,7 @@ from team_console.store.model.recorded import RecordedFacts, changed_problem
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.protocol.checks import TeamFacts, problems_of, self_addressed, team_problems
+from team_console.store.protocol.grants import GRANT, RECALLED
 from team_console.store.protocol.kinds import KINDS, UNKNOWN, RequestKind
 from team_console.store.protocol.membership import SESSION
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, missing_fields, parse_message
@@ -104,7 +105,7 @@ def _odd_words(entry: PlacedMessage) -> Iterator[Problem]:
 def _of_record(entry: PlacedMessage, config: TeamConfig) -> Iterator[Problem]:
     message = entry.message
     yield from _odd_words(entry)
-    if message.type != SESSION:  # our own notes on sessions go from a member to itself
+    if message.type not in (SESSION, GRANT, RECALLED):  # what we write ourselves, from a member to itself
         yield from self_addressed(message)
     needs = entry.read.kind.needs  # those are told with the rest of its body
     for name in missing_fields(config, message.type, message.payload) if message.type in config.kinds else ():
