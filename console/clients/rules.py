@@ -38,11 +38,25 @@ _COMMANDS = {
 """Commands that do what a word means, the program and its subcommands first; options may stand anywhere behind them."""
 EVERY_WORD = (*_COMMANDS, "outside the project", "settings and hooks", "mcp", "plans of teammates")
 _TOOLS = {"network": ("WebFetch", "WebSearch")}
-_GUARDED = (".claude/", ".codex/", ".git/hooks/", ".git/config", ".mcp.json", "messenger-config.yaml")
+_GUARDED = (
+    *(".claude/", ".codex/", ".qwen/", ".git/hooks/", ".git/config", ".mcp.json", "messenger-config.yaml"),
+    ".team-console/messenger-config.yaml",
+)
 """Files of a project that say what an agent may do, or run by themselves; folders end in a slash."""
 _GUARDED_AT_HOME = (
     *(".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/", ".claude/skills/", ".claude/plugins/"),
-    *(".claude.json", ".codex/", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".gitconfig", ".ssh/"),
+    *(
+        ".claude.json",
+        ".codex/",
+        ".qwen/settings.json",
+        ".bashrc",
+        ".bash_profile",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".gitconfig",
+        ".ssh/",
+    ),
 )
 _CLIENTS_OWN = (".claude/plans", ".claude/projects", ".codex/memories")
 """Folders at home in which clients let their agents write."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.clients.rules import EVERY_WORD
+from team_console.console.clients.rules import EVERY_WORD, rule_for
 from team_console.store.settings.team_config import ASK_FOR, ASK_WORDS
 
 from tests.conftest import CommandLine
@@ -249,3 +249,14 @@ def test_a_call_that_is_held_is_asked_for_once(client: Client, human: Human, off
         office.ok("approve", human.asked()[0]["request_id"])
         assert said(client.end(held))["permissionDecision"] == "allow"
         assert said(client.tell(BEFORE, "--held", "push", tool_input=PUSH))["permissionDecision"] == "ask"
+
+
+GUARDED = [".team-console/messenger-config.yaml", ".qwen/settings.json", ".claude/settings.json"]
+
+
+@pytest.mark.parametrize("path", GUARDED)
+@pytest.mark.parametrize("tool", ["Write", "Bash"])
+def test_settings_of_the_team_and_of_each_client_are_guarded(tool: str, path: str) -> None:
+    given = {"file_path": f"/p/{path}"} if tool == "Write" else {"command": f"echo x > {path}"}
+    data: dict[str, object] = {"tool_name": tool, "tool_input": given, "cwd": "/p"}
+    assert rule_for(data, ["settings and hooks"], project="/p") == "settings and hooks"
