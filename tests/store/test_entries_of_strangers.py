@@ -58,6 +58,17 @@ def test_archives_hold_what_queues_hold() -> None:
         assert len(found) - len(ids) == cell.damaged, cell.name
 
 
+def test_what_stands_between_entries_is_never_taken_out(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    with (tmp_path / "message-queue.yaml").open("a") as file:
+        file.write("```\nI added the entry below.\n---\n" + entry("N") + "```\n")
+    for number in (2, 3):
+        put(open_yaml(tmp_path), make_message(number))
+    text = (tmp_path / "message-queue.yaml").read_text()
+    assert (text.count("```\n"), text.count("I added"), text.count("---\n")) == (2, 1, 1)
+    assert len(ids(open_yaml(tmp_path))) == 4
+
+
 @pytest.mark.parametrize("more", ["x: a: b", 'x: "see \\official.md"', "type: twice"])
 @pytest.mark.parametrize("suffix", ["yaml", "json"])
 def test_a_dropped_file_with_a_bad_entry_gives_its_others_and_is_kept(tmp_path: Path, suffix: str, more: str) -> None:

@@ -395,6 +395,11 @@ class Entry(Struct, frozen=True, eq=False, gc=False):
         return isinstance(self.outcome, TextError) and self.outcome.kind is not Kind.FRAME
 
     @property
+    def is_cut_item(self) -> bool:
+        """Whether it may be the beginning of an entry whose writer was cut off, and not somebody's prose."""
+        return self.is_damaged and self.raw.lstrip().startswith(b"-")
+
+    @property
     def is_object(self) -> bool:
         """Whether it stands in braces without a dash, as in lines of JSON."""
         return _is_object(self.raw)

@@ -196,7 +196,7 @@ def reconcile(
     """
     healing = Healing()
     found = by_id(current.messages())
-    damaged = [entry.raw for entry in current.entries if entry.is_damaged]
+    damaged = [entry.raw for entry in current.entries if entry.is_cut_item]
     last = current.entries[-1].message if current.entries else None
     is_short = not expected.keys() <= found.keys()
     needed = retained_ids([*{**found, **expected}.values()], present=found.keys()) if is_short else frozenset[str]()

@@ -327,7 +327,7 @@ def _without_others(line: Line, held: Held, text: QueueText) -> Line:
 
 def _old_pieces(team: LockedTeam, text: QueueText, going: Collection[str]) -> Line | None:
     """Return the line that removes torn pieces of recorded messages, also of earlier sessions; some go already."""
-    damaged = (entry.raw for entry in text.entries if entry.is_damaged)
+    damaged = (entry.raw for entry in text.entries if entry.is_cut_item)
     pieces = [raw for raw in damaged if piece_name(raw) not in going]
     lines = team.ledger.lines() if pieces else iter(())
     records = (record for line in lines for record in (*line.writes, *line.noted))
