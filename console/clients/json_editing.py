@@ -54,8 +54,9 @@ def written(text: str, settings: Settings) -> str:
     if before == settings:
         return text
     try:
-        kept = _apply(text, _cuts(_Document(text), before, settings))
-        return _apply(kept, _additions(_Document(kept), read(kept), settings))
+        document = _Document(text)
+        kept = _Document(_apply(text, _cuts(document, document.root, before, settings)))
+        return _apply(kept.text, _additions(kept, kept.root, read(kept.text), settings))
     except RecursionError as error:
         raise NotEditable("it is nested too deeply") from error
 
@@ -137,17 +138,13 @@ def _apply(text: str, edits: Iterator[_Edit]) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _cuts(document: _Document, before: Settings, after: Settings) -> Iterator[_Edit]:
+def _cuts(document: _Document, place: _Value, before: Any, after: Any) -> Iterator[_Edit]:
     """Cut out what `after` has not, and write anew what is no object or list and has changed."""
-    yield from _cuts_in(document, document.root, before, after)
-
-
-def _cuts_in(document: _Document, place: _Value, before: Any, after: Any) -> Iterator[_Edit]:
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _cuts_between(document.text, place, [part.key in after for part in place.parts])
         for part in place.parts:
             if part.key in after and before[part.key] != after[part.key]:
-                yield from _cuts_in(document, part, before[part.key], after[part.key])
+                yield from _cuts(document, part, before[part.key], after[part.key])
     elif isinstance(before, list) and isinstance(after, list):
         yield from _cuts_between(document.text, place, _stays(before, after))
     else:
@@ -181,17 +178,13 @@ def _cuts_between(text: str, place: _Value, stays: Sequence[bool]) -> Iterator[_
             yield parts[one].end, parts[following - 1].end, ""
 
 
-def _additions(document: _Document, before: Settings, after: Settings) -> Iterator[_Edit]:
+def _additions(document: _Document, place: _Value, before: Any, after: Any) -> Iterator[_Edit]:
     """Add what `after` has more, behind what is there."""
-    yield from _additions_in(document, document.root, before, after)
-
-
-def _additions_in(document: _Document, place: _Value, before: Any, after: Any) -> Iterator[_Edit]:
     if isinstance(before, dict):
         new: list[tuple[str | None, Any]] = [(key, value) for key, value in after.items() if key not in before]
         for part in place.parts:
             if before[part.key] != after[part.key]:
-                yield from _additions_in(document, part, before[part.key], after[part.key])
+                yield from _additions(document, part, before[part.key], after[part.key])
     else:
         new = [(None, value) for value in after[len(before) :]]
     if new:
