@@ -42,7 +42,8 @@ def run(desk: Desk, event: str, session: str = "11111111-2222", **more: Any) -> 
     settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
     line = settings["hooks"][event][0]["hooks"][0]["command"]
     data = {"hook_event_name": event, "session_id": session, "cwd": str(desk.project), **more}
-    environment = {"PATH": os.environ["PATH"], "CLAUDE_CODE_SESSION_ATTENDED": "1", **desk.environment}
+    ours = {key: os.environ[key] for key in ("PATH", "PYTHONPATH") if key in os.environ}
+    environment = {**ours, "CLAUDE_CODE_SESSION_ATTENDED": "1", **desk.environment}
     shell = ["/bin/sh", "-c", line]
     done = subprocess.run(shell, input=json.dumps(data), capture_output=True, text=True, env=environment, check=True)
     assert done.stderr == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,9 @@ def test_a_request_beside_a_dialog_waits_for_a_console_that_opens_again(
         beside, alone = client.begin(BASH), other.begin(BASH)
         human.asked(2)
     assert other.end(alone) == Heard(0, "")
+    gone = time.monotonic() + 3.0  # twice the looks after which any other lets go
+    while time.monotonic() < gone:
+        assert len(human.requests("--open")) == 1
     with human.at_console():
         (request,) = human.asked()
         office.ok("approve", request["request_id"])
