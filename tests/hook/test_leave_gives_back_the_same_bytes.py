@@ -74,8 +74,7 @@ def test_what_was_written_behind_ours_keeps_its_layout(desk: Desk) -> None:
     path = put(desk.project / ".claude" / "settings.json", '{"hooks": {"Stop": [ {"hooks": [ ]} ]}, "n": 1.0}\n')
     desk.ok("join", "alice", "--for", "claude")
     text = path.read_text()
-    end = text.index("]", text.index("asyncRewake"))  # of the hooks of our last entry
-    at = text.index("]", end + 1)
+    at = text.index("} ]", text.index('"Stop"')) + 2  # behind our entry, which is the last
     path.write_text(f'{text[:at]},   {{"hooks":[ ],"mine": 1e3}}{text[at:]}')
     desk.ok("join", "alice", "--for", "claude")
     desk.ok("leave", "alice")
