@@ -33,6 +33,7 @@ from team_console.store.protocol.client_requests import (
     origin_of,
     permission_of,
     questions_of,
+    tool_in_line,
 )
 from team_console.store.protocol.grants import RunningGrant, ends_at, scope_in
 from team_console.store.protocol.kinds import RequestKind
@@ -384,7 +385,7 @@ def _items_of(rows: Mapping[str, RequestRow]) -> list[Item]:
     if len(set(causes_of(rows.values()).values())) != 1:
         return items
     spans = spans_that_differ([row.question for row in rows.values()])
-    behind = [len(permission_of(row.question.payload).tool) + len(": ") for row in rows.values()]
+    behind = [len(tool_in_line(permission_of(row.question.payload).tool)) + len(": ") for row in rows.values()]
     return [
         replace(item, differs=(start + lead, end + lead)) if end else item
         for item, lead, (start, end) in zip(items, behind, spans, strict=True)

@@ -249,7 +249,17 @@ def headline_of(permission: Permission, directory: str = "") -> str:
     subject = _first_line(command_in(given)) or file_seen_from(path_in(given), directory)
     subject = subject or next((line for key in _SUBJECTS if (line := _first_line(given.get(key)))), "")
     subject = subject or ", ".join(islice(_fields_in_words(given), _MOST_FIELDS))
-    return with_blanks_seen(f"{permission.tool}: {subject}" if subject else permission.tool)
+    tool = tool_in_line(permission.tool)
+    return with_blanks_seen(f"{tool}: {subject}" if subject else tool)
+
+
+_LONGEST_TOOL = 80
+
+
+def tool_in_line(tool: str) -> str:
+    """Return the name of a tool as a title begins with it: it neither ends the line nor fills it."""
+    # guard: tool-hides-no-input
+    return safe_line(tool, _LONGEST_TOOL)
 
 
 def command_in(given: Fields) -> str | None:

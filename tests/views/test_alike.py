@@ -177,6 +177,13 @@ def test_the_title_of_a_permission_is_made_of_tool_and_input(given: dict[str, An
     assert said_in(row.question) == summary_of(row.question) == title
 
 
+def test_the_name_of_a_tool_does_not_hide_its_input() -> None:
+    for tool in ("Bash: ls\n", "Bash: ls" + " and more" * 30):
+        title = asked(1, tool, {"command": "rm -rf ~/precious"}).title
+        assert title.endswith(": rm -rf ~/precious")
+        assert len(title) < 110
+
+
 def test_blocked_time_counts_what_overlaps_once_for_its_agent() -> None:
     rows = [asked(1, "Bash", {"command": "x"}, after=10), asked(2, "Bash", {"command": "y"}, after=15)]
     rows.append(asked(3, "Bash", {"command": "z"}, after=100, agent="a2"))
