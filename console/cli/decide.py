@@ -18,14 +18,14 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import USER, canonical, guess
 from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import Question, questions_of
-from team_console.store.protocol.grants import grants_among, scope_in
+from team_console.store.protocol.grants import scope_in
 from team_console.store.protocol.membership import left_out, members
 from team_console.store.protocol.relations import silent
 from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.protocol.verdicts import Face, Seen, digest_of, seen_of
 from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt
-from team_console.store.service.grants import recall_grant, refuse_contradiction, start_grant, trial_of
+from team_console.store.service.grants import all_grants, recall_grant, refuse_contradiction, start_grant, trial_of
 from team_console.store.service.questions import live_question
 from team_console.store.service.requests import (
     answer,
@@ -529,7 +529,7 @@ def do_grants(call: Call) -> int:
         return call.finish(recall_grant(call.decider, options.id), [f"recalled: {options.id}"])
     snapshot = call.snapshot()
     listed, lines = [], []
-    for one in grants_among(snapshot.messages, call.team.clock(), snapshot.recorded):
+    for one in all_grants(snapshot):
         grant, scope = one.grant, scope_in(one.grant)
         ends, uses = grant.payload.get("ends"), grant.payload.get("uses")
         row = {"id": grant.message_id, "by": grant.sender, "scope": scope.as_recorded, "ends": ends, "uses": uses}

@@ -459,6 +459,19 @@ def _grant_trouble(
     return _own_key_trouble(config, grant, None, recorded) if grant is not None else ""
 
 
+def grant_objection(config: TeamConfig, grant: Message, recorded: RecordedFacts | None) -> str:
+    """Return why a grant gives no answer, however it stands: who wrote it, or whose it is; empty where it may."""
+    # guard: grant-written-by-us
+    if recorded is None or not recorded.is_by_desk(grant.message_id):
+        return "another program wrote it"
+    # guard: grant-as-recorded
+    if recorded.differs(grant):
+        return "another program changed it"
+    if grant.sender != config.lead:
+        return f"{grant.sender} does not lead the team"
+    return objection(config, grant, None, recorded=recorded)
+
+
 def shown_by_grant(grant_id: str, question: Message) -> FieldDict:
     """Return the fields of an answer by this grant on what it answers, of which nothing was shown."""
     return {REQUEST_DIGEST: digest_of(question), SHOWN_BY: f"nothing: the grant {grant_id} answered it"}

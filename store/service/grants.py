@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -30,7 +30,7 @@ from team_console.store.protocol.grants import (
 from team_console.store.protocol.judgement import RequestRow, RequestState, judge
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.verdicts import digest_of, objection, shown_by_grant
+from team_console.store.protocol.verdicts import digest_of, grant_objection, shown_by_grant
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import Decision, refuse_unbound
@@ -194,8 +194,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
         TeamError: `INVALID_FIELD` for an id that no grant of the actor has, or of one that is over.
     """
     with caller.transaction(RECALL_GRANT) as tx:
-        listed = grants_among(tx.everything(), tx.now, tx.recorded)
-        found = next((one for one in listed if one.grant.message_id == grant_id), None)
+        found = next((one for one in all_grants(tx) if one.grant.message_id == grant_id), None)
         if found is None or found.grant.sender != caller.actor or found.over:
             why = f"is over: {found.over}" if found is not None and found.over else "is none of yours"
             raise TeamError(Code.INVALID_FIELD, f"{grant_id} {why}", "List them with: team-console grants")
@@ -207,21 +206,16 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
     return receipt(tx, RECALL_GRANT, [message], (), grant_id)
 
 
+def all_grants(state: TeamState) -> Iterator[RunningGrant]:
+    """Yield every grant as it stands; one that is not the lead's own words, on record as ours, is over."""
+    for one in grants_among(state.everything(), state.now, state.recorded):
+        why = grant_objection(state.config, one.grant, state.recorded)
+        yield replace(one, over=one.over or f"it gives no answer: {why}") if why else one
+
+
 def in_force(state: TeamState) -> list[RunningGrant]:
-    """Return the grants that give answers: the lead's own words, not over, on record as ours."""
-    return [
-        one
-        for one in grants_among(state.everything(), state.now, state.recorded)
-        if not one.over and one.grant.sender == state.config.lead and _is_genuine(one.grant, state)
-    ]
-
-
-def _is_genuine(grant: Message, state: TeamState) -> bool:
-    """Return whether team-console wrote it, just as it stands, and its human signed it where that is asked for."""
-    recorded = state.recorded
-    # guard: grant-written-by-us
-    is_ours = recorded is not None and recorded.is_by_desk(grant.message_id) and not recorded.differs(grant)
-    return is_ours and not objection(state.config, grant, None, recorded=recorded)
+    """Return the grants that give answers."""
+    return [one for one in all_grants(state) if not one.over]
 
 
 def is_granted(team: Team, agent: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import chain
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import PRIORITIES, STATUSES, Priority, Status
+from team_console.store.model.message import PRIORITIES, STATUSES, Message, Priority, Status
 from team_console.store.model.names import RULE, guess
 from team_console.store.model.recorded import RecordedFacts, changed_problem
 from team_console.store.model.safe import counted, safe_line
@@ -48,6 +48,7 @@ def _of_message(entry: PlacedMessage, facts: Facts, by: TeamFacts) -> Iterator[P
         hint = f"Ask {entry.message.sender} why; nobody need answer it."
         yield Problem("NOT_PERMITTED", "error", entry.message.message_id, text, hint)
     yield from _of_record(entry, facts.config)
+    yield from _of_grant(entry.message, facts)
     yield from team_problems(entry.read, by)
 
 
@@ -100,6 +101,20 @@ def _odd_words(entry: PlacedMessage) -> Iterator[Problem]:
     if entry.when is EARLIEST and message.created:
         text = f"created {safe_line(message.created, 64)!r} is no time, so it counts as the oldest"
         yield Problem(UNREADABLE_DATE, "notice", message.message_id, text, "Correct it.")
+
+
+def _of_grant(grant: Message, facts: Facts) -> Iterator[Problem]:
+    """Tell of a grant that its human did not make, so that it gives no answer."""
+    if grant.type != GRANT or facts.recorded is None:
+        return
+    trouble, hint = objection(facts.config, grant, recorded=facts.recorded), "Find out who wrote it."
+    # guard: forged-grant-named
+    if trouble:
+        text = f"the grant of {grant.sender} is forged or broken and gives no answer: {trouble}"
+        yield Problem("FORGED_VERDICT", "error", grant.message_id, text, hint)
+    elif not facts.recorded.is_by_desk(grant.message_id):
+        text = f"the grant of {grant.sender} was not written by team-console, so it gives no answer"
+        yield Problem("UNVERIFIED_VERDICT", "warning", grant.message_id, text, hint)
 
 
 def _of_record(entry: PlacedMessage, config: TeamConfig) -> Iterator[Problem]:
