@@ -34,6 +34,7 @@ from team_console.store.protocol.client_requests import (
 from team_console.store.protocol.kinds import UNKNOWN, Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import Placed, Remark, placed, remarks_in
+from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import structure, title_of
 from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
 from team_console.store.views.conversation import Conversation, Delivery, Turn
@@ -45,7 +46,6 @@ from team_console.store.views.proposals import (
     input_text,
     lines_to_remark,
     proposal_of,
-    suggestion_words,
 )
 from team_console.store.views.roster import Stage, StopRow
 from team_console.store.views.rows import Flag, RequestRow

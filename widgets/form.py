@@ -42,14 +42,17 @@ class AskAgain(TeamError):
     Attributes:
         diff: Lines of a unified diff from what was shown to what there is.
         of: The token of the request as it is now, under which the painted lines of the difference are counted.
+        about: What the form says of the request from now on, safe text; empty for what it said before.
         may_go_on: Whether handing in again decides on what the diff shows.
     """
 
-    def __init__(self, diff: tuple[str, ...], *, of: str = "", may_go_on: bool = True, why: str = "") -> None:
+    def __init__(
+        self, diff: tuple[str, ...], *, of: str = "", about: str = "", may_go_on: bool = True, why: str = ""
+    ) -> None:
         text = why or "it changed while you were deciding; nothing was written"
         go_on, leave = "Read what is new; hand in again to decide on it.", "esc keeps your words; open it again."
         super().__init__(Code.INVALID_REQUEST_ID, text, go_on if may_go_on else leave)
-        self.diff, self.of = diff, of
+        self.diff, self.of, self.about = diff, of, about
         self.may_go_on = may_go_on
 
 
@@ -273,7 +276,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             box.border_title = Content(self.title_words())
             with VerticalScroll(classes="form--body", can_focus=False):
                 if self._about:
-                    yield Static(Content(self._about), classes="form--note", markup=False)
+                    yield Static(Content(self._about), classes="form--note form--about", markup=False)
                 yield from self.fields()
             yield Static("", id="outcome", classes="form--below", markup=False)
             changed = Excerpt(most=_NEW, id="changed")
@@ -639,6 +642,9 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             heading = Heading(f"changed since it was shown · {counts_of(error.diff)}")
             blocks = (heading, diff_text(error.diff)) if error.diff else ()
             self.query_one("#changed", Excerpt).put(*blocks, token=f"{CHANGED}{error.of}" if error.of else "")
+            # guard: form-says-what-it-is-about-now
+            for about in self.query(".form--about").results(Static) if error.about else ():
+                about.update(Content(error.about))
             self._say(f"△ {text}{hint}")
             # A key that was typed before it could be read does not hand the form in.
             self._counts_from = monotonic() + LOOK

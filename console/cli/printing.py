@@ -20,6 +20,7 @@ from team_console.store.protocol.client_requests import WHY, answers_of, joined,
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
+from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import said_in, structure, text_at
 from team_console.store.protocol.verdicts import (
     EVIDENCE,
@@ -32,7 +33,7 @@ from team_console.store.protocol.verdicts import (
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.settings.parsing import rule_trouble
 from team_console.store.views.history import csv_text
-from team_console.store.views.proposals import proposal_of, suggestion_words
+from team_console.store.views.proposals import proposal_of
 from team_console.store.views.rows import View
 from team_console.store.views.status import assess, view_of_team
 

@@ -39,12 +39,14 @@ from team_console.store.protocol.grants import RunningGrant, ends_at, scope_in
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark, remark_on
+from team_console.store.protocol.suggestions import suggestion_words
+from team_console.store.protocol.titles import message_title
 from team_console.store.protocol.verdicts import Seen, digest_of, seen_of, seen_words
 from team_console.store.service import grants, inbox, requests
 from team_console.store.service.decision import Decision
 from team_console.store.views.alike import causes_of, decided_before, spans_that_differ
 from team_console.store.views.evidence import Evidence, Mark, shown_text
-from team_console.store.views.proposals import difference, lines_to_remark, mode_words, suggestion_words
+from team_console.store.views.proposals import difference, lines_to_remark, mode_words
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.details import earlier_plans, sent_remarks, tick_of
 from team_console.widgets.fields import OptionLine
@@ -79,11 +81,16 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
     if not token or token != digest_of(row.question):
         screen.toast("It changed since it was drawn. Look at it, then decide.", severity="warning")
         return
-    shown = SeenRequest(screen, row, context.selection.seen or seen_of(row.question))
+    seen = context.selection.seen or seen_of(row.question)
     if approving and row.kind is RequestKind.QUESTION:
-        _answer_questions(screen, row, shown)
+        _answer_questions(screen, row, SeenRequest(screen, row, seen, partial(_about, with_title=False)))
         return
     verb, remarks = "approve" if approving else "reject", remarks_to_send(screen, row)
+
+    def about(known: RequestRow) -> str:
+        return "\n".join(filter(None, (_about(known), _known_before(screen, known), with_remarks(remarks))))
+
+    shown = SeenRequest(screen, row, seen, about)
     ways: Sequence[Way] = (Way(OptionLine(verb), verb.capitalize()),)
     part, second = None, None if approving else Second("suggest", "what would be accepted instead")
     if approving and row.kind in (RequestKind.PERMISSION, RequestKind.PLAN):
@@ -94,8 +101,8 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
     foreseen = approving and row.kind in (RequestKind.CREATE, RequestKind.DESTROY)
     prompt = Prompt[PendingDecision](
         _title(row, approving),
-        "\n".join(filter(None, (_about(row), _known_before(screen, row), with_remarks(remarks)))),
-        lambda made: shown.decide(partial(_agreed, row, ways, made, remarks, approving)),
+        about(row),
+        lambda made: shown.decide(lambda view: _agreed(shown.row, ways, made, remarks, approving, view)),
         ways=ways,
         label="note" if approving else "reason",
         required=not approving and not remarks,
@@ -440,11 +447,15 @@ class SeenRequest:
     """A request as it was shown to whoever decides on it; what a form shows anew is seen from then on.
 
     `decide` runs in a thread; the form is looked at between two of its calls.
+
+    Attributes:
+        row: The request as it was shown last.
     """
 
-    def __init__(self, screen: MainScreen, row: RequestRow, seen: Seen) -> None:
-        self._screen, self._question, self._seen = screen, row.question, seen
-        self._request_id = row.request_id
+    def __init__(self, screen: MainScreen, row: RequestRow, seen: Seen, about: Callable[[RequestRow], str]) -> None:
+        """Begin with what was `seen`; `about` makes what the form says of a request, as safe text."""
+        self._screen, self._seen, self._about = screen, seen, about
+        self.row = row
         self._content = screen.pane.content_of(row.question)
         self._request = evidence_request(screen.pane, row)
         known = screen.cache.evidence.get(row.key)
@@ -460,10 +471,10 @@ class SeenRequest:
         if self._evidence is not None and self._request is not None:  # without the lock, and before it is taken
             now = gather(self._screen.caller.team, self._request)
             if tuple(now.lines) != tuple(self._evidence.lines):
-                raise self._ask_again(self._question, self._request, now)
+                raise self._ask_again(self.row.question, self._request, now)
         self._screen.keep_painted()
         try:
-            return self._screen.pending_decisions.prepare(make(in_view(self._screen, self._request_id, self._seen)))
+            return self._screen.pending_decisions.prepare(make(in_view(self._screen, self.row.request_id, self._seen)))
         except ChangedError as error:
             raise self._changed(error.now) from error
 
@@ -471,15 +482,15 @@ class SeenRequest:
         if question is None:
             return AskAgain((), may_go_on=False, why="it is gone; nothing was written")
         whole, why = attachment_of(question), ""
-        if whole is not None and whole != attachment_of(self._question):
+        if whole is not None and whole != attachment_of(self.row.question):
             why = "it changed, and its new text is stored beside the queue; nothing was written"
-        elif _ways_of(question) != _ways_of(self._question):
+        elif _ways_of(question) != _ways_of(self.row.question):
             why = "it changed, and with it what you can choose; nothing was written"
         if why:
             return AskAgain(self._diff(question, self._evidence), may_go_on=False, why=why)
         request = self._request
         if request is not None:
-            row = replace(request.row, question=question) if request.row is not None else None
+            row = replace(self.row, question=question)
             request = replace(request, message=question, row=row, text=question.content)
         is_known = request is not None and self._evidence is not None
         evidence = gather(self._screen.caller.team, request) if request is not None and is_known else None
@@ -488,21 +499,22 @@ class SeenRequest:
     def _ask_again(self, question: Message, request: EvidenceRequest | None, evidence: Evidence | None) -> AskAgain:
         """Show what changed since the form opened, and count it as seen; the form takes no key before."""
         diff = self._diff(question, evidence)
-        self._question, self._request, self._evidence = question, request, evidence
+        self.row = replace(self.row, question=question, title=message_title(question))
+        self._request, self._evidence = request, evidence
         before, lines = (evidence.before, evidence.lines) if evidence is not None else ((), iter(()))
         self._seen = seen_of(question, before=before, evidence=lines)
-        return AskAgain(diff, of=digest_of(question))
+        return AskAgain(diff, of=digest_of(question), about=self._about(self.row))
 
     def _diff(self, question: Message, evidence: Evidence | None) -> tuple[str, ...]:
         content = self._content if attachment_of(question) is not None else None
-        before = shown_text(self._question, self._evidence, self._content)
+        before = shown_text(self.row.question, self._evidence, self._content)
         return difference(before, shown_text(question, evidence, content))
 
 
 def _ways_of(question: Message) -> object:
-    """Return the choices that a form offers for the question."""
+    """Return the choices that a form offers for the question, and whom it is about."""
     payload = question.payload
-    return modes_of(payload), permission_of(payload).suggestions, questions_of(payload)
+    return modes_of(payload), permission_of(payload).suggestions, questions_of(payload), parse_message(question).subject
 
 
 # Remarks on lines, and a question back.
@@ -589,9 +601,15 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
     row = context.selection.request
     if row is None:
         return
-    shown = SeenRequest(screen, row, context.selection.seen or seen_of(row.question))
     remarks, asker = remarks_to_send(screen, row), safe_line(row.asker, 64)
     purpose = f"askback:{row.request_id}"
+
+    def about(known: RequestRow) -> str:
+        return "\n".join(
+            filter(None, (quoted(known.title), "The request goes on waiting for you.", with_remarks(remarks)))
+        )
+
+    shown = SeenRequest(screen, row, context.selection.seen or seen_of(row.question), about)
 
     def asked(words: str, view: Decision) -> PendingDecision:
         decision = replace(view, text=words or None, remarks=remarks, asks_back=True)
@@ -602,7 +620,7 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
 
     prompt = Prompt[PendingDecision](
         f"Ask {asker} back",
-        "\n".join(filter(None, (quoted(row.title), "The request goes on waiting for you.", with_remarks(remarks)))),
+        about(row),
         lambda made: shown.decide(partial(asked, made.words)),
         ways=(Way(OptionLine("ask"), "Ask"),),
         label="question",

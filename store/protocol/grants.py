@@ -19,6 +19,7 @@ from team_console.store.model.recorded import RecordedFacts, is_same
 from team_console.store.protocol.client_requests import ONCE, denial_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import mappings, parse_message, text_in
+from team_console.store.protocol.suggestions import suggestion_words
 
 GRANT, RECALLED = "grant", "grant_recalled"
 GRANTED, USE = "grant", "grant_use"
@@ -35,13 +36,19 @@ _CHANGES = frozenset({"content", "new_string", "edits", "new_source"})
 
 
 class GrantScope(Struct, frozen=True):
-    """What a grant answers: exactly these inputs of one tool, asked by one agent in one folder of one client."""
+    """What a grant answers: exactly these inputs of one tool, asked by one agent in one folder of one client.
+
+    Attributes:
+        rules: What the client was allowed always with the requests that it was made of: no part of the grant, and what
+            its end does not end.
+    """
 
     agent: str
     tool: str
     directory: str
     client: str
     inputs: tuple[Fields, ...]
+    rules: tuple[Any, ...] = ()
 
     @property
     def place(self) -> tuple[str, str, str, str]:
@@ -51,13 +58,19 @@ class GrantScope(Struct, frozen=True):
     @property
     def as_recorded(self) -> dict[str, Any]:
         """The fields that the payload keeps."""
-        return {**asdict(self), "inputs": list(self.inputs)}
+        recorded = {**asdict(self), "inputs": list(self.inputs), "rules": list(self.rules)}
+        return recorded if self.rules else {key: value for key, value in recorded.items() if key != "rules"}
 
     @property
     def words(self) -> str:
         """The scope in words."""
         shown = "; ".join(map(_in_words, self.inputs))
-        return f"{self.agent} may use {self.tool} in {self.directory or 'no folder that is named'}: {shown}"
+        words = f"{self.agent} may use {self.tool} in {self.directory or 'no folder that is named'}: {shown}"
+        # guard: lasting-rule-named
+        if self.rules:
+            rules = "; ".join(map(suggestion_words, self.rules))
+            words = f"{words} (with it you allowed always, whether or not the grant runs: {rules})"
+        return words
 
     def covers(self, question: Message) -> bool:
         """Return whether it answers this request."""
@@ -87,7 +100,10 @@ def scope_in(grant: Message) -> GrantScope:
     """Return the scope of a grant."""
     payload = grant.payload
     agent, tool, directory, client = (text_in(payload, key) for key in ("agent", "tool", "directory", "client"))
-    return GrantScope(agent, tool, directory, client, mappings(payload, "inputs"))
+    rules = payload.get("rules")
+    return GrantScope(
+        *(agent, tool, directory, client), mappings(payload, "inputs"), tuple(rules) if isinstance(rules, list) else ()
+    )
 
 
 def _in_words(given: Fields) -> str:

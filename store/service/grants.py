@@ -30,6 +30,7 @@ from team_console.store.protocol.grants import (
 from team_console.store.protocol.judgement import RequestRow, RequestState, judge
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.sent_back import sent_back
 from team_console.store.protocol.verdicts import digest_of, grant_objection, shown_by_grant
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
@@ -78,7 +79,8 @@ def trial_of(caller: Caller, request_ids: Sequence[str]) -> Trial:
     if any(each.place != first.place for each in scopes):
         text = "these requests differ in more than their input: agent, tool, folder or client"
         raise TeamError(Code.INVALID_FIELD, text, "Make a grant of each.")
-    scope = GrantScope(*first.place, tuple(given for each in scopes for given in each.inputs))
+    rules = tuple(rule for request_id in request_ids for rule in _rules_of(known[request_id]))
+    scope = GrantScope(*first.place, tuple(given for each in scopes for given in each.inputs), rules)
     question = known[request_ids[0]].question
     return _among(own, Trial(scope, tuple(request_ids), question, 0, ()))
 
@@ -104,6 +106,11 @@ def _scope_of(case: RequestRow | None, request_id: str) -> GrantScope:
         text = f"{request_id} changes a file or was denied by its client, which is decided each time"
         raise TeamError(Code.INVALID_FIELD, text, "Name a command, a page or a search.", request_id=request_id)
     return scope
+
+
+def _rules_of(case: RequestRow) -> tuple[Any, ...]:
+    """Return what the client was allowed always with this permission."""
+    return sent_back(case.question, case.verdict.payload).rules if case.verdict is not None else ()
 
 
 def _decisions(cases: Iterable[RequestRow], actor: str) -> list[RequestRow]:

@@ -19,17 +19,11 @@ from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.message import Fields, Message
 from team_console.store.protocol.client_requests import PATH_KEYS, FileExcerpt, Permission, command_in, permission_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message, text_in, texts_in
+from team_console.store.protocol.parsing import parse_message, text_in
 
 if TYPE_CHECKING:
     from difflib import SequenceMatcher
 
-_REACH = {
-    "session": "for this session",
-    "localSettings": "in this project, for you alone",
-    "projectSettings": "in this project, for everybody",
-    "userSettings": "in all your projects",
-}
 _MODES = {
     "default": "it asks before each step",
     "acceptEdits": "it edits files without asking",
@@ -43,67 +37,6 @@ _MODES = {
 def mode_words(mode: str) -> str:
     """Return the meaning of a client's mode in a few words; empty for an unknown one."""
     return _MODES.get(mode, "")
-
-
-def suggestion_words(suggestion: Any) -> str:
-    """Return one line for a suggestion of a client: its own rules as it writes them; what is not understood as JSON.
-
-    Whole, however long it is: the widest rule may be the last.
-
-    A rule of Claude Code reads `allow Bash(npm test *) for this session`.
-    """
-    if isinstance(suggestion, str):
-        return suggestion
-    if not isinstance(suggestion, Mapping):
-        return _json(suggestion)
-    what = _what(suggestion)
-    # guard: rules-told-whole
-    if not what or suggestion.keys() - _TOLD_OF[str(suggestion["type"])]:
-        return _json(suggestion)
-    destination = suggestion.get("destination", "")
-    if not isinstance(destination, str):
-        return _json(suggestion)
-    reach = _REACH.get(destination, f"in {destination}") if destination else ""
-    return f"{what} {reach}".strip()
-
-
-_TOLD_OF = {
-    "setMode": {"type", "mode", "destination"},
-    "addDirectories": {"type", "directories", "destination"},
-    "addRules": {"type", "behavior", "rules", "destination"},
-}
-"""Fields of a suggestion that its words tell of; with any other it is told as it is."""
-
-
-def _what(suggestion: Fields) -> str:
-    kind, behavior = suggestion.get("type"), suggestion.get("behavior")
-    if kind == "setMode" and isinstance(suggestion.get("mode"), str):
-        return f"mode {suggestion['mode']}"
-    if kind == "addDirectories":
-        given = suggestion.get("directories")
-        folders = texts_in(suggestion, "directories")
-        return f"work in {', '.join(folders)}" if folders and folders == tuple(given or ()) else ""
-    if kind == "addRules" and behavior in ("allow", "deny", "ask"):
-        rules = ", ".join(_rules(suggestion.get("rules")))
-        return f"{behavior} {rules}" if rules else ""
-    return ""
-
-
-_OF_RULE = {"toolName", "ruleContent"}
-
-
-def _rules(value: Any) -> Iterator[str]:
-    for item in value if isinstance(value, list) else ():
-        if isinstance(item, Mapping) and text_in(item, "toolName") and not item.keys() - _OF_RULE:
-            content = item.get("ruleContent", "")
-            named = f"{item['toolName']}({content})" if "ruleContent" in item else item["toolName"]
-            yield named if isinstance(content, str) else _json(item)
-        else:
-            yield _json(item)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 # Differences of two texts as the lines of a unified diff, quick also for texts made to be slow to compare.

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from team_console.console import evidence
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
-from team_console.store.service import requests
+from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.evidence import Evidence
 from team_console.widgets import form as forms
 from team_console.widgets.form import Excerpt, Form
+from textual.widgets import Static
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.console.test_deciding import rewrite
@@ -54,6 +55,23 @@ async def test_a_change_is_shown_as_a_diff_and_the_next_enter_approves_what_it_s
     (line,) = [line for line in team.audit() if line.action == "approve"]
     assert line.facts[REQUEST_DIGEST] == digest_of(question)
     assert "Delete the backups" in question.content
+
+
+@pytest.mark.parametrize("key", ["a", "r", "B"])
+async def test_a_form_says_of_a_changed_request_what_it_asks_now(team: MemoryTeam, key: str) -> None:
+    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "ls one"}, directory="/srv")
+    async with opened(team) as desk:
+        await evidence_shown(desk)
+        await desk.asks(key)
+        (asked,) = team.snapshot().messages
+        rewrite(team, asked.message_id, input={"command": "rm two"})
+        if key != "a":
+            await desk.type("why")
+        await desk.press("enter")
+        await desk.shows(CHANGED)
+        (about,) = desk.app.screen.query(".form--about").results(Static)
+        await desk.until(lambda: "rm two" in str(about.content), "what it asks now")
+        assert "ls one" not in str(about.content)
 
 
 async def test_no_key_decides_on_what_is_new_before_it_could_be_read(

@@ -12,9 +12,10 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.protocol.grants import scope_in
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
-from team_console.store.service.grants import recall_grant, start_grant, trial_of
+from team_console.store.service.grants import in_force, recall_grant, start_grant, trial_of
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.status import view_of_team
 
@@ -100,6 +101,21 @@ def test_it_says_what_is_asked_beside_the_command(team: Team) -> None:
     assert trial.scope.words == (
         'task-manager may use Bash in /srv/app: npm test (further input: {"dangerouslyDisableSandbox": true})'
     )
+
+
+def test_it_names_the_lasting_rule_that_was_allowed_with_the_same_request(team: Team) -> None:
+    rule = {"type": "addRules", "behavior": "allow", "rules": [{"toolName": "Bash", "ruleContent": "npm *"}]}
+    request = ask(team, suggestions=[rule])
+    requests.approve(lead(team), request_id=request, scope="always")
+    started(team, request)
+    words = (
+        "task-manager may use Bash in /srv/app: npm test "
+        "(with it you allowed always, whether or not the grant runs: allow Bash(npm *))"
+    )
+    assert trial_of(lead(team), [request]).scope.words == words
+    (running,) = in_force(team.snapshot())
+    assert scope_in(running.grant).words == words
+    assert row(team, ask(team)).is_approved
 
 
 def test_nothing_outside_the_scope_is_answered(team: Team) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from team_console.store.model.message import from_record
-from team_console.store.views.proposals import suggestion_words
+from team_console.store.protocol.suggestions import suggestion_words
 from team_console.widgets.details import permission_blocks
 from team_console.widgets.document import Lines
 

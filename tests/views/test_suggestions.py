@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from team_console.store.views.proposals import suggestion_words
+from team_console.store.protocol.suggestions import suggestion_words
 
 
 @pytest.mark.parametrize(

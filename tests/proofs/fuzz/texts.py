@@ -24,10 +24,11 @@ from team_console.store.model.safe import fenced, safe_line, safe_text
 from team_console.store.protocol.checks import mask_secrets, problems_of, secret_warnings, summary_warnings
 from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import message_title
 from team_console.store.views.alike import simple_words
 from team_console.store.views.evidence import claimed_checks, named_files, named_stories, other_stories
-from team_console.store.views.proposals import difference, suggestion_words
+from team_console.store.views.proposals import difference
 from team_console.store.views.search import message_found, parse_query
 from team_console.widgets.details import message_document
 from team_console.widgets.document import code, diff, laid_out, plain, prose

@@ -252,6 +252,13 @@ GUARDS: Mapping[str, Guard] = {
     "forged-grant-named": guard(
         never, "service/test_grants.py::test_a_forged_grant_is_listed_as_none_and_named_by_check[True-FORGED_VERDICT]"
     ),
+    "lasting-rule-named": guard(
+        never,
+        "service/test_grants.py::test_it_names_the_lasting_rule_that_was_allowed_with_the_same_request[folder]",
+    ),
+    "form-says-what-it-is-about-now": guard(
+        removed, "console/test_seen_means_seen.py::test_a_form_says_of_a_changed_request_what_it_asks_now[a]"
+    ),
     "tool-hides-no-input": guard(
         only_argument(0), "views/test_alike.py::test_the_name_of_a_tool_does_not_hide_its_input"
     ),

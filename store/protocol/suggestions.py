@@ -1,0 +1,78 @@
+"""Rules that a client offers with a permission, to be allowed always: each in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from team_console.store.model.message import Fields
+from team_console.store.protocol.parsing import text_in, texts_in
+
+_REACH = {
+    "session": "for this session",
+    "localSettings": "in this project, for you alone",
+    "projectSettings": "in this project, for everybody",
+    "userSettings": "in all your projects",
+}
+
+
+def suggestion_words(suggestion: Any) -> str:
+    """Return one line for a suggestion of a client: its own rules as it writes them; what is not understood as JSON.
+
+    Whole, however long it is: the widest rule may be the last.
+
+    A rule of Claude Code reads `allow Bash(npm test *) for this session`.
+    """
+    if isinstance(suggestion, str):
+        return suggestion
+    if not isinstance(suggestion, Mapping):
+        return _json(suggestion)
+    what = _what(suggestion)
+    # guard: rules-told-whole
+    if not what or suggestion.keys() - _TOLD_OF[str(suggestion["type"])]:
+        return _json(suggestion)
+    destination = suggestion.get("destination", "")
+    if not isinstance(destination, str):
+        return _json(suggestion)
+    reach = _REACH.get(destination, f"in {destination}") if destination else ""
+    return f"{what} {reach}".strip()
+
+
+_TOLD_OF = {
+    "setMode": {"type", "mode", "destination"},
+    "addDirectories": {"type", "directories", "destination"},
+    "addRules": {"type", "behavior", "rules", "destination"},
+}
+"""Fields of a suggestion that its words tell of; with any other it is told as it is."""
+
+
+def _what(suggestion: Fields) -> str:
+    kind, behavior = suggestion.get("type"), suggestion.get("behavior")
+    if kind == "setMode" and isinstance(suggestion.get("mode"), str):
+        return f"mode {suggestion['mode']}"
+    if kind == "addDirectories":
+        given = suggestion.get("directories")
+        folders = texts_in(suggestion, "directories")
+        return f"work in {', '.join(folders)}" if folders and folders == tuple(given or ()) else ""
+    if kind == "addRules" and behavior in ("allow", "deny", "ask"):
+        rules = ", ".join(_rules(suggestion.get("rules")))
+        return f"{behavior} {rules}" if rules else ""
+    return ""
+
+
+_OF_RULE = {"toolName", "ruleContent"}
+
+
+def _rules(value: Any) -> Iterator[str]:
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, Mapping) and text_in(item, "toolName") and not item.keys() - _OF_RULE:
+            content = item.get("ruleContent", "")
+            named = f"{item['toolName']}({content})" if "ruleContent" in item else item["toolName"]
+            yield named if isinstance(content, str) else _json(item)
+        else:
+            yield _json(item)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
