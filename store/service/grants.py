@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
@@ -154,11 +154,12 @@ def start_grant(
     if not ends:
         text = f"a grant needs an end: a time above 0, or 1 to {MOST_USES} uses"
         raise TeamError(Code.INVALID_FIELD, text, "Give --for 2h or --uses 10.")
+    end = team.clock() + lasts if lasts is not None else None
     payload = {
         "request_id": request_id,
         "summary": f"Grant: {trial.scope.words}"[:120],
         **trial.scope.as_recorded,
-        **({"ends": to_text(team.clock() + lasts)} if lasts is not None else {}),
+        **({"ends": to_text(end)} if end is not None else {}),
         **({"uses": uses} if uses is not None else {}),
         "of": list(trial.of),
     }
@@ -166,6 +167,7 @@ def start_grant(
     def put(tx: Transaction) -> Made:
         cases = judge(tx.everything(), tx.config, tx.recorded, tx.now).values()
         refuse_contradiction(_among(_decisions(cases, caller.actor), trial))
+        _refuse_ended(tx, end)
         return Made(_written(tx, GRANT, caller.actor, payload), trial.question)
 
     refuse_contradiction(trial_of(caller, trial.of))
@@ -177,6 +179,20 @@ def start_grant(
         tx.record("grant", ids=[message.message_id], request_id=request_id, **facts)
         tidy(tx)
     return receipt(tx, "grant", [message], (), message.message_id, notes=[trial.words])
+
+
+def _refuse_ended(tx: Transaction, end: datetime | None) -> None:
+    """Refuse a grant whose end lies before a line of the trail: it would never answer (`grants_among`).
+
+    Raises:
+        TeamError: `INVALID_FIELD`.
+    """
+    latest = tx.recorded.latest() if tx.recorded is not None else None
+    # guard: grant-begins-before-its-end
+    if end is not None and latest is not None and latest >= end:
+        text = f"the audit trail has a line of {to_text(latest)}, so a grant until {to_text(end)} is over already"
+        hint = "Some clock is or was ahead. Count its uses instead: team-console grant REQUEST --uses 10 --yes"
+        raise TeamError(Code.INVALID_FIELD, text, hint)
 
 
 def _written(tx: Transaction, type: str, actor: str, payload: Mapping[str, Any]) -> Message:

@@ -144,6 +144,18 @@ def test_it_ends_with_its_time_its_uses_and_when_it_is_recalled(team: Team, cloc
     assert refused.value.code is Code.INVALID_FIELD
 
 
+def test_none_begins_that_is_over_because_a_clock_was_ahead(team: Team, clock: FakeClock) -> None:
+    first, year = approved(team), timedelta(days=365).total_seconds()
+    clock.advance(year)
+    ask(team, {"command": "make"})
+    clock.advance(-year)
+    with pytest.raises(TeamError, match="is over already") as refused:
+        started(team, first, lasts=HOUR)
+    assert refused.value.code is Code.INVALID_FIELD
+    started(team, first, lasts=None, uses=1)
+    assert row(team, ask(team)).is_approved
+
+
 def test_uses_are_counted_though_read_messages_leave_the_queue(team: Team, clock: FakeClock) -> None:
     started(team, approved(team), lasts=None, uses=2)
     ask(team)
