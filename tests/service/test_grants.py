@@ -255,6 +255,8 @@ def test_a_grant_that_another_program_wrote_gives_nothing(signed: CommandLine) -
     third = asked_by_api(signed, "npm publish")
     listed = {one["request_id"]: one for one in signed.ok("--as", "ceo", "requests", "--json").json["requests"]}
     assert listed[third]["state"] == "open"
+    (one,) = signed.ok("--as", "ceo", "grants", "--json").json["grants"]
+    assert one["over"] == "it gives no answer: another program changed it"
 
 
 @pytest.mark.parametrize(("is_signed", "code"), [(True, "FORGED_VERDICT"), (False, "UNVERIFIED_VERDICT")])
