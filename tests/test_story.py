@@ -112,7 +112,7 @@ def assert_agreement(folder: Path, first: str, second: str) -> None:
 
 def test_the_line_of_the_readme_joins_a_client_whose_request_is_answered(elsewhere: CommandLine) -> None:
     """Nothing but what README says, then the client's event as its settings have it, and two keys."""
-    [line] = re.findall(r"^team-console init .* && .*$", README.read_text(encoding="utf-8"), re.M)
+    [line] = re.findall(r"^team-console join helper --for claude$", README.read_text(encoding="utf-8"), re.M)
     folder = elsewhere.folder
     environment = clean_environment(
         HOME=str(folder), PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", XDG_STATE_HOME=""
@@ -134,7 +134,8 @@ def test_the_line_of_the_readme_joins_a_client_whose_request_is_answered(elsewhe
             console.wait_for("Permission · helper")
             console.settle(1.0)
             console.send("a")
-            console.wait_for("enter")
+            console.wait_for("shown ")  # the form says what of the request was on the screen
+            console.settle(1.0)
             console.send("\r")
             heard, _ = asking.communicate(timeout=60)
         console.send("q")
