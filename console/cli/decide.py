@@ -419,7 +419,7 @@ def _each(call: Call, decide: Callable[[Call], int]) -> int:
             if call.as_json:
                 call.json(error.as_json())
             else:
-                call.warn([" ".join(filter(None, (f"{options.request}: {error.message}", error.hint)))])
+                call.warn([". ".join(filter(None, (f"{options.request}: {error.message}", error.hint)))])
     return status
 
 

@@ -232,8 +232,8 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
 def all_grants(state: TeamState) -> Iterator[RunningGrant]:
     """Yield every grant as it stands; one that is not the lead's own words, on record as ours, is over."""
     for one in grants_among(state.everything(), state.now, state.recorded):
-        why = grant_objection(state.config, one.grant, state.recorded)
-        yield replace(one, over=one.over or f"it gives no answer: {why}") if why else one
+        why = "" if one.over else grant_objection(state.config, one.grant, state.recorded)
+        yield replace(one, over=f"it gives no answer: {why}") if why else one
 
 
 def in_force(state: TeamState) -> list[RunningGrant]:

@@ -31,6 +31,14 @@ def test_a_plan_prints_its_request_id_and_reaches_the_lead(team: CommandLine) ->
     assert question["payload"]["content"] == PLAN
 
 
+def test_each_of_several_that_is_refused_is_told_with_its_next_step(team: CommandLine) -> None:
+    done = team("approve", "plan-1@nobody", "plan-2@nobody")
+    assert done.status == 1
+    lines = [line for line in done.err.splitlines() if "plan-" in line]
+    assert len(lines) == 2
+    assert all("team-console requests" in line for line in lines)
+
+
 def test_approving_says_whose_plan_and_reaches_its_author(team: CommandLine) -> None:
     request_id = hand_in(team)
     result = team.ok("approve", request_id, "--note", "Go ahead")
