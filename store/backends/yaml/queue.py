@@ -64,6 +64,11 @@ _ONLY_FRAME = re.compile(rb"(?:%s)?(?:[\s\[\]{},]|[\"']?messages[\"']?\s*:|---|\
 """Brackets and keys that only held the entries, which is what our own form has its own for."""
 
 
+def _damage_in(entries: Iterable[Entry]) -> list[bool]:
+    """Return of each message and damaged entry, in order, which it is; marks between them may be read as one."""
+    return [entry.is_damaged for entry in entries if entry.message is not None or entry.is_damaged]
+
+
 class QueueText(Struct, dict=True, eq=False):
     """Messages as read from one file; immutable. Made by `parse`.
 
@@ -340,7 +345,7 @@ class QueueText(Struct, dict=True, eq=False):
         ):
             return True
         again = QueueText.parse(self.data(), QueueText(b"", self.entries, b"", self.style))
-        return [entry.error is None for entry in again.entries] == [entry.error is None for entry in self.entries]
+        return _damage_in(again.entries) == _damage_in(self.entries)
 
     def _in_our_form(
         self, append: Sequence[Message], replace: Mapping[int, Message], remove: Collection[int]
