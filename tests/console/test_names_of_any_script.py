@@ -87,6 +87,6 @@ async def test_no_command_is_offered_with_a_name_that_a_shell_could_take_apart(c
     heard(team, "../evil", "$(x)", to=FINANCE)
     async with opened(team, me="ceo") as desk:
         await desk.press("right")
-        await desk.shows("plan --as '财务经理'")
+        await desk.shows("join '财务经理' --for claude")
         await desk.press("Y")
-        assert desk.app.clipboard.endswith("plan --as '财务经理' --content 'Read it, write it, test it'")
+        assert desk.app.clipboard.endswith("join '财务经理' --for claude")
