@@ -95,6 +95,7 @@ def test_a_log_with_colours_and_bytes_that_are_no_letters_are_words_of_a_reason_
         terminal.wait_for("LIVE", "Escalation")
         terminal.send("jjr")
         terminal.wait_for("Reject the plan")
+        terminal.settle(1.0)  # what comes before the form was drawn is refused
         terminal.send(f"{START}{LOG}a{END}")
         terminal.wait_for("q done")
         terminal.send(b"caf\xe9 \xff is typed")
