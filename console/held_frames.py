@@ -57,11 +57,14 @@ class HeldFrames:
     def left(self, number: int, file: int) -> None:
         """Note, in the thread that writes, that a frame and its mark were taken by the terminal's line."""
         with self.reading:
+            # guard: held-by-its-answer
             if self._is_answered():
                 return
+            # guard: typed-before-the-frame-is-read-first
             if select.select([file], [], [], 0)[0]:
-                self._gone = number  # something was typed before: it is read first
+                self._gone = number
             else:
+                # guard: held-without-an-answer
                 self._hold(number)
 
     def read(self) -> None:
@@ -83,6 +86,7 @@ class HeldFrames:
 
     def _is_answered(self) -> bool:
         """Return whether answers tell of frames; not until the first came, and not while one seems to be lost."""
+        # guard: lost-answer-is-not-waited-for
         while self._asked and monotonic() - self._asked[0][1] > _PATIENCE:
             self._asked.popleft()
             self._answers = False

@@ -111,7 +111,7 @@ class KeyQueue:
                 return
             # Another one when a screen that never came was given up.
             event, self._frames.pressed, self._frames.is_repeat = self._waiting.popleft()
-            self._frames.key = event.key if isinstance(event, Key) else ""
+            self._frames.key = _name_of(event)
             if self._is_refused(event):
                 continue
             await self._dispatch(event)
@@ -139,6 +139,13 @@ class KeyQueue:
 
 def _leaves(event: Event) -> bool:
     return isinstance(event, Key) and event.key == _LEAVE
+
+
+def _name_of(event: Event) -> str:
+    """Return what the record of a decision calls the key, or the click; empty for a paste, which decides nothing."""
+    if isinstance(event, Key):
+        return event.key
+    return "mouse" if isinstance(event, MouseDown | MouseUp) else ""
 
 
 def _is_typed_in(target: object) -> bool:

@@ -14,7 +14,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_text
 from team_console.store.views.proposals import counts_of
 from team_console.widgets.bars import Hints
-from team_console.widgets.detail import Detail
+from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.details import diff_text
 from team_console.widgets.document import Block, Document, Heading
 from team_console.widgets.fields import AnyField, Note, Options, bring_into_sight
@@ -80,6 +80,7 @@ class Excerpt(Detail):
     def __init__(self, *blocks: Block, most: int, id: str, token: str = "") -> None:
         super().__init__(id=id)
         self._blocks, self._most, self._token = blocks, most, token
+        self._room = most
 
     def on_mount(self) -> None:
         """Show what it was made with."""
@@ -87,7 +88,7 @@ class Excerpt(Detail):
 
     def put(self, *blocks: Block, token: str = "") -> None:
         """Show these blocks; their painted lines are counted under `token`."""
-        self.display = bool(blocks)
+        self.display, self._token = bool(blocks), token
         self.show(Document(key="excerpt", title="", blocks=blocks, token=token))
         self._grow()
 
@@ -96,8 +97,26 @@ class Excerpt(Detail):
         super().on_resize(event)
         self._grow()
 
+    def is_whole(self, frame: int) -> bool:
+        """Return whether the terminal had held all of its lines by this frame."""
+        return self.painted_before.get(self._token, Painted()).until(frame).is_whole
+
+    def fit(self, lines: int) -> None:
+        """Take no more than so many lines."""
+        self._room = lines
+        self._grow()
+
+    def scroll_in_sight(self, pages: float, body: Widget) -> bool:
+        """Bring it into sight in `body`, else scroll it by so many half pages; False where it is at its end."""
+        if visible_region(self).height < self.outer_size.height:
+            body.scroll_to_region(self.virtual_region, top=True, animate=False, force=True)
+            return True
+        before = self.scroll_target_y
+        self.scroll_relative(y=round(2 * pages * self.size.height), animate=False)
+        return self.scroll_target_y != before
+
     def _grow(self) -> None:
-        self.styles.height = max(1, min(self._most, self.virtual_size.height))
+        self.styles.height = max(1, min(self._most, self._room, self.virtual_size.height))
 
 
 class Behind(Struct, frozen=True):

@@ -11,13 +11,14 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Priority
 from team_console.store.model.safe import counted, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import Question
+from team_console.store.protocol.verdicts import seen_words
 from team_console.store.views.proposals import counts_of, difference
 from team_console.widgets.details import anchor_of, diff_text
 from team_console.widgets.document import Block, Heading, Lines, Text
 from team_console.widgets.document import Form as Reading
 from team_console.widgets.fields import Choice, Completer, Field, Letter, Note, OptionLine, Options, with_name
 from team_console.widgets.form import Draft, Excerpt, Form, row
-from team_console.widgets.frames import Frames, Mark
+from team_console.widgets.frames import Frames, Mark, frames_of
 from team_console.widgets.text import Line, pad
 from textual import on, work
 from textual.app import ComposeResult
@@ -301,7 +302,7 @@ class Prompt(Form[ResultT]):
             token, text = self._whole
             yield Excerpt(Text(text, Reading.CODE), most=_MOST_LINES, id="whole", token=token)
         if self._text is not None:
-            yield Excerpt(*self._difference(), most=_MOST_LINES, id="asked")
+            yield Excerpt(*self._difference(), most=_MOST_LINES, id="asked", token=self._edited_token())
         if len(self._ways) > 1:
             lines = [way.line for way in self._ways]
             self._options = Options(lines, kept=get("way", ""), default=(0,), name="way", id="ways")
@@ -337,8 +338,15 @@ class Prompt(Form[ResultT]):
         """Return the act with the decision."""
         typed, way = self.typed(), self._way
         words = typed.get("words", "").strip()
-        if self._whole is not None and not self.query_one("#whole", Excerpt).painted_before[self._whole[0]].is_whole:
+        frames = frames_of(self)
+        unread = [] if frames is None else [one for one in self._excerpts() if not one.is_whole(frames.pressed)]
+        # guard: granted-words-painted-whole
+        if any(excerpt.id == "whole" for excerpt in unread):
             text = "not all of it was shown yet; what was not read is not granted"
+            raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
+        # guard: edited-words-painted-whole
+        if unread and not way.refuses:
+            text = "not all of what you edited was shown yet; what was not read does not go back"
             raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
         if (self._required or (way.refuses and not self._says_enough)) and not words:
             if not self._required:
@@ -354,13 +362,21 @@ class Prompt(Form[ResultT]):
         """Disable editing where nothing may be edited: the key then goes to the words, as in every form."""
         return self._edit is not None if action == "edit" else super().check_action(action, parameters)
 
+    def fit_inside(self, lines: int) -> None:
+        """Shrink what must be shown whole to the lines there are: it can be scrolled, and all of it is seen then."""
+        for excerpt in self._excerpts():
+            excerpt.fit(lines)
+
     def action_scroll_behind(self, pages: float) -> None:
-        """Scroll what must be shown whole, else what the form is about."""
-        if self._whole is None:
-            super().action_scroll_behind(pages)
-        else:
-            whole = self.query_one("#whole", Excerpt)
-            whole.scroll_relative(y=round(2 * pages * whole.size.height), animate=False)
+        """Scroll what must be shown whole, and at its end what the form is about."""
+        for excerpt in self._excerpts():
+            if excerpt.scroll_in_sight(pages, self.query_one(".form--body")):
+                return
+        super().action_scroll_behind(pages)
+
+    def _excerpts(self) -> list[Excerpt]:
+        """Return what the form itself shows of what is decided."""
+        return [one for one in self.query("#whole, #asked").results(Excerpt) if one.display]
 
     def action_edit(self) -> None:
         """Let the human edit what is asked before it is approved."""
@@ -372,7 +388,7 @@ class Prompt(Form[ResultT]):
         if text.endswith("\n") and not self._text.endswith("\n"):  # an editor puts one behind it
             text = text[:-1]
         self._edited = text
-        self.query_one("#asked", Excerpt).put(*self._difference())
+        self.query_one("#asked", Excerpt).put(*self._difference(), token=self._edited_token())
         self._show_way()
         self.keep()
 
@@ -381,6 +397,10 @@ class Prompt(Form[ResultT]):
             return ()
         lines = difference(self._text or "", self._edited or "")
         return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
+
+    def _edited_token(self) -> str:
+        """Return the token under which the painted lines of the difference are counted."""
+        return seen_words(self._edited or "").question if self._is_edited else ""
 
     def _said_of_words(self) -> str:
         """Return the label of the words field."""

@@ -45,7 +45,7 @@ class Frames:
     Attributes:
         held: The last frame that the terminal is known to hold.
         pressed: The last frame that was held when the key under way was pressed.
-        key: The name of that key; empty for the mouse.
+        key: The name of that key; `mouse` for a click.
         is_repeat: Whether the key under way is the one before it again, held down or bouncing.
         decided: What was held when the last key was pressed that decided, and its name.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 from msgspec import Struct
@@ -31,9 +32,11 @@ from tests.console.conftest import (
     team,
     verdicts,
 )
+from tests.console.test_client_requests import edited_by
 from tests.console.test_deciding import rewrite
 from tests.memory_team import MemoryTeam
 from tests.proofs import keys as random_keys
+from tests.pty import console
 
 __all__ = ["clock", "keys_are_through", "plain_environment", "team"]
 pytestmark = pytest.mark.slow
@@ -325,6 +328,78 @@ async def test_no_grant_is_made_of_a_scope_that_was_not_shown_whole(team: Memory
     assert str(line.facts[SHOWN_BY]).startswith("the console: lines 1-")
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_was_shown(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    permission(team)
+    edited_by(monkeypatch, lambda text: "\n".join(f"make part-{number}" for number in range(60)))
+    async with opened(team, size=size) as desk:
+        await desk.asks("a")
+        await desk.press("ctrl+e", "escape")
+        await desk.is_back()
+        await desk.asks("a")
+        await desk.shows("make part-0")
+        await desk.press("enter")
+        await desk.until(lambda: "what was not read does not go back" in desk.said, "why not")
+        assert written(team) == []
+        for _ in range(60):
+            await desk.press("pagedown")
+        await desk.shows("make part-59")
+        await desk.press("enter")
+        await desk.until(lambda: bool(written(team)), "the answer")
+    (answer,) = written(team)
+    assert answer.payload["updated_input"]["command"].endswith("make part-59")
+
+
+@pytest.mark.anyio
+async def test_an_edited_version_is_not_read_for_a_no(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    permission(team)
+    edited_by(monkeypatch, lambda text: LONG)
+    async with opened(team) as desk:
+        await desk.asks("a")
+        await desk.press("ctrl+e", "2", "n", "n", "o", "enter")
+        await desk.until(lambda: bool(written(team)), "the answer")
+    (answer,) = written(team)
+    assert (answer.payload["approve"], "updated_input" in answer.payload) == (False, False)
+
+
+def test_a_decision_by_a_click_is_on_record_as_one(make_team: Callable[..., CommandLine], tmp_path: Path) -> None:
+    sprint_team = make_team("task-manager")
+    sprint_team.ok("plan", "--as", "task-manager", "--summary", "Split the loader today", "--content", "1. Split")
+    with console(sprint_team.folder, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
+        terminal.wait_for("LIVE", "1. Split")
+        terminal.send("a")
+        terminal.wait_for("enter approve")
+        terminal.settle()
+        lines = terminal.text.split("\n")
+        row = next(number for number, line in enumerate(lines) if "enter approve" in line)
+        column = lines[row].rindex("Approve")
+        terminal.send(f"\x1b[<0;{column + 2};{row + 1}M\x1b[<0;{column + 2};{row + 1}m")
+        terminal.wait_for("Nothing waits for you")
+    (line,) = [line for line in _trail(sprint_team.folder) if line["action"] == "approve"]
+    assert line["facts"][KEY] == "mouse"
+
+
+def test_on_a_terminal_that_never_answers_what_it_shows_is_decided_and_nothing_typed_ahead(
+    make_team: Callable[..., CommandLine], tmp_path: Path
+) -> None:
+    sprint_team = make_team("task-manager")
+    sprint_team.ok("plan", "--as", "task-manager", "--summary", "Split the loader today", "--content", "1. Split")
+    with console(sprint_team.folder, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
+        terminal.screen.write_process_input = lambda data: None  # type: ignore[method-assign]
+        terminal.wait_for("LIVE", "1. Split")
+        terminal.send("a\r")
+        terminal.wait_for("1 key did nothing")
+        assert [line for line in _trail(sprint_team.folder) if line["action"] == "approve"] == []
+        terminal.settle(1.0)
+        terminal.send("\r")
+        terminal.wait_for("Nothing waits for you")
+    (line,) = [line for line in _trail(sprint_team.folder) if line["action"] == "approve"]
+    assert line["facts"][SHOWN_BY].startswith("the console: line 1 of 1")
+
+
 # The same value from the command line, from programs, and what it is bound to.
 
 
@@ -348,7 +423,7 @@ def test_the_command_line_says_that_nothing_was_shown_unless_it_quotes_what_show
         sprint_team.ok(*verb, "--seen", word)
 
 
-def _trail(folder: Path) -> Iterator[dict[str, dict[str, str]]]:
+def _trail(folder: Path) -> Iterator[dict[str, Any]]:
     import json
 
     for line in (folder / "audit.jsonl").read_text(encoding="utf-8").splitlines():

@@ -27,6 +27,28 @@ GUARDS: Mapping[str, Guard] = {
     "painted-before-the-key": guard(
         only_argument(0), "trust/test_nothing_decided_unseen.py::test_lines_painted_after_the_key_are_not_on_record"
     ),
+    "granted-words-painted-whole": guard(
+        never, "trust/test_nothing_decided_unseen.py::test_no_grant_is_made_of_a_scope_that_was_not_shown_whole"
+    ),
+    "edited-words-painted-whole": guard(
+        never,
+        "trust/test_nothing_decided_unseen.py::test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_was_shown",
+    ),
+    "held-by-its-answer": guard(
+        never,
+        "console/test_terminals_that_answer_or_not.py::test_of_a_terminal_that_answers_a_frame_is_held_by_its_answer_and_not_before",
+    ),
+    "typed-before-the-frame-is-read-first": guard(
+        never,
+        "console/test_terminals_that_answer_or_not.py::test_what_was_typed_before_a_frame_left_is_read_before_the_frame_is_held",
+    ),
+    "held-without-an-answer": guard(
+        removed,
+        "console/test_terminals_that_answer_or_not.py::test_of_a_terminal_that_never_answered_a_frame_is_held_once_it_left",
+    ),
+    "lost-answer-is-not-waited-for": guard(
+        never, "console/test_terminals_that_answer_or_not.py::test_an_answer_that_is_lost_is_not_waited_for"
+    ),
     "painted-is-on-the-terminal": guard(
         without(1), "trust/test_nothing_decided_unseen.py::test_lines_under_something_are_not_on_record"
     ),
