@@ -29,8 +29,12 @@ _WINDOW = 1 << 16
 _BLOCK = 1 << 22
 _SEAL = re.compile(rb',"seal":"([0-9a-f-]{73})"\}\n\Z')
 Record = dict[str, Any]
-_AS_THEY_ARE = ("also", "writes", "noted", "torn", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
+_AS_THEY_ARE = (
+    *("also", "writes", "noted", "torn", "pushed", "void", "sizes", "base", "queue", "staged", "previous", "settings"),
+)
 """Parts of a line that are stored as JSON shows them."""
+NO_FILE: FileVersion = (0, 0, 0)
+"""The version of a file that is not there, where None says that it is not known."""
 DONE_IN_ORDER = ("writes", "changes", "removed", "merged", "archived", "pushed", "noted", "torn")
 """Parts of a line that are done one after another."""
 Handle = tuple[str, str]
@@ -81,6 +85,7 @@ class Line(Struct, frozen=True):
         sizes: Path, relative to the queue's folder or absolute -> size before this transaction appended to it.
         base, queue: Generations of the queue before and after, None for no queue.
         staged: Name of the staging file, which names the generation before once the two were exchanged.
+        previous: `.prev` as it was before this transaction's swap, `NO_FILE` for none; None in lines of older versions.
         settings: Those in force: `sha256` and their `text`, or instead of it the place of the line that has it (`at`).
     """
 
@@ -103,6 +108,7 @@ class Line(Struct, frozen=True):
     base: FileVersion | None = None
     queue: FileVersion | None = None
     staged: str = ""
+    previous: FileVersion | None = None
     settings: Record = {}
 
     @property

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER, Archives, closed
-from team_console.store.backends.yaml.audit_log import AuditLog, Line, Tip
+from team_console.store.backends.yaml.audit_log import NO_FILE, AuditLog, Line, Tip
 from team_console.store.backends.yaml.disk import (
     FORBIDDEN,
     NOT_PLAIN,
@@ -142,7 +142,8 @@ def write(
         _check_unchanged(team, patient=patient)
         team.agrees = False
         sizes = {str(item.path).removeprefix(f"{team.layout.folder}/"): item.size for item in appends}
-        marks = {"base": before.mark, "queue": staged.mark}
+        previous = disk.stat(team.layout.prev)
+        marks = {"base": before.mark, "queue": staged.mark, "previous": previous.mark if previous else NO_FILE}
         line = _numbered(team, line, settings, sizes=sizes, staged=staging.name, **marks)
         # The line is durable (fsync) before anything else is touched: from here on a crash is finished from it. The
         # other way round, a crash would leave archived copies that nobody can tell from real ones.

@@ -116,7 +116,19 @@ def is_cut_short(line: Line, queue: QueueFile, prev: Stat | None) -> bool:
         return True
     if prev is not None and line.base is not None and prev.ino == line.base[0]:
         return False  # it was displaced by our swap; who had it open may have written into it since
+    # guard: swap-known-by-previous
+    if _is_previous_replaced(line, prev):
+        return False
     return not _is_visible(line, queue.text)
+
+
+def _is_previous_replaced(line: Line, prev: Stat | None) -> bool:
+    """Return whether `.prev` is another file than before the swap of `line`, which so is known to have happened.
+
+    A copy of the whole folder has other inodes, but the sizes and times of the files that were copied.
+    """
+    before = line.previous
+    return before is not None and prev is not None and prev.ino != before[0] and prev.mark[1:] != before[1:]
 
 
 def _is_visible(line: Line, text: QueueText) -> bool:
@@ -198,7 +210,7 @@ def _clear(team: LockedTeam, line: Line | None) -> bool:
         stat = team.disk.stat(path)
         if stat is None or stat.kind == "folder":
             continue
-        if line is not None and now is not None and _is_displaced(name, stat, now, line):
+        if line is not None and _is_displaced(name, stat, now, line):
             keep_as_previous(team, path, ours=stat.mark == line.base)
             swapped = True
         else:
@@ -206,9 +218,12 @@ def _clear(team: LockedTeam, line: Line | None) -> bool:
     return swapped
 
 
-def _is_displaced(name: str, stat: Stat, now: Stat, line: Line) -> bool:
-    """Return whether a staging name holds what the swap of `line` took out of the queue's place."""
-    if now.ino == stat.ino or stat.mark == line.queue:
+# guard: staged-generation-kept
+def _is_displaced(name: str, stat: Stat, now: Stat | None, line: Line) -> bool:
+    """Return whether a staging name holds what the swap of `line` took out of the queue's place, which may be empty
+    now.
+    """
+    if (now is not None and now.ino == stat.ino) or stat.mark == line.queue:
         return False
     return stat.mark == line.base or name in (line.staged, line.staged + KEPT)
 

@@ -674,6 +674,14 @@ GUARDS: Mapping[str, Guard] = {
     "displaced-queue-merged": guard(
         giving(False), "store/test_yaml_foreign.py::test_a_write_that_slips_in_during_ours_is_merged"
     ),
+    "staged-generation-kept": guard(
+        giving(False),
+        "store/test_yaml_killed_swap.py::test_what_our_swap_displaced_is_merged_whatever_became_of_the_queue",
+    ),
+    "swap-known-by-previous": guard(
+        never,
+        "store/test_yaml_killed_swap.py::test_what_our_swap_displaced_is_merged_whatever_became_of_the_queue",
+    ),
     "late-writer-merged": guard(
         giving(False),
         "store/test_yaml_foreign.py::test_a_writer_that_had_the_old_queue_open_is_merged_at_the_next_turn",
