@@ -408,6 +408,17 @@ def test_a_message_is_not_written_behind_an_open_quote_that_would_swallow_it() -
             text.edit(remove=[index])
 
 
+@pytest.mark.parametrize("mark", [b"---\n", b"...\n", b"%YAML 1.2\n", b"key: value\n"])
+@pytest.mark.parametrize("behind", [TWO, b"- broken: [\n", b'- broken: "\n', b"- no message\n"])
+@pytest.mark.parametrize("removed", [0, 1, 2])
+def test_entries_around_a_mark_can_be_taken_out_one_by_one(mark: bytes, behind: bytes, removed: int) -> None:
+    text = QueueText.parse(b"messages:\n" + ONE + mark + behind)
+    left = [entry.raw for index, entry in enumerate(text.entries) if index != removed]
+    after = QueueText.parse(text.edit(append=[make_message(1)], remove=[removed]).data())
+    assert after.messages()[-1].record == make_message(1).record
+    assert all(raw in after.data() for raw in left)
+
+
 @pytest.mark.parametrize(
     "data",
     [
