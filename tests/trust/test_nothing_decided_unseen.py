@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console import keys
+from team_console.store.backends.open import open_team
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import SHOWN_BY, Face, seen_of
@@ -34,11 +36,12 @@ from tests.console.conftest import (
 )
 from tests.console.test_client_requests import edited_by
 from tests.console.test_deciding import rewrite
+from tests.hook.conftest import Client, Heard, Human, client, human, office
 from tests.memory_team import MemoryTeam
 from tests.proofs import keys as random_keys
 from tests.pty import console
 
-__all__ = ["clock", "keys_are_through", "plain_environment", "team"]
+__all__ = ["client", "clock", "human", "keys_are_through", "office", "plain_environment", "team"]
 pytestmark = pytest.mark.slow
 OTHERS = ("schedule-manager", "file-manager")
 LONG = "\n".join(f"{number}. step {number}" for number in range(1, 193))
@@ -428,6 +431,101 @@ def _trail(folder: Path) -> Iterator[dict[str, Any]]:
 
     for line in (folder / "audit.jsonl").read_text(encoding="utf-8").splitlines():
         yield json.loads(line)
+
+
+OUTCOMES: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "nobody decides": ((), "", ""),
+    "yes": (("approve",), "allow", "approved"),
+    "no": (("reject", "--reason", "not on a Friday"), "deny", "rejected"),
+}
+"""Verb of the lead, and what a hook and a tool of MCP must say then."""
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_what_an_agent_hears_by_its_hook_is_the_decision_on_record_and_nothing_without_one(
+    client: Client, human: Human, office: CommandLine, outcome: str
+) -> None:
+    verb, behavior, state = OUTCOMES[outcome]
+    with human.at_console():
+        hook = client.begin("claude: PermissionRequest")
+        (asked,) = human.asked()
+        assert office("--as", "ben", "approve", asked["request_id"]).status == 1
+        assert (_decided(office.folder), hook.poll()) == ([], None)
+        if verb:
+            office.ok("--as", LEAD, verb[0], asked["request_id"], *verb[1:])
+            heard = client.end(hook)
+    if not verb:
+        assert (client.end(hook), _decided(office.folder)) == (Heard(0, ""), [])
+        return
+    (line,) = _decided(office.folder)
+    assert (line["action"], line["actor"], line["facts"]["request_id"]) == (verb[0], LEAD, asked["request_id"])
+    assert (heard.decision["behavior"], human.ended()["state"]) == (behavior, state)
+    assert verb[-1] in (verb[0], heard.decision.get("message", "").removeprefix("ceo: "))
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_what_an_agent_hears_by_mcp_is_the_decision_on_record_and_nothing_without_one(
+    office: CommandLine, outcome: str
+) -> None:
+    # Where the extra [mcp] is missing, the import skips this scene and no other.
+    from tests.mcp.conftest import Place, told
+    from tests.mcp.test_tools import run
+
+    verb, _, state = OUTCOMES[outcome]
+    place = Place(str(office.folder), office)
+
+    def hear() -> dict[str, Any]:
+        verdict: dict[str, Any] = run(place, lambda mcp: told(mcp, "verdict", request_id=ticket), "alice")
+        return {name: verdict.get(name) for name in ("decided", "state", "answered_by", "reason")}
+
+    with place.open:
+        handed_in = run(place, lambda mcp: told(mcp, "hand_in_plan", plan="1. Go", wait_seconds=0), "alice")
+        ticket = handed_in["request_id"]
+        nothing = {"decided": False, "state": "open", "answered_by": None, "reason": None}
+        assert office("--as", "ben", "approve", ticket).status == 1
+        assert (hear(), _decided(office.folder)) == (nothing, [])
+        if not verb:
+            return
+        office.ok("--as", LEAD, verb[0], ticket, *verb[1:])
+        (line,) = _decided(office.folder)
+        assert (line["action"], line["actor"], line["facts"]["request_id"]) == (verb[0], LEAD, ticket)
+        reason = verb[-1] if "--reason" in verb else None
+        assert hear() == {"decided": True, "state": state, "answered_by": LEAD, "reason": reason}
+
+
+def _decided(folder: Path) -> list[dict[str, Any]]:
+    """Lines of the trail with a decision."""
+    return [line for line in _trail(folder) if line["action"] in ("approve", "reject")]
+
+
+LOST: dict[str, Callable[[Path], object]] = {
+    "empty": lambda settings: settings.write_text(""),
+    "removed": Path.unlink,
+    "cut short": lambda settings: settings.write_text(settings.read_text()[:20]),
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("how", LOST)
+async def test_why_nothing_is_decided_under_lost_settings_is_said_in_the_form_as_by_the_command_line(
+    office: CommandLine, how: str
+) -> None:
+    asked = office.ok("plan", "--as", "alice", "--summary", "Split the loader in two", "--content", "1. Split").out
+    with closing(open_team(str(office.folder))) as files:
+        async with opened(files) as desk:
+            await desk.shows("1. Split")
+            form = await desk.asks("a")
+            LOST[how](office.folder / "messenger-config.yaml")
+            await desk.press("enter")
+            await desk.until(lambda: "NOT_PERMITTED" in desk.said, "the refusal")
+            said, is_open = desk.said, desk.app.screen is form
+    refused = office("approve", asked.strip())
+    assert refused.status == 1
+    assert (is_open, _decided(office.folder)) == (True, [])
+    assert "the settings are not in force: " in said
+    why = said.partition("the settings are not in force: ")[2].partition("; until then")[0]
+    assert why
+    assert why in " ".join(refused.err.split())
 
 
 @pytest.mark.anyio
