@@ -123,8 +123,10 @@ def _deeper(column: int) -> re.Pattern[bytes]:
 
 @cache
 def _ends(column: int) -> re.Pattern[bytes]:
-    """Return lines that may end an entry whose dash is in this column and whose keys stand behind one blank."""
-    return re.compile(rb"^(?:%s)?(?: {0,%d}-(?=[ \t\r\n]|\Z)|[^ \t\r\n#])" % (BOM, column + 1), re.MULTILINE)
+    """Return lines that may end an entry whose dash is in this column and whose keys stand behind one blank, each with
+    the line end before it: that is found many times as fast as the place behind it.
+    """
+    return re.compile(rb"\n(?:%s)?(?: {0,%d}-(?=[ \t\r\n]|\Z)|[^ \t\r\n#])" % (BOM, column + 1))
 
 
 @cache
@@ -178,8 +180,8 @@ class Cutter:
         self.has_list = True
         column = len(dash["pad"])
         sibling, keys = b" " * column + b"- ", column + 2
-        for found in _ends(column).finditer(data, self._line_end(self._place)):
-            start, end = self._place, found.start()
+        for found in _ends(column).finditer(data, self._line_end(self._place) - 1):
+            start, end = self._place, found.start() + 1
             if not data.startswith(sibling, start) or data[start + keys] in b" \t\r\n#":
                 return
             raw = data[start:end]
@@ -259,7 +261,8 @@ class Cutter:
         if longer > end:
             end = longer
             wrong = self._trouble(self.data[at:end], Form.ITEM)
-        is_looked_into = wrong is not None and self._parts < _MOST_PARTS
+        has_lines_inside = self._line_end(at) < end
+        is_looked_into = wrong is not None and has_lines_inside and self._parts < _MOST_PARTS
         part = self._part(at, end, column, keys_column, wrong or 0) if is_looked_into else None
         self._parts = self._parts + 1 if part is not None else 0
         yield Piece(at, end if part is None else part, Form.ITEM, column)
