@@ -142,6 +142,7 @@ def test_the_views_over_the_modes_open_a_shutdown_is_followed_and_another_team_i
         terminal.wait_for("Needs you ·")
         terminal.send(":agent debugger\rs")
         terminal.wait_for("debugger will be asked to stop")
+        terminal.settle()
         terminal.send("\rT")
         terminal.wait_for("Shutdown of the team", "asked, no answer yet · 1", "debugger", "written")
         team = open_team(str(tmp_path / "team"))
