@@ -73,6 +73,7 @@ class Terminal:
         self._stream = pyte.ByteStream(self.screen)
         self._held = b""
         self._lines: dict[int, str] = {}
+        self._has_waited = False
         self.status: int | None = None
         environment = clean_environment(**{**_SURROUNDINGS, **(env or {})})
         self._child: Child | None = None
@@ -135,7 +136,10 @@ class Terminal:
         self.screen.resize(lines, columns)
 
     def send(self, keys: str | bytes) -> None:
-        """Press keys."""
+        """Press keys; behind something that was waited for, once the rest of what came with it is there, too."""
+        if self._has_waited:
+            self._has_waited = False
+            self.settle(0.05, at_most=0.5)
         data = keys.encode() if isinstance(keys, str) else keys
         while data:
             self.pump(0)
@@ -174,6 +178,7 @@ class Terminal:
         while not condition():
             assert time.monotonic() < deadline, f"no {what} within {seconds} s; the screen:\n{self.text}"
             self.pump(0.02)
+        self._has_waited = True
 
     def wait_for(self, *texts: str, seconds: float = WAIT) -> None:
         """Read until every text stands on the screen."""
