@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from team_console.console.screens import PickerApp
+from team_console.console.tui.screens import PickerApp
 from team_console.widgets.bars import KeyBar, TabBar
 from team_console.widgets.fields import Field, Letter
 
@@ -89,8 +89,9 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_draws_again(tmp_path: Path) -> No
         terminal.wait_for("Escalation", "LIVE")
         terminal.send(b"\x1a")
         terminal.wait_until(lambda: _stopped(terminal.pid), "a stopped process")
-        left = bytes(terminal.output)
-        assert left.rfind(b"\x1b[?1049l") > left.rfind(b"\x1b[?1049h")
+        terminal.wait_until(
+            lambda: terminal.output.rfind(b"\x1b[?1049l") > terminal.output.rfind(b"\x1b[?1049h"), "the shell's screen"
+        )
         marker = len(terminal.output)
         os.kill(terminal.pid, signal.SIGCONT)
         terminal.wait_until(lambda: b"Escalation" in terminal.output[marker:], "the picture again")
