@@ -201,7 +201,7 @@ class Action(Struct, frozen=True):
     """One thing the console can do.
 
     Attributes:
-        id: Stable name; `team_console.console.commands` has the function that does it under this name.
+        id: Stable name; `team_console.console.tui.commands` has the function that does it under this name.
         keys: Textual key names, the first one shown.
         label: A few words for the footer; `…` when a question follows.
         help: A sentence.

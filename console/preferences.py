@@ -351,7 +351,7 @@ def _one_of(what: str, values: tuple[str, ...]) -> Check:
 
 
 def _theme(value: Any) -> str:
-    from team_console.console.themes import choices, theme_called  # few files name one
+    from team_console.console.tui.themes import choices, theme_called  # few files name one
 
     name = value.strip() if isinstance(value, str) else ""
     if name and theme_called(name):

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
-from team_console.console.modes.agents import inbox_lines
-from team_console.console.modes.needs import request_document
+from team_console.console.tui.modes.agents import inbox_lines
+from team_console.console.tui.modes.needs import request_document
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.judgement import judge
 from team_console.store.settings.team_config import TeamConfig

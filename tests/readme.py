@@ -24,8 +24,8 @@ from team_console.console.cli.tools import (
     setting_rows,
 )
 from team_console.console.mcp.server import ActingAgent, make_server
-from team_console.console.modes.decisions import PROOFS
-from team_console.console.modes.pane import MARKS
+from team_console.console.tui.modes.decisions import PROOFS
+from team_console.console.tui.modes.pane import MARKS
 from team_console.store.protocol.kinds import KINDS, MessageKind
 from team_console.widgets import bars, signs
 from team_console.widgets.details import STAGES

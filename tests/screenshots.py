@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from team_console.console.app import ConsoleApp
+from team_console.console.tui.app import ConsoleApp
 from textual.pilot import Pilot
 
 from tests import showcase

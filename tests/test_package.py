@@ -53,7 +53,7 @@ def test_a_wheel_is_complete_and_lives_beside_packages_of_the_same_names(team: C
         (installed / name).mkdir()
         (installed / name / "__init__.py").write_text(text)
     code = (
-        "from console import fg; import store, team_console.store.api, team_console.console.app as a;"
+        "from console import fg; import store, team_console.store.api, team_console.console.tui.app as a;"
         "print(fg('red'), store.SHELVES, a.__file__)"
     )
     red, shelves, file = run(installed, code, tmp_path).split()

@@ -6,7 +6,7 @@ import os
 import sys
 
 from team_console.console.cli.call import Call, is_terminal
-from team_console.console.reader import StoreReader
+from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import find_teams, other_teams
 from team_console.store.model.errors import Code, TeamError
@@ -30,7 +30,7 @@ def run(call: Call) -> int:
 
     reader = StoreReader(call.team, call.actor)
     reader.begin()
-    from team_console.console.app import run_console  # 300 ms: Textual, while the reader reads
+    from team_console.console.tui.app import run_console  # 300 ms: Textual, while the reader reads
 
     return run_console(call.team, me=call.given_actor, read_only=call.options.read_only, reader=reader)
 
@@ -64,6 +64,6 @@ def pick(nothing_found: TeamError) -> str | None:
     locations = [*find_teams(here), *(seen.location for seen in other_teams(here))]
     if not locations:
         raise nothing_found
-    from team_console.console.screens import pick_team  # 300 ms: Textual
+    from team_console.console.tui.screens import pick_team  # 300 ms: Textual
 
     return pick_team(locations)

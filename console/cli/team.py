@@ -65,7 +65,7 @@ def do_demo(call: Call) -> int:
             call.flush()
             wait(options.headless)
             return 0
-        from team_console.console.app import run_console  # 300 ms: Textual
+        from team_console.console.tui.app import run_console  # 300 ms: Textual
 
         options.team = str(folder)
         read_only = options.read_only

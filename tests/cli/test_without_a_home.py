@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
-from team_console.console.commands.looking import write_export
+from team_console.console.tui.commands.looking import write_export
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home, state_folder
 from team_console.store.protocol.ssh_keygen import signing_key

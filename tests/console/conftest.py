@@ -14,9 +14,9 @@ from types import MappingProxyType
 import pytest
 import textual.app
 import textual.pilot
-from team_console.console import keys
-from team_console.console.app import ConsoleApp
-from team_console.console.modes.pane import Pane
+from team_console.console.tui import keys
+from team_console.console.tui.app import ConsoleApp
+from team_console.console.tui.modes.pane import Pane
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.service import requests, sending

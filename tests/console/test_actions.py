@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from team_console.console.actions import ACTIONS, BY_ID, actions_in
-from team_console.console.commands import HANDLERS
-from team_console.console.main import MainScreen
 from team_console.console.selection import ActionContext, Mode
+from team_console.console.tui.commands import HANDLERS
+from team_console.console.tui.main import MainScreen
 
 from tests.readme import keys
 

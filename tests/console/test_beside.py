@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from team_console.console import app as console_app
-from team_console.console.app import ConsoleApp
+from team_console.console.tui import app as console_app
+from team_console.console.tui.app import ConsoleApp
 from team_console.store.contract.team import LockHolder, WatchHint, WatchState
 from team_console.store.model.clock import to_text
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from team_console.console.modes.history import HistoryPane
+from team_console.console.tui.modes.history import HistoryPane
 from team_console.store.model.message import Message
 from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller

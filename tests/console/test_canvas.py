@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import set_cell_size
-from team_console.console import notices as ways
-from team_console.console.canvas import Canvas
+from team_console.console.tui import notices as ways
+from team_console.console.tui.canvas import Canvas
 from wcwidth import wcwidth
 
 pytestmark = pytest.mark.slow

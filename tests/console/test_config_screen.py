@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.console.screens import with_setting
+from team_console.console.tui.screens import with_setting
 from team_console.store.model.errors import TeamError
 
 from tests.console.conftest import hand_in_plan, opened

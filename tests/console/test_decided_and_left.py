@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from team_console.console.decisions import KEPT
+from team_console.console.tui.decisions import KEPT
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Human

@@ -6,7 +6,7 @@ from functools import partial
 from threading import Event
 
 import pytest
-from team_console.console import main
+from team_console.console.tui import main
 from team_console.store.model.message import from_record
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller

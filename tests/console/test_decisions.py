@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.modes.decisions import DecisionsPane
 from team_console.console.selection import PLACES
-from team_console.console.words import _SHORT
+from team_console.console.tui.modes.decisions import DecisionsPane
+from team_console.console.tui.words import _SHORT
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import TabBar
@@ -42,7 +42,7 @@ async def test_a_ledger_that_cannot_be_read_says_so(team: MemoryTeam, monkeypatc
     def fails(*args: object, **options: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("team_console.console.modes.decisions.ledger_of_team", fails)
+    monkeypatch.setattr("team_console.console.tui.modes.decisions.ledger_of_team", fails)
     async with opened(team) as desk:
         await desk.press("3", "right")
         await desk.shows("Not read: ")
@@ -55,7 +55,7 @@ async def test_a_ledger_that_could_not_be_read_is_read_again(team: MemoryTeam, m
     decide(team, "go-on")
     async with opened(team) as desk:
         with monkeypatch.context() as patch:
-            patch.setattr("team_console.console.modes.decisions.ledger_of_team", fails)
+            patch.setattr("team_console.console.tui.modes.decisions.ledger_of_team", fails)
             await desk.press("3", "right")
             await desk.shows("Not read: ")
         desk.app._tick()

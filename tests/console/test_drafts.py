@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from team_console.console.drafts import MOST_DAYS, Drafts
+from team_console.console.tui.drafts import MOST_DAYS, Drafts
 from team_console.store.model.home import state_folder
 from team_console.widgets import form
 

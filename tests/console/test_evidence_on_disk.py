@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.clients import session_files
-from team_console.console.evidence import look_for, project_folder, runs_of
+from team_console.console.tui.evidence import look_for, project_folder, runs_of
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.views.evidence import MOST_NAMES, FileState, Run

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
-from team_console.console.commands.looking import _FORMATS, write_export
+from team_console.console.tui.commands.looking import _FORMATS, write_export
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.widgets.fields import Field

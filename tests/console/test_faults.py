@@ -10,10 +10,10 @@ from typing import Any
 
 import anyio
 import pytest
-from team_console.console.app import ConsoleApp
 from team_console.console.faults import Faults, log
-from team_console.console.modes.pane import Pane
 from team_console.console.selection import Mode
+from team_console.console.tui.app import ConsoleApp
+from team_console.console.tui.modes.pane import Pane
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import StatusLine
@@ -42,7 +42,7 @@ def defects(home: Path) -> Path:
 def pane_of(mode: Mode) -> type[Pane[Any]]:
     """The class of the pane of a mode."""
     name = "needs" if mode is Mode.REQUESTS else mode
-    kind: type[Pane[Any]] = getattr(import_module(f"team_console.console.modes.{name}"), f"{mode.capitalize()}Pane")
+    kind: type[Pane[Any]] = getattr(import_module(f"team_console.console.tui.modes.{name}"), f"{mode.capitalize()}Pane")
     return kind
 
 
@@ -129,7 +129,7 @@ async def test_a_worker_with_a_defect_is_told(team: MemoryTeam) -> None:
 async def test_the_reading_that_fails_unexpectedly_is_tried_again(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("team_console.console.app.HOLDER_LOOK", 0.05)
+    monkeypatch.setattr("team_console.console.tui.app.HOLDER_LOOK", 0.05)
     hand_in_plan(team)
     async with opened(team, faults=("ZeroDivisionError",)) as desk:
         with monkeypatch.context() as patched:

@@ -7,8 +7,8 @@ from threading import Event
 from typing import Any
 
 import pytest
-from team_console.console.app import ConsoleApp
-from team_console.console.reader import StoreReader
+from team_console.console.tui.app import ConsoleApp
+from team_console.console.tui.reader import StoreReader
 from team_console.store.contract.team import Snapshot
 
 from tests.console.conftest import LEAD, WAIT, Desk, hand_in_plan

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from team_console.console.decisions import KEPT
-from team_console.console.drafts import Drafts
 from team_console.console.preferences import Preferences
+from team_console.console.tui.decisions import KEPT
+from team_console.console.tui.drafts import Drafts
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import UndoBar

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from time import monotonic
 
 import pytest
-import team_console.console.keys
-from team_console.console.keys import KeyQueue
+import team_console.console.tui.keys
+from team_console.console.tui.keys import KeyQueue
 from team_console.widgets.frames import Frames
 from textual.app import App, ComposeResult
 from textual.events import Event, Key
@@ -127,7 +127,7 @@ async def test_the_key_that_leaves_is_not_among_those_that_are_refused(
 async def test_leaving_waits_once_for_a_screen_that_never_comes_and_not_for_each_key(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(team_console.console.keys, "_MOST", 0.0)
+    monkeypatch.setattr(team_console.console.tui.keys, "_MOST", 0.0)
     monkeypatch.setattr(type(desk.screen), "takes_keys", False, raising=False)
     for key in ("b", "c", "d", "ctrl+q"):
         await desk.type(key, desk.free)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.modes import pane
+from team_console.console.tui.modes import pane
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.detail import Detail

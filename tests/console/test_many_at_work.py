@@ -7,7 +7,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from team_console.console import decisions
+from team_console.console.tui import decisions
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.fields import Note

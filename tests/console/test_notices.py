@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from team_console.console import notices as ways
-from team_console.console.notices import APART, Notifier, is_quiet
 from team_console.console.preferences import Notices
+from team_console.console.tui import notices as ways
+from team_console.console.tui.notices import APART, Notifier, is_quiet
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from team_console.console.screens import ReadingScreen, ThemeList
+from team_console.console.tui.screens import ReadingScreen, ThemeList
 from team_console.widgets.form import Form
 from team_console.widgets.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
@@ -88,7 +88,7 @@ async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_resul
 async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("team_console.console.keys._MOST", 600.0)
+    monkeypatch.setattr("team_console.console.tui.keys._MOST", 600.0)
     async with opened(team) as desk:
         await desk.press("colon")
         await desk.until(

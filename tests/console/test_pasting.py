@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from team_console.console.textual_fixes import PasteParser
+from team_console.console.tui.textual_fixes import PasteParser
 from team_console.store.backends.open import open_team
 from team_console.widgets.fields import Field, Note
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS

@@ -10,8 +10,8 @@ from time import monotonic
 
 import pytest
 from team_console.console.clients.receipts import Receipt, keep_receipt
-from team_console.console.modes.agents import AgentsPane
 from team_console.console.selection import Mode
+from team_console.console.tui.modes.agents import AgentsPane
 from team_console.store.protocol.membership import Doing
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
@@ -114,7 +114,7 @@ async def test_after_a_quarter_of_an_hour_without_a_key_it_is_told_as_well(
         clock.advance(1_200)
         hand_in_plan(team, "Split the loader")
         await desk.shows("Split the loader")
-        monkeypatch.setattr("team_console.console.app.monotonic", lambda: monotonic() + 1_200)
+        monkeypatch.setattr("team_console.console.tui.app.monotonic", lambda: monotonic() + 1_200)
         await desk.press("j")
         await desk.shows("Since you left at", "1 new request")
 

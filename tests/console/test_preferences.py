@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from team_console.console.actions import configure_keys, usual_keys
-from team_console.console.modes.needs import RequestsPane
 from team_console.console.preferences import Notices, Preferences, as_toml, check, load
-from team_console.console.screens import ThemeList
-from team_console.console.themes import CONTRAST, DARK
+from team_console.console.tui.modes.needs import RequestsPane
+from team_console.console.tui.screens import ThemeList
+from team_console.console.tui.themes import CONTRAST, DARK
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from rich.console import RenderableType
-from team_console.console.app import ConsoleApp
-from team_console.console.reader import StoreReader
+from team_console.console.tui.app import ConsoleApp
+from team_console.console.tui.reader import StoreReader
 from textual.screen import Screen
 
 from tests.conftest import COMMAND, clean_environment

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyte
 import pytest
-from team_console.console.app import ConsoleApp
+from team_console.console.tui.app import ConsoleApp
 from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.modes.agents import AgentsPane
+from team_console.console.tui.modes.agents import AgentsPane
 
 from tests.console.conftest import opened
 from tests.memory_team import MemoryTeam

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from functools import partial
 
 import pytest
-from team_console.console.modes.agents import AgentsPane
-from team_console.console.reader import ReadResult
 from team_console.console.selection import Mode
-from team_console.console.words import ScreenState, first_step
+from team_console.console.tui.modes.agents import AgentsPane
+from team_console.console.tui.reader import ReadResult
+from team_console.console.tui.words import ScreenState, first_step
 from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from team_console.console.screens import ReadingScreen
+from team_console.console.tui.screens import ReadingScreen
 from team_console.store.model.errors import TeamError
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from team_console.console import evidence
+from team_console.console.tui import evidence
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from team_console.console.reader import ReadResult
 from team_console.console.selection import Mode
-from team_console.console.words import ScreenState, empty_words, no_writing, notice_of, pulse_of
+from team_console.console.tui.reader import ReadResult
+from team_console.console.tui.words import ScreenState, empty_words, no_writing, notice_of, pulse_of
 from team_console.store.contract.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem

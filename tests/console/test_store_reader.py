@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.reader import StoreReader
+from team_console.console.tui.reader import StoreReader
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.views.rows import RequestState, View

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.console.screens import TeamRow
+from team_console.console.tui.screens import TeamRow
 from team_console.store.backends.open import open_team
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller

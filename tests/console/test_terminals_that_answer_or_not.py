@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from team_console.console import held_frames
-from team_console.console.held_frames import ASK, HeldFrames
+from team_console.console.tui import held_frames
+from team_console.console.tui.held_frames import ASK, HeldFrames
 
 
 @pytest.fixture

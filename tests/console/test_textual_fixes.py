@@ -6,7 +6,7 @@ import gc
 
 import pytest
 from rich.segment import Segment
-from team_console.console.textual_fixes import mend_textual
+from team_console.console.tui.textual_fixes import mend_textual
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document, Lines
 from team_console.widgets.text import width_of

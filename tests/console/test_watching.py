@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import team_console.console.app
+import team_console.console.tui.app
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import WatchHint
 
@@ -33,7 +33,7 @@ class Deaf(MemoryTeam):
 async def test_a_watch_that_fails_makes_the_screen_stale_until_it_works_again(
     team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(team_console.console.app, "TICK", 0.05)
+    monkeypatch.setattr(team_console.console.tui.app, "TICK", 0.05)
     deaf = Deaf(config=team.config(), clock=clock)
     hand_in_plan(deaf)
     async with opened(deaf) as desk:

@@ -6,7 +6,7 @@ import threading
 from types import MappingProxyType
 
 import pytest
-from team_console.console import background
+from team_console.console.tui import background
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from team_console.console.app import ConsoleApp
 from team_console.console.selection import Mode
+from team_console.console.tui.app import ConsoleApp
 from team_console.store.backends.open import open_team
 from textual.pilot import Pilot
 

@@ -125,10 +125,10 @@ HANGING = """
 import sys
 from pathlib import Path
 
-import team_console.console.app
+import team_console.console.tui.app
 import team_console.store.views.status
-from team_console.console.app import run_console
-from team_console.console.reader import StoreReader
+from team_console.console.tui.app import run_console
+from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.open import open_team
 
 class Hanging(StoreReader):
@@ -137,7 +137,7 @@ class Hanging(StoreReader):
             open(sys.argv[2]).read()
         return super().read()
 
-application = team_console.console.app
+application = team_console.console.tui.app
 team_console.store.views.status.SILENT, application.TICK = 1.0, 0.5
 team = open_team(sys.argv[1])
 sys.exit(run_console(team, me="ceo", reader=Hanging(team, "ceo")))

@@ -38,16 +38,16 @@ from pathlib import Path
 
 import time
 
-import team_console.console.app
+import team_console.console.tui.app
 from textual.binding import Binding
-from team_console.console.app import ConsoleApp
+from team_console.console.tui.app import ConsoleApp
 from team_console.store.backends.open import open_team
 from team_console.widgets import form
 
 form.KEEP_AFTER = 3600.0
 
 class Broken(ConsoleApp):
-    CSS_PATH = Path(team_console.console.app.__file__).parent / "console.tcss"
+    CSS_PATH = Path(team_console.console.tui.app.__file__).parent / "console.tcss"
     BINDINGS = [
         Binding("f9", "break_down", priority=True),
         Binding("f10", "hang", priority=True),

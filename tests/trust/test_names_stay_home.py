@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.drafts import Drafts
+from team_console.console.tui.drafts import Drafts
 from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller

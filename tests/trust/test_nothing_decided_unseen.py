@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console import keys
+from team_console.console.tui import keys
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from team_console.console.main import GUARD
+from team_console.console.tui.main import GUARD
 from team_console.store.backends.open import open_team
 from team_console.store.model.clock import from_text, utc_now
 from team_console.store.protocol.titles import message_title

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.textual_fixes import mend_textual
+from team_console.console.tui.textual_fixes import mend_textual
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from team_console.console.modes.agents import inbox_lines, roster_lines
-from team_console.console.modes.history import history_lines
-from team_console.console.modes.needs import request_lines
-from team_console.console.modes.sprint import sprint_lines
+from team_console.console.tui.modes.agents import inbox_lines, roster_lines
+from team_console.console.tui.modes.history import history_lines
+from team_console.console.tui.modes.needs import request_lines
+from team_console.console.tui.modes.sprint import sprint_lines
 from team_console.store.backends.open import open_team
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View

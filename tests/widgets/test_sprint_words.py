@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.console.modes.sprint import trouble_of
+from team_console.console.tui.modes.sprint import trouble_of
 from team_console.store.views.rows import Lifecycle
 
 

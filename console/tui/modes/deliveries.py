@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import ClassVar
 
 from msgspec.structs import replace
-from team_console.console.modes.pane import Pane
 from team_console.console.selection import Mode, Selection
+from team_console.console.tui.modes.pane import Pane
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 from team_console.console.actions import usual_keys
-from team_console.console.crash_guard import ContainedApp
-from team_console.console.drafts import replace_file
 from team_console.console.preferences import DENSITIES, Preferences, check, config_path, line_of, text_of
-from team_console.console.themes import THEMES, choices, first_theme, name_of, native_colours, remember_theme
+from team_console.console.tui.crash_guard import ContainedApp
+from team_console.console.tui.drafts import replace_file
+from team_console.console.tui.themes import THEMES, choices, first_theme, name_of, native_colours, remember_theme
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line

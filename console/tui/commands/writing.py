@@ -9,12 +9,12 @@ from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.commands.looking import stops
-from team_console.console.decisions import PendingDecision, PendingWrite
-from team_console.console.main import MainScreen
 from team_console.console.selection import MESSAGE, ActionContext, Mode
-from team_console.console.words import listed, written
-from team_console.console.words import quoted as quoted_words
+from team_console.console.tui.commands.looking import stops
+from team_console.console.tui.decisions import PendingDecision, PendingWrite
+from team_console.console.tui.main import MainScreen
+from team_console.console.tui.words import listed, written
+from team_console.console.tui.words import quoted as quoted_words
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER

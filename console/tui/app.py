@@ -16,17 +16,17 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.actions import configure_keys, usual_keys
-from team_console.console.crash_guard import ContainedApp
-from team_console.console.drafts import Drafts, LastPlace
-from team_console.console.keys import KeyQueue
-from team_console.console.main import MainScreen
-from team_console.console.notices import Notifier
 from team_console.console.preferences import Preferences, load
-from team_console.console.reader import Pace, ReadResult, StoreReader
 from team_console.console.selection import ActionContext
-from team_console.console.textual_fixes import write_to_terminal
-from team_console.console.themes import TERMINAL, THEMES, first_theme, native_colours
-from team_console.console.words import ScreenState, reason_of
+from team_console.console.tui.crash_guard import ContainedApp
+from team_console.console.tui.drafts import Drafts, LastPlace
+from team_console.console.tui.keys import KeyQueue
+from team_console.console.tui.main import MainScreen
+from team_console.console.tui.notices import Notifier
+from team_console.console.tui.reader import Pace, ReadResult, StoreReader
+from team_console.console.tui.textual_fixes import write_to_terminal
+from team_console.console.tui.themes import TERMINAL, THEMES, first_theme, native_colours
+from team_console.console.tui.words import ScreenState, reason_of
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
 from team_console.store.model.errors import TeamError
@@ -160,7 +160,7 @@ class ConsoleApp(ContainedApp[int]):
 
     def perform(self, name: str, context: ActionContext) -> None:
         """Do an action of the registry, or the human's own command `own:NUMBER`, on what it is about."""
-        from team_console.console.commands import HANDLERS, run_own  # the first picture does not wait for them
+        from team_console.console.tui.commands import HANDLERS, run_own  # the first picture does not wait for them
 
         if name.startswith("own:"):
             run_own(self.main, context, self.preferences.commands[int(name.removeprefix("own:"))])

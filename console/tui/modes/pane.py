@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.console.drafts import Drafts
-from team_console.console.evidence import EvidenceRequest
 from team_console.console.preferences import Preferences
 from team_console.console.selection import NOTHING, Mode, Selection
-from team_console.console.words import (
+from team_console.console.tui.drafts import Drafts
+from team_console.console.tui.evidence import EvidenceRequest
+from team_console.console.tui.words import (
     BROKEN,
     BROKEN_DOCUMENT,
     NO_LONGER,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from msgspec import Struct
-from team_console.console.modes.pane import Pane
 from team_console.console.selection import NOTHING, Mode, Selection
+from team_console.console.tui.modes.pane import Pane
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState, View

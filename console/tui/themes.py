@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from team_console.console.drafts import replace_file
+from team_console.console.tui.drafts import replace_file
 from team_console.store.model.home import state_folder
 from textual.theme import BUILTIN_THEMES, Theme
 

@@ -9,10 +9,10 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from team_console.console.editor import run_in_terminal, view_text
-from team_console.console.main import MainScreen
 from team_console.console.preferences import OwnCommand, shell_line
 from team_console.console.selection import ActionContext
+from team_console.console.tui.editor import run_in_terminal, view_text
+from team_console.console.tui.main import MainScreen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line, safe_text
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.modes.pane import AttachmentCache, Pane
 from team_console.console.selection import NOTHING, Mode, Selection
-from team_console.console.words import ScreenState, findings_elsewhere, pulse_of, reason_of, truth_of
+from team_console.console.tui.modes.pane import AttachmentCache, Pane
+from team_console.console.tui.words import ScreenState, findings_elsewhere, pulse_of, reason_of, truth_of
 from team_console.store.contract.team import FOREIGN_TEAM, KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem

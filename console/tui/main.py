@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from msgspec.structs import replace
 from team_console.console.actions import ACTIONS, BY_ID, PINNED, READING, Action, Group, actions_in, shown_key
-from team_console.console.background import Background
-from team_console.console.decisions import PendingDecision, PendingDecisions
-from team_console.console.drafts import Drafts, ScreenPlace
-from team_console.console.editor import edit_text
-from team_console.console.modes.pane import AttachmentCache, EvidenceWanted, Pane
 from team_console.console.preferences import Preferences
 from team_console.console.selection import NOTHING, ActionContext, Mode
-from team_console.console.team import cells_of
-from team_console.console.words import (
+from team_console.console.tui.background import Background
+from team_console.console.tui.decisions import PendingDecision, PendingDecisions
+from team_console.console.tui.drafts import Drafts, ScreenPlace
+from team_console.console.tui.editor import edit_text
+from team_console.console.tui.modes.pane import AttachmentCache, EvidenceWanted, Pane
+from team_console.console.tui.team import cells_of
+from team_console.console.tui.words import (
     DRAFT,
     ScreenState,
     digest_lines,
@@ -264,7 +264,7 @@ class MainScreen(Screen[None]):
         is_fresh = mode not in self._panes
         if is_fresh:
             module, _, name = _PANES[mode].partition(":")
-            made: type[Pane[Any]] = getattr(import_module(f"team_console.console.modes.{module}"), name)
+            made: type[Pane[Any]] = getattr(import_module(f"team_console.console.tui.modes.{module}"), name)
             self._panes[mode] = made(self.cache)
         if self.mode in self._panes:
             self.pane.remove_class("-active")

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.actions import Group, actions_in, grouped, shown_key, written_key
-from team_console.console.editor import run_in_terminal, view_text
-from team_console.console.main import MainScreen
-from team_console.console.modes.history import HistoryPane
-from team_console.console.modes.needs import NeedsPane
-from team_console.console.screens import ConfigScreen, ReadingScreen, TeamsScreen, ThemeList
 from team_console.console.selection import ActionContext, Mode
+from team_console.console.tui.editor import run_in_terminal, view_text
+from team_console.console.tui.main import MainScreen
+from team_console.console.tui.modes.history import HistoryPane
+from team_console.console.tui.modes.needs import NeedsPane
+from team_console.console.tui.screens import ConfigScreen, ReadingScreen, TeamsScreen, ThemeList
 from team_console.store.backends.open import find_teams
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.preferences import SORTS
-from team_console.console.reader import ReadResult
 from team_console.console.selection import PLACES, Mode
+from team_console.console.tui.reader import ReadResult
 from team_console.store.contract.team import Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem, TeamError

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import ClassVar
 
-from team_console.console.modes.pane import AttachmentCache, Pane
 from team_console.console.selection import NOTHING, Mode, Selection
-from team_console.console.words import ScreenState, empty_words, reason_of
+from team_console.console.tui.modes.pane import AttachmentCache, Pane
+from team_console.console.tui.words import ScreenState, empty_words, reason_of
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.decisions import Decision, DecisionLedger, Proof, ledger_of_team, sources_stamp

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.modes.pane import AttachmentCache, Gathered, Pane
 from team_console.console.selection import Mode, Selection
-from team_console.console.words import pending_words, row_now
+from team_console.console.tui.modes.pane import AttachmentCache, Gathered, Pane
+from team_console.console.tui.words import pending_words, row_now
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER

@@ -13,10 +13,10 @@ from typing import Any, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.console.background import Host
-from team_console.console.drafts import Draft
 from team_console.console.selection import DONE
-from team_console.console.words import error_text, reason_of, written
+from team_console.console.tui.background import Host
+from team_console.console.tui.drafts import Draft
+from team_console.console.tui.words import error_text, reason_of, written
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import TeamError

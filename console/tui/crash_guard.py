@@ -18,9 +18,9 @@ from threading import Event, Thread, Timer
 from typing import Any, TypeVar
 
 from rich.console import RenderableType
-from team_console.console.canvas import Canvas, CanvasDriver
 from team_console.console.faults import Faults
-from team_console.console.textual_fixes import MendedDriver, mend_textual
+from team_console.console.tui.canvas import Canvas, CanvasDriver
+from team_console.console.tui.textual_fixes import MendedDriver, mend_textual
 from team_console.widgets.document import NotShown
 from team_console.widgets.frames import FrameHeld, Frames
 from textual import on

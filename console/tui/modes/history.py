@@ -9,10 +9,10 @@ from datetime import datetime
 from functools import lru_cache
 from typing import ClassVar
 
-from team_console.console.modes.pane import AttachmentCache, Pane
 from team_console.console.selection import Mode, Selection
-from team_console.console.team import asked_title
-from team_console.console.words import ScreenState, empty_words, reason_of
+from team_console.console.tui.modes.pane import AttachmentCache, Pane
+from team_console.console.tui.team import asked_title
+from team_console.console.tui.words import ScreenState, empty_words, reason_of
 from team_console.store.contract.team import LOST, Snapshot
 from team_console.store.model.clock import from_text, local_day
 from team_console.store.model.errors import Problem

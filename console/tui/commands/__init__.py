@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from team_console.console.commands import deciding, looking, writing
-from team_console.console.commands.own import run_own as run_own
-from team_console.console.main import MainScreen
 from team_console.console.selection import PLACES, ActionContext, Mode
+from team_console.console.tui.commands import deciding, looking, writing
+from team_console.console.tui.commands.own import run_own as run_own
+from team_console.console.tui.main import MainScreen
 from team_console.store.service.deliveries import Remedy
 
 

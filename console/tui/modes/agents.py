@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.modes.pane import FilterLine, Pane
-from team_console.console.reader import LocalFacts
 from team_console.console.selection import Mode, Selection
-from team_console.console.team import asked_title, signs_of
-from team_console.console.words import ScreenState, empty_words, first_step, first_step_lines, is_sure, set_title
+from team_console.console.tui.modes.pane import FilterLine, Pane
+from team_console.console.tui.reader import LocalFacts
+from team_console.console.tui.team import asked_title, signs_of
+from team_console.console.tui.words import ScreenState, empty_words, first_step, first_step_lines, is_sure, set_title
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import ToolCall

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from rich.cells import split_graphemes
-from team_console.console.textual_fixes import SYNC_BEGIN, SYNC_END, MendedDriver
+from team_console.console.tui.textual_fixes import SYNC_BEGIN, SYNC_END, MendedDriver
 from team_console.widgets.text import is_of_narrow_signs
 
 _TOKEN = re.compile(

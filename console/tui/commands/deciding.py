@@ -10,14 +10,14 @@ from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.console.commands.writing import message
-from team_console.console.decisions import PendingDecision, PendingWrite
-from team_console.console.editor import edit_text
-from team_console.console.evidence import EvidenceRequest, gather
-from team_console.console.main import MainScreen
-from team_console.console.modes.pane import evidence_request
 from team_console.console.selection import DONE, ActionContext
-from team_console.console.words import quoted
+from team_console.console.tui.commands.writing import message
+from team_console.console.tui.decisions import PendingDecision, PendingWrite
+from team_console.console.tui.editor import edit_text
+from team_console.console.tui.evidence import EvidenceRequest, gather
+from team_console.console.tui.main import MainScreen
+from team_console.console.tui.modes.pane import evidence_request
+from team_console.console.tui.words import quoted
 from team_console.store.contract.team import attachment_of
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import TeamError

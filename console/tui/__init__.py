@@ -1,0 +1,1 @@
+"""The screen: what is drawn, which keys act on it, and what is decided there."""
