@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class Code(StrEnum):
-    """Error codes of the command line contract (`docs/architecture.md`; the first six are the seeds')."""
+    """Error codes of the command line contract (`docs/contributing/architecture.md`; the first six are the seeds')."""
 
     INVALID_TYPE = "INVALID_TYPE"
     MISSING_RECIPIENT = "MISSING_RECIPIENT"

@@ -281,7 +281,7 @@ def per_message(function: Callable[[Message], ResultT]) -> Callable[[Message], R
 
 
 def from_record(record: Fields) -> Message:
-    """Understand a stored record leniently (`docs/architecture.md`, formats); nothing of it is lost.
+    """Understand a stored record leniently (`docs/contributing/architecture.md`, formats); nothing of it is lost.
 
     Raises:
         ValueError: The record has no id, type, sender or recipient to work with; the text names which.
@@ -345,8 +345,9 @@ def new_record(
     payload: Fields,
     **envelope: Any,
 ) -> Message:
-    """Return a pending message in the key order of `docs/architecture.md`, formats; envelope values of None are left
-    out.
+    """Return a pending message, its keys in the order of `docs/contributing/architecture.md`, formats.
+
+    Envelope values of None are left out.
     """
     record: dict[str, Any] = {
         "message_id": message_id,

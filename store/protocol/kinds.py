@@ -100,7 +100,7 @@ class MessageKind(Struct, frozen=True):
         answers: The request it answers, if any.
         withdraws: Whether it takes back an open request of its own sender, with a reason.
         needs: Fields of the payload, or of the JSON of a sprint kind, without which it is refused
-            (`docs/requirements.md` B.1, seed 002, decision D20).
+            (`docs/contributing/requirements.md` B.1, seed 002, decision D20).
         usual: Fields the source carries (requirement 205); a lack is a warning.
         talks: Whether it is only said about a request, which stays as open as it was.
     """
@@ -376,7 +376,7 @@ def default_priority(name: str, config: TeamConfig) -> str:
     return config.priorities.get(name) or str(kind_of(name).priority)
 
 
-# The standard handoffs offered when composing (`docs/requirements.md` B.2).
+# The standard handoffs offered when composing (`docs/contributing/requirements.md` B.2).
 
 STANDARD_ROUTES: tuple[Route, ...] = tuple(
     Route(key, trigger, sender, recipient, tuple(payload.split()))

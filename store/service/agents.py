@@ -248,7 +248,7 @@ def free_name(state: TeamState, question: Message, wanted: str | None) -> str:
 # Creation of agents by the Master: the answer, the name, the roster told; and the trigger of a course correction.
 
 CORRECTION_REASONS = ("user_request", "repeated_failures", "new_requirements")
-"""Why a course correction may be triggered (`docs/requirements.md` B.4)."""
+"""Why a course correction may be triggered (`docs/contributing/requirements.md` B.4)."""
 
 
 def announce(

@@ -47,7 +47,7 @@ class Agent(Struct, frozen=True):
 
 
 class Route(Struct, frozen=True, rename={"sender": "from", "recipient": "to"}):
-    """A standard handoff offered when composing, and checked when it is sent (`docs/requirements.md` B.2)."""
+    """A standard handoff, checked when it is sent (`docs/contributing/requirements.md` B.2)."""
 
     key: str
     trigger: str
@@ -248,7 +248,7 @@ OVERDUE_SECONDS: Mapping[str, float] = {
     "permission": 300.0,
     "question": 300.0,
 }
-"""Seconds after which an open request of each kind is overdue (`docs/requirements.md` B.5)."""
+"""Seconds after which an open request of each kind is overdue (`docs/contributing/requirements.md` B.5)."""
 
 
 # Public keys in the form of OpenSSH: one line of kind, base64 and comment, as in `~/.ssh/id_ed25519.pub`.

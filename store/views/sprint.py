@@ -34,7 +34,7 @@ _BAD = frozenset(
     | {"scope-violation", "e2e-failure", "login-failure"}
 )
 _NOT_LAST = ("story-creator", "story-reviewer", "dev-runner")
-"""Agents whose success hands the story on; it is not done yet (`docs/requirements.md` B.4)."""
+"""Agents whose success hands the story on; it is not done yet (`docs/contributing/requirements.md` B.4)."""
 
 
 class _Batch(Struct):

@@ -130,7 +130,7 @@ def _sending(context: ActionContext, quoted: Message | None, letter: Written, pu
 
 def _kinds(config: TeamConfig) -> Mapping[str, tuple[str, ...]]:
     """Return the kinds a human may write, each with the fields required here and by the protocol
-    (`docs/requirements.md` B.1).
+    (`docs/contributing/requirements.md` B.1).
     """
     needs = {kind.name: kind.needs for kind in KINDS.values() if kind.family is Family.MESSENGER}
     names = dict.fromkeys(("message", *needs, *(kind for kind in config.kinds if kind not in KINDS)))

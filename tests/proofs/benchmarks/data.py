@@ -49,7 +49,7 @@ class Letter:
     content: tuple[str, ...]
 
     def record(self) -> dict[str, Any]:
-        """The record as the queue of `docs/architecture.md`, formats holds it."""
+        """The record as the queue of `docs/contributing/architecture.md`, formats holds it."""
         payload = {"summary": self.summary, "content": "".join(f"{line}\n" for line in self.content)}
         if self.type == "plan_approval_request":
             payload = {"request_id": f"plan_approval-{1771900000000 + self.number}@{self.sender}@bench", **payload}
