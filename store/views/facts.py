@@ -320,11 +320,6 @@ class Requests(Struct, frozen=True):
         """Return the first request of this kind with this id."""
         return self.by_key.get(f"{kind}:{request_id}")
 
-    def is_refused(self, request_id: str) -> bool:
-        """Return whether this shutdown was asked for and refused."""
-        row = self.request(request_id, RequestKind.SHUTDOWN)
-        return row is not None and row.state is RequestState.REJECTED
-
 
 def requests_of(judged: Judged, now: datetime) -> Requests:
     """List the judged requests as they stand `now`."""

@@ -33,7 +33,7 @@ from team_console.store.protocol.verdicts import (
 )
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.facts import Facts
-from team_console.store.views.rows import ActionItem, Flag, Lifecycle, RequestRow, RosterRow
+from team_console.store.views.rows import ActionItem, Flag, RequestRow, RosterRow
 from team_console.store.views.sprint import TITLES
 
 UNREADABLE_DATE = "UNREADABLE_DATE"
@@ -452,50 +452,22 @@ def _orphans(facts: Facts) -> Iterator[Problem]:
 
 
 def _lives(facts: Facts) -> Iterator[Problem]:
-    """Departures from the eleven steps, with who has to act: step 5 is the slave's, steps 4 and 9 the Master's."""
+    """Yield the departures from the eleven steps of temporary agents."""
     for life in facts.lifecycles:
         if not any(step.message is not None and step.message.message_id in facts.ids for step in life.steps):
             continue
         at = {step.number: step.at for step in life.steps if step.message is not None and step.at is not None}
+        hint = "Look whether it was made in another way; the order of the eleven steps is fixed."
         for number in life.missing:
             what = "is missing" if facts.complete else f"is not {_OF_THOSE}"
-            yield _departure(facts, life, "STEP_MISSING", number, what)
+            text = f"{life.agent}: {_named_step(number)} {what}"
+            severity = "warning" if facts.complete else "notice"
+            yield Problem("STEP_MISSING", severity, f"{life.key} step {number}", text, hint)
         for number in life.out_of_order:
             before = max((item for item in at if item < number and at[item] > at[number]), default=number - 1)
-            yield _departure(facts, life, "STEP_OUT_OF_ORDER", number, f"came before {_named_step(before)}")
-        for number in life.doubled:
-            yield _departure(facts, life, "STEP_DOUBLED", number, "was made more than once")
-
-
-def _departure(facts: Facts, life: Lifecycle, code: str, number: int, what: str) -> Problem:
-    slave = life.slave or "the slave"
-    role, act = _ACTS[number]
-    who = {"lead": facts.config.lead, "agent": life.agent, "slave": slave}[role]
-    act = act.format(agent=life.agent, slave=slave)
-    if code != "STEP_MISSING":
-        hint = "The order of the eleven steps is fixed." if who in facts.mine else f"Ask {who} why."
-    else:
-        hint = f"{act[0].upper()}{act[1:]}." if who in facts.mine else f"Ask {who} to {act}."
-    severity = "notice" if code == "STEP_MISSING" and not facts.complete else "warning"
-    text = f"{life.agent}: {_named_step(number)} {what}"
-    return Problem(code, severity, f"{life.key} step {number}", text, hint)
+            text = f"{life.agent}: {_named_step(number)} came before {_named_step(before)}"
+            yield Problem("STEP_OUT_OF_ORDER", "warning", f"{life.key} step {number}", text, hint)
 
 
 def _named_step(number: int) -> str:
     return f"step {number} ({TITLES[number - 1]})"
-
-
-_ACTS = {
-    1: ("slave", "ask for the agent with AGENT_CREATE_REQUEST"),
-    2: ("lead", "create the agent"),
-    3: ("lead", "answer {slave} with AGENT_CREATED"),
-    4: ("lead", "send the complete roster to the residents (team-console roster --send)"),
-    5: ("slave", "give {agent} its task with TASK_ASSIGNMENT"),
-    6: ("agent", "do the work"),
-    7: ("agent", "report to {slave} with AGENT_COMPLETE"),
-    8: ("slave", "ask for the end of {agent} with AGENT_DESTROY_REQUEST"),
-    9: ("lead", "ask {agent} to stop (team-console shutdown {agent})"),
-    10: ("lead", "confirm the end to {slave} with AGENT_DESTROYED"),
-    11: ("lead", "send the complete roster to the residents (team-console roster --send)"),
-}
-"""Step -> who has to make it, and what it should do."""

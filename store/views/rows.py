@@ -265,7 +265,6 @@ class Lifecycle(Struct, frozen=True):
     steps: tuple[Step, ...]
     missing: tuple[int, ...] = ()
     out_of_order: tuple[int, ...] = ()
-    doubled: tuple[int, ...] = ()
     ended: bool = False
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, islice
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +12,6 @@ from team_console.store.protocol.parsing import (
     CORRECTION,
     DISPATCH,
     PLAN,
-    Order,
     PlacedMessage,
     batch_key,
     dispatched_name,
@@ -214,7 +211,7 @@ def _batch_of_slave(slave: str) -> str:
     return slave.removeprefix("slave-").removeprefix("batch-")
 
 
-# The eleven steps of a temporary agent (seed 002), and which are missing, out of order or doubled.
+# The eleven steps of a temporary agent (seed 002), and which are missing or out of order.
 
 TITLES = (
     "asked for",
@@ -248,10 +245,10 @@ _STEPS = {
 
 
 class _Life(Struct):
-    """One agent from its creation to its end; a name used again begins a new one."""
+    """One agent from its creation to its end, with the first message of each step."""
 
     agent: str
-    seen: dict[int, list[PlacedMessage]] = {}
+    seen: dict[int, PlacedMessage] = {}
 
     @property
     def is_over(self) -> bool:
@@ -261,16 +258,7 @@ class _Life(Struct):
     @property
     def was_dispatched(self) -> bool:
         """Whether it was asked for together with its task."""
-        asked = self.first(1)
-        return asked is not None and asked.read.name == DISPATCH
-
-    def first(self, step: int) -> PlacedMessage | None:
-        """Return the message that first made this step."""
-        return next(iter(self.seen.get(step, ())), None)
-
-
-_Rosters = Sequence[tuple[PlacedMessage, frozenset[str]]]
-"""The rosters that were sent, in order, each with the temporary agents it lists."""
+        return 1 in self.seen and self.seen[1].read.name == DISPATCH
 
 
 def lifecycles(
@@ -283,36 +271,66 @@ def lifecycles(
         roles: Everybody there is or was.
         complete: Whether all messages are known; if not, steps before the first one seen are not called missing.
     """
-    rosters = [(entry, _temps(entry)) for entry in known if entry.read.name == ROSTER]
-    lives: dict[str, list[_Life]] = {}
-    for entry in known:
-        step, agent = _STEPS.get(entry.read.name), _agent_of(entry)
-        if step is not None and agent and roles.get(agent) not in _PERMANENT:
-            own = lives.setdefault(agent, [])
-            if not own or (step in (1, 3, 5) and own[-1].is_over):
-                own.append(_Life(agent))
-            own[-1].seen.setdefault(step, []).append(entry)
+    lives = _lives(known, requests, roles)
+    without_rosters = "resident" not in roles.values()  # rosters go to residents alone
     rows: list[Lifecycle] = []
     for agent, own in lives.items():
         # A temporary agent was asked for, created, given a task, or is to be ended.
         temporary = [life for life in own if life.seen.keys() & {1, 3, 5, 7, 8}]
         for number, life in enumerate(temporary, start=1):
-            _complete(life, rosters, requests)
-            by_roster = frozenset[int]() if "resident" in roles.values() else _BY_ROSTER
-            silent = _UNSEEN | (_BY_DISPATCH | _BY_ROSTER if life.was_dispatched else by_roster)
+            unneeded = _UNSEEN
+            if without_rosters or life.was_dispatched:
+                unneeded |= _BY_ROSTER
+            if life.was_dispatched:
+                unneeded |= _BY_DISPATCH
             first, last = 1 if complete else min(life.seen), max(life.seen)
             row = Lifecycle(
                 key=agent if number == 1 else f"{agent}#{number}",
                 agent=agent,
                 slave=_slave(life),
                 steps=tuple(_step(life, item) for item in range(1, 12)),
-                missing=tuple(item for item in range(first, last) if item not in life.seen and item not in silent),
+                missing=tuple(item for item in range(first, last) if item not in life.seen and item not in unneeded),
                 out_of_order=_out_of_order(life),
-                doubled=tuple(item for item in sorted(life.seen) if _is_doubled(life, item, requests)),
                 ended=life.is_over,
             )
             rows.append(row)
     return tuple(sorted(rows, key=lambda row: row.ended))
+
+
+def _lives(
+    known: Iterable[PlacedMessage], requests: Requests, roles: Mapping[str, str]
+) -> Mapping[str, Sequence[_Life]]:
+    """Return the lives of each agent, the oldest first; a name that is used again begins a new one."""
+    lives: dict[str, list[_Life]] = {}
+    still_listed: dict[str, _Life] = {}
+    roster: PlacedMessage | None = None
+    listed: frozenset[str] = frozenset()
+    for entry in known:
+        if entry.read.name == ROSTER:
+            roster, listed = entry, _temps(entry)
+            for agent in listed & lives.keys():
+                life = lives[agent][-1]
+                if 3 in life.seen and not life.is_over:
+                    life.seen.setdefault(4, entry)
+            for agent in still_listed.keys() - listed:
+                still_listed.pop(agent).seen[11] = entry
+            continue
+        step, agent = _STEPS.get(entry.read.name), _agent_of(entry)
+        if step is None or not agent or roles.get(agent) in _PERMANENT:
+            continue
+        own = lives.setdefault(agent, [])
+        if not own or (step in (1, 3, 5) and own[-1].is_over):
+            own.append(_Life(agent))
+            if roster is not None and agent in listed and step in (3, 5):
+                own[-1].seen[4] = roster
+        life = own[-1]
+        life.seen.setdefault(step, entry)
+        asked = requests.creations.get(entry.message.message_id)
+        if asked is not None:
+            life.seen.setdefault(1, asked)
+        if step == 10:
+            still_listed[agent] = life
+    return lives
 
 
 def _agent_of(entry: PlacedMessage) -> str:
@@ -334,55 +352,19 @@ def _temps(roster: PlacedMessage) -> frozenset[str]:
     return frozenset(temp for temp in temps if isinstance(temp, str)) if isinstance(temps, list) else frozenset()
 
 
-def _complete(life: _Life, rosters: _Rosters, requests: Requests) -> None:
-    """Add the steps that are not the agent's own messages: the request and the rosters."""
-    created, destroyed = life.first(3), life.first(10)
-    question = requests.creations.get(created.message.message_id) if created is not None else None
-    end = destroyed.order if destroyed is not None else None
-    begun, listed, left = created or life.first(5), None, None
-    if begun is not None and not life.was_dispatched:
-        listed = created and _first(rosters, life.agent, listed=True, after=created.order, before=end)
-        place = bisect_left(rosters, begun.order, key=_order)
-        if listed is None and place and life.agent in rosters[place - 1][1]:
-            listed = rosters[place - 1][0]
-    if end is not None:
-        left = _first(rosters, life.agent, listed=False, after=end)
-    for step, entry in ((1, question), (4, listed), (11, left)):
-        if entry is not None:
-            life.seen[step] = [entry]
-
-
-def _first(
-    rosters: _Rosters, agent: str, *, listed: bool, after: Order, before: Order | None = None
-) -> PlacedMessage | None:
-    """Return the first roster in that stretch that lists `agent`, or does not."""
-    for entry, temps in islice(rosters, bisect_right(rosters, after, key=_order), None):
-        if before is not None and entry.order >= before:
-            break
-        if (agent in temps) is listed:
-            return entry
-    return None
-
-
-def _order(sent: tuple[PlacedMessage, frozenset[str]]) -> Order:
-    return sent[0].order
-
-
 def _step(life: _Life, number: int) -> Step:
-    entry, title = life.first(number), TITLES[number - 1]
+    entry, title = life.seen.get(number), TITLES[number - 1]
     if entry is None:
-        after = life.first(number + 1) if number in _UNSEEN else None
+        after = life.seen.get(number + 1) if number in _UNSEEN else None
         return Step(number, title, after.moment if after is not None else None)
-    return Step(
-        number, "asked for, with its task" if entry.read.name == DISPATCH else title, entry.moment, entry.message
-    )
+    return Step(number, title, entry.moment, entry.message)
 
 
 def _out_of_order(life: _Life) -> tuple[int, ...]:
     """Steps that were made before an earlier one was."""
     found: list[int] = []
     latest: PlacedMessage | None = None
-    for number, (entry, *_) in sorted(life.seen.items()):
+    for number, entry in sorted(life.seen.items()):
         if entry.moment is not None:
             if latest is not None and _came_before(entry, latest):
                 found.append(number)
@@ -399,15 +381,12 @@ def _came_before(entry: PlacedMessage, other: PlacedMessage) -> bool:
     return entry.when < other.when
 
 
-def _is_doubled(life: _Life, step: int, requests: Requests) -> bool:
-    """Return whether it was made again; asking again to stop after a refusal is no doubled step."""
-    ids = {entry.message.message_id: entry for entry in life.seen[step]}
-    earlier = list(ids.values())[:-1]
-    return any(step != 9 or not requests.is_refused(entry.read.request_id or "") for entry in earlier)
-
-
 def _slave(life: _Life) -> str:
     """Return the slave it works for: whoever gave the task, was told of the creation, or asked for the end."""
-    gave = (entry.message.sender for step in (1, 5, 8) if (entry := life.first(step)))
-    told = (entry.message.recipients[0] for step in (3, 10, 7) if (entry := life.first(step)))
-    return next(chain(gave, told), "")
+    for step in (1, 5, 8):
+        if step in life.seen:
+            return life.seen[step].message.sender
+    for step in (3, 10, 7):
+        if step in life.seen:
+            return life.seen[step].message.recipients[0]
+    return ""

@@ -10,7 +10,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.protocol.verdicts import sign
 from team_console.store.views.projection import Projection, view_of
 
-from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
+from tests.views.chronicle import LEAD, Chronicle, creation, settings
 
 SLAVE = "slave-batch-1"
 
@@ -58,12 +58,10 @@ def _answered(story: Chronicle, *verdicts: bool, request_id: str = "plan-1", sen
         story.verdict(request_id, approve=approve, sender=sender)
 
 
-def _created(story: Chronicle, *, late: bool = False, twice: bool = False) -> None:
+def _created(story: Chronicle, *, late: bool) -> None:
     creation(story, upto=5, skip=(4,) if late else ())
     if late:
         story.roster("dev-runner-3-1")
-    if twice:
-        story.sprint(SLAVE, "dev-runner-3-1", "TASK_ASSIGNMENT", **task("3-1"))
 
 
 def _drifted(story: Chronicle, bad: bool) -> None:
@@ -107,7 +105,6 @@ CASES: Mapping[str, Callable[[Chronicle, bool], object]] = {
     ),
     "STEP_MISSING": lambda story, bad: creation(story, skip=(5,) if bad else ()),
     "STEP_OUT_OF_ORDER": lambda story, bad: _created(story, late=bad),
-    "STEP_DOUBLED": lambda story, bad: _created(story, twice=bad),
     "STORY_COUNT_MISMATCH": lambda story, bad: _planned(story, 9 if bad else 2),
     "BODY_INVALID of a batch id twice": lambda story, bad: _planned(story, second=1 if bad else 2),
     "BODY_INVALID of a circle": lambda story, bad: _planned(story, needs=("3-1",) if bad else ()),

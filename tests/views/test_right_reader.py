@@ -8,7 +8,7 @@ import pytest
 from team_console.store.model.errors import Problem
 from team_console.store.views.rows import RequestState
 
-from tests.views.chronicle import LEAD, Chronicle, agent, creation, row
+from tests.views.chronicle import LEAD, Chronicle, agent, row
 
 
 def finding(story: Chronicle, code: str, *, me: str = LEAD, after: float = 0.0) -> Problem:
@@ -48,22 +48,6 @@ def test_an_overdue_question_names_the_verb_that_answers_it(kind: str, body: dic
     request = next(row for row in story.view(after=3600).requests)
     hint = finding(story, "OVERDUE_REQUEST", after=3600).hint
     assert hint.startswith(f"Answer it: team-console answer {request.request_id} {way}")
-
-
-@pytest.mark.parametrize(
-    ("step", "me", "hint"),
-    [
-        (4, "debugger", "Ask ceo to send the complete roster to the residents (team-console roster --send)."),
-        (5, LEAD, "Ask slave-batch-1 to give dev-runner-3-1 its task with TASK_ASSIGNMENT."),
-        (7, LEAD, "Ask dev-runner-3-1 to report to slave-batch-1 with AGENT_COMPLETE."),
-        (8, "slave-batch-1", "Ask for the end of dev-runner-3-1 with AGENT_DESTROY_REQUEST."),
-        (9, LEAD, "Ask dev-runner-3-1 to stop (team-console shutdown dev-runner-3-1)."),
-    ],
-)
-def test_a_missing_step_is_for_whoever_has_to_make_it(step: int, me: str, hint: str) -> None:
-    story = Chronicle()
-    creation(story, skip=(step,))
-    assert finding(story, "STEP_MISSING", me=me).hint == hint
 
 
 def test_the_lead_cannot_be_asked_to_stop() -> None:

@@ -118,15 +118,6 @@ def test_without_residents_no_roster_is_missing() -> None:
     assert _life(story).missing == ()
 
 
-def test_asking_again_after_a_refused_stop_is_not_doubled() -> None:
-    story = Chronicle()
-    creation(story, upto=9)
-    story.stop("dev-runner-3-1", request_id="again")
-    assert _life(story).doubled == (9,)
-    story.stopped("dev-runner-3-1", request_id="stop-dev-runner-3-1", approve=False, content="Not yet")
-    assert _life(story).doubled == ()
-
-
 def test_a_name_used_again_begins_a_new_life() -> None:
     story = Chronicle()
     creation(story)
@@ -134,7 +125,7 @@ def test_a_name_used_again_begins_a_new_life() -> None:
     lives = {lifecycle.key: lifecycle for lifecycle in story.view().lifecycles}
     assert set(lives) == {"dev-runner-3-1", "dev-runner-3-1#2"}
     assert (lives["dev-runner-3-1"].ended, lives["dev-runner-3-1#2"].ended) == (True, False)
-    assert all(not life.doubled and not life.missing for life in lives.values())
+    assert all(not life.missing for life in lives.values())
 
 
 def test_a_correction_drops_only_what_it_drops() -> None:
@@ -165,7 +156,6 @@ def test_a_dispatch_stands_for_the_first_five_steps_and_is_a_request() -> None:
     view = story.view()
     (life,) = view.lifecycles
     assert (life.agent, life.slave, life.missing, life.out_of_order, life.ended) == (agent, SLAVE, (), (), True)
-    assert life.steps[0].title == "asked for, with its task"
     assert view.batches[0].stories[0].agent == agent
     assert [str(row.kind) for row in view.requests if row.asker == SLAVE] == ["create"]
     assert {finding.code for finding in view.findings} <= {"STRANGER"}

@@ -174,7 +174,7 @@ def _last_step(life: Lifecycle) -> Step | None:
 
 
 def _troubles(life: Lifecycle) -> tuple[tuple[str, Sequence[int]], ...]:
-    return ("missing", life.missing), ("out of order", life.out_of_order), ("twice", life.doubled)
+    return ("missing", life.missing), ("out of order", life.out_of_order)
 
 
 def trouble_of(life: Lifecycle) -> str:
