@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from team_console.console.tui.modes.agents import inbox_lines
-from team_console.console.tui.modes.needs import request_document
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.judgement import judge
 from team_console.store.settings.team_config import TeamConfig
@@ -25,6 +24,7 @@ from team_console.widgets.bars import (
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import message_document
 from team_console.widgets.fields import Choice, Completer, Field, Letter, OptionLine, Options, with_name
+from team_console.widgets.requests import request_document
 from team_console.widgets.row_list import RowList
 from textual.app import App, ComposeResult
 from textual.widget import Widget

@@ -11,9 +11,9 @@ from typing import ClassVar, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.protocol.verdicts import Seen
-from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, NotShown, Place, laid_out
+from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, Place, laid_out
 from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
-from team_console.widgets.scrolled import room_of
+from team_console.widgets.scrolled import NotShown, room_of
 from team_console.widgets.text import Line, cell_len, crop, fit, marked_hits, text_of
 from team_console.widgets.tones import Inked
 from textual.binding import Binding, BindingType

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -33,7 +33,6 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds import UNKNOWN, Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
-from team_console.store.protocol.remarks import Placed, Remark, placed, remarks_in
 from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import structure, title_of
 from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
@@ -44,11 +43,10 @@ from team_console.store.views.proposals import (
     counts_of,
     difference,
     input_text,
-    lines_to_remark,
     proposal_of,
 )
 from team_console.store.views.roster import Stage, StopRow
-from team_console.store.views.rows import Flag, RequestRow
+from team_console.store.views.rows import Flag
 from team_console.widgets.document import (
     Block,
     Document,
@@ -56,7 +54,6 @@ from team_console.widgets.document import (
     Form,
     Heading,
     Lines,
-    Remarked,
     RequestPart,
     Text,
     fact,
@@ -451,61 +448,6 @@ def seal_facts(message: Message, seal: Seal | None) -> Line:
         Seal.UNSIGNED: (("△ unsigned", "warn"),),
         Seal.BROKEN: (("‼ its signature is broken", "alarm"),),
     }[seal]
-
-
-# Remarks on lines of a request, and the versions before it.
-
-_EARLIER = 8
-
-
-def remarks_on(
-    row: RequestRow,
-    earlier: Sequence[RequestRow] = (),
-    content: str | None = None,
-    *,
-    typed: Mapping[str, str],
-    ticked: Container[str] = (),
-) -> tuple[Remarked, ...]:
-    """Remarks on lines of a request: those sent with what was said to it and its former versions, and those `typed`.
-
-    Args:
-        earlier: Former plans of the same author, newest first.
-        content: The whole content when the stored one is only its beginning.
-        typed: Line number -> remark that is still to be sent.
-        ticked: Those sent before that the human took as answered, as `tick_of` names them.
-    """
-    found = []
-    for number, one in enumerate(sent_remarks(row, earlier, content), start=1):
-        where = "" if one.now == one.remark.line else f"{one.words} · “{one.remark.quote}” · "
-        words = safe_line(f"{where}{one.remark.text}", _LONGEST)
-        found.append(Remarked(one.now or 0, words, number, tick_of(one.remark) in ticked))
-    return (
-        *found,
-        *(Remarked(int(line), safe_line(text, _LONGEST)) for line, text in typed.items() if line.isdecimal()),
-    )
-
-
-def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[Placed]:
-    """Return the remarks that were sent, oldest first, held against the text of this version."""
-    told = (message for each in (*reversed(earlier), row) for message in (*each.talk, each.verdict) if message)
-    remarks = [remark for message in told for remark in remarks_in(message.payload)]
-    return placed(remarks, lines_to_remark(row.question, content)) if remarks else []
-
-
-def tick_of(remark: Remark) -> str:
-    """Return the key of a sent remark, which stays the same whatever is said later."""
-    return f"{remark.line} {remark.text}"
-
-
-def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:
-    """Return the plans that `row` came after, newest first: the chain of `supersedes`."""
-    by_id = {request.request_id: request for request in requests if request.kind is row.kind}
-    chain: list[RequestRow] = []
-    step = by_id.get(row.supersedes or "")
-    while step is not None and step not in chain and len(chain) < _EARLIER:
-        chain.append(step)
-        step = by_id.get(step.supersedes or "")
-    return tuple(chain)
 
 
 # A conversation to read: each thing said with who said it to whom, what became of it, and its deliveries.

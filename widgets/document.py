@@ -11,19 +11,8 @@ from typing import NamedTuple
 from msgspec import Struct
 from team_console.store.protocol.verdicts import Seen
 from team_console.widgets.text import Line, Part, fit, pad, pieces, width_of, wrap
-from textual.message import Message
 
 CANNOT_BE_SHOWN = "✗ this cannot be shown"
-
-
-class NotShown(Message):
-    """A record could not be drawn; what stands beside it goes on."""
-
-    def __init__(self, error: Exception) -> None:
-        """`error` is what its drawing raised."""
-        super().__init__()
-        self.error = error
-
 
 _INLINE = re.compile(
     r"`([^`\n]+)`|(?<!\*)\*\*([^*\s](?:[^*\n]*[^*\s])?)\*\*(?!\*)|(?<![\w*])\*([^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])"

@@ -12,10 +12,10 @@ from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 from team_console.store.model.safe import safe_line
-from team_console.widgets.document import CANNOT_BE_SHOWN, NotShown
+from team_console.widgets.document import CANNOT_BE_SHOWN
 from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
 from team_console.widgets.later import WidgetMessage
-from team_console.widgets.scrolled import room_of
+from team_console.widgets.scrolled import NotShown, room_of
 from team_console.widgets.text import Line, age, fit, marked_hits, pad, text_of, width_of, wrap
 from team_console.widgets.tones import Inked
 from textual.binding import Binding, BindingType

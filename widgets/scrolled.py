@@ -1,8 +1,9 @@
-"""The room a scrolling widget has for its content."""
+"""What scrolling widgets share: the room they have for their content, and what they post when a record fails."""
 
 from __future__ import annotations
 
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 
 
@@ -14,3 +15,12 @@ def room_of(view: ScrollView) -> Size:
     inside = view.outer_size - view.styles.gutter.totals
     width, height = inside.width - view.scrollbar_size_vertical, inside.height - view.scrollbar_size_horizontal
     return Size(max(0, width), max(0, height))
+
+
+class NotShown(Message):
+    """A record could not be drawn; the rest of the widget goes on."""
+
+    def __init__(self, error: Exception) -> None:
+        """`error` is what its drawing raised."""
+        super().__init__()
+        self.error = error

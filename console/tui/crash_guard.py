@@ -21,8 +21,8 @@ from rich.console import RenderableType
 from team_console.console.faults import Faults
 from team_console.console.tui.canvas import Canvas, CanvasDriver
 from team_console.console.tui.textual_fixes import MendedDriver, mend_textual
-from team_console.widgets.document import NotShown
 from team_console.widgets.frames import FrameHeld, Frames
+from team_console.widgets.scrolled import NotShown
 from textual import on
 from textual.app import App
 from textual.css.query import NoMatches

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from team_console.console.tui.modes.needs import request_document
 from team_console.store.backends.open import open_team
 from team_console.store.views.projection import view_of
+from team_console.widgets.requests import request_document
 
 from tests.conftest import CommandLine
 from tests.hook.conftest import Client, Heard, Human

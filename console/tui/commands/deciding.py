@@ -48,10 +48,10 @@ from team_console.store.views.alike import causes_of, decided_before, spans_that
 from team_console.store.views.evidence import Evidence, Mark, shown_text
 from team_console.store.views.proposals import difference, lines_to_remark, mode_words
 from team_console.store.views.rows import AgentState, RequestRow
-from team_console.widgets.details import earlier_plans, sent_remarks, tick_of
 from team_console.widgets.fields import OptionLine
 from team_console.widgets.form import AskAgain
 from team_console.widgets.forms import Answered, AnswerForm, Answers, Item, Many, Notes, Prompt, Second, Way
+from team_console.widgets.requests import earlier_plans, sent_remarks, tick_of
 from team_console.widgets.text import clock_time, short_ago
 
 _LONGEST = 300

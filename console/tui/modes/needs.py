@@ -10,35 +10,27 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
-from team_console.console.tui.modes.pane import AttachmentCache, Gathered, Pane
+from team_console.console.tui.modes.pane import AttachmentCache, Pane
 from team_console.console.tui.words import pending_words, row_now
 from team_console.store.contract.team import attachment_of
-from team_console.store.model.message import Message
-from team_console.store.model.names import USER
-from team_console.store.model.safe import counted, fenced, first_of, safe_line, safe_text
-from team_console.store.protocol.client_requests import permission_of, questions_of, why_in, why_lines
-from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.verdicts import Seal, digest_of, seen_of
-from team_console.store.views.alike import causes_of, decided_before, outcome_of, spans_that_differ
+from team_console.store.model.safe import counted, first_of, safe_line
+from team_console.store.protocol.client_requests import permission_of, questions_of
+from team_console.store.protocol.verdicts import digest_of
+from team_console.store.views.alike import causes_of, spans_that_differ
 from team_console.store.views.needs import ItemPart, arranged, group_of, need_of, part_of, to_do
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState, View
 from team_console.store.views.search import Searchable, message_found, request_found, text_found
 from team_console.widgets.details import (
     alike_facts,
     alike_part,
-    answer_blocks,
-    content_blocks,
-    earlier_plans,
-    named,
-    seal_facts,
     source_of,
 )
-from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact, said
+from team_console.widgets.document import Document, Lines, fact, said
+from team_console.widgets.requests import late_by, late_tone, request_document
 from team_console.widgets.row_list import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_word, row_lines, verdict_word
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign
-from team_console.widgets.text import Line, Part, ago, clock_time, span, spread
+from team_console.widgets.text import Line, Part, span, spread
 
 SNOOZE = timedelta(minutes=15)
 _ALIKE = 3
@@ -63,8 +55,8 @@ class NeedsPane(Pane[ActionItem]):
         """Draw the item, its lateness and the facts to decide on; a pending decision says so until it is written."""
         decided, sign = self.pending_of(row), NEEDS[row.need]
         words = safe_line(f"{pending_words(decided)} · {row.title}" if decided else row.title, 400)
-        late = _late(row.request, drawing.now)
-        tone = "muted" if late is None else _tone_of(row.request, late)
+        late = late_by(row.request, drawing.now)
+        tone = "muted" if late is None else late_tone(row.request, late)
         end = age_column(row.since, drawing, tone=tone, sign=" " if late is None else "◷")
         if late is not None and drawing.width >= WORDY:
             end = ((f"  late {span(late)}", tone), *end)
@@ -403,22 +395,6 @@ _ODD = frozenset(
 )
 
 
-def _late(request: RequestRow | None, now: datetime) -> float | None:
-    """By how many seconds an open request is late; None for one that is not."""
-    if request is None or request.due_at is None or not request.is_open:
-        return None
-    late = (now - request.due_at).total_seconds()
-    return late if late > 0 else None
-
-
-def _tone_of(request: RequestRow | None, late: float) -> str:
-    """Amber once it is late, red when it waits twice as long as it should."""
-    if request is None or request.due_at is None:
-        return "alert"
-    allowed = (request.due_at - request.asked_at).total_seconds() if request.asked_at is not None else 0.0
-    return "alarm" if late >= allowed else "alert"
-
-
 @lru_cache(maxsize=64)
 def _difference(before: str, after: str) -> tuple[int, int]:
     """Return the number of lines that only the new text has, and that only the old one has."""
@@ -448,28 +424,8 @@ def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
     return row_lines(drawing, sign, title, end, word=word, who=row.asker, facts=facts)
 
 
-# A request to decide on: what is asked, its clock, who answered, and how the same plan fared before.
-
-_MEANINGS = {
-    Flag.OVERDUE: "nobody answered in time",
-    Flag.CONTRADICTORY: "answers contradict each other; the first one stands",
-    Flag.UNAUTHORISED: "somebody answered who may not; that answer decides nothing",
-    Flag.SUPERSEDED: "a newer request of the same author took its place",
-    Flag.ANSWERED_TWICE: "answered more than once; the first answer stands",
-    Flag.STILL_ALIVE: "it agreed to stop and still writes",
-    Flag.DAMAGED: "its record in the queue is damaged; shown is what was read before, and it cannot be answered",
-    Flag.UNVERIFIED: "an answer was not written by team-console; ask whoever it names before you act on it",
-    Flag.FOREIGN: "an answer was written by another program",
-    Flag.FORGED: "an answer is forged or broken: it is not signed as it must be, and decides nothing",
-    Flag.STOPPING: "the agent was asked to stop; AGENT_DESTROYED follows its answer, or the end of its time",
-    Flag.REFUSED: "the agent was asked to stop and refused; decide again",
-    Flag.ALTERED: "an answer was changed after it was written; what the audit trail says of it counts",
-}
-_JUST = 10.0
-"""Seconds for which a question counts as just asked."""
-
-
 def _document_of(pane: Pane[Any], row: RequestRow, item: ActionItem | None = None) -> Document:
+    around = pane.decision_context(row)
     return request_document(
         row,
         now=pane.now,
@@ -478,154 +434,7 @@ def _document_of(pane: Pane[Any], row: RequestRow, item: ActionItem | None = Non
         item=item,
         content=pane.content_of(row.question),
         seal=pane.seal_of(row.question),
-        around=pane.decision_context(row),
-    )
-
-
-def request_document(
-    row: RequestRow,
-    *,
-    now: datetime,
-    requests: tuple[RequestRow, ...] = (),
-    me: str = "",
-    item: ActionItem | None = None,
-    content: str | None = None,
-    seal: Seal | None = None,
-    around: Gathered | None = None,
-) -> Document:
-    """Return the document of a request.
-
-    Args:
-        requests: All that are known, for what was decided on the same before.
-        me: Who looks at it; it goes without saying that this reader has not read it yet.
-        item: Why it stands in the list of what waits, when it does.
-        content: The whole content when the stored one is only its beginning.
-        seal: What the signature of the question tells, None when the team has no key.
-        around: What stands beside it.
-    """
-    around = around if around is not None else Gathered(seen_of(row.question))
-    more = [
-        fact("asked", ago(row.asked_at, now)),
-        fact("state", *REQUESTS[row.state].part),
-        fact("id", safe_line(row.request_id, 200)),
-    ]
-    if item is not None and item.why:
-        more.append(fact("why here", safe_line(item.why, 300)))
-    return Document(
-        key=f"request:{row.key}",
-        title=f"{str(row.kind).capitalize()} · {named(row.asker)}",
-        headline=safe_line(row.title, 400),
-        facts=tuple(_request_facts(row, now, item, seal, me)),
-        more=tuple(more),
-        blocks=(
-            *_section("", (((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], "")) for flag in row.flags if flag in _SAID)),
-            *around.above,
-            *content_blocks(row.question, parse_message(row.question), content),
-            *around.below,
-            *_more_blocks(row, requests, now, content),
-        ),
-        token=digest_of(row.question),
         seen=around.seen,
-        source=content if content is not None else row.question.content or source_of(row.question) or row.title,
+        above=around.above,
+        below=around.below,
     )
-
-
-_SAID = frozenset(_MEANINGS) - {Flag.OVERDUE}
-"""Flags that are told in words; the clock tells of the other."""
-
-
-def _section(heading: str, lines: Iterable[Line], indent: int = 2) -> Iterator[Block]:
-    """Yield lines below their heading, if there are any."""
-    if made := tuple(lines):
-        yield from (Heading(heading),) * bool(heading)
-        yield Lines(made, indent=indent)
-
-
-def _more_blocks(
-    row: RequestRow, requests: tuple[RequestRow, ...], now: datetime, content: str | None
-) -> Iterator[Block]:
-    """Yield why it was asked, the talk about it, its answer, and earlier decisions on the same."""
-    earlier = earlier_plans(row, requests)
-    if (why := why_in(row.question.payload)) is not None:
-        yield Heading("why it asks")
-        yield Lines(tuple(((line, ""),) for line in why_lines(why)))
-    yield from _section("asked back", _talk(row, now), 0)
-    before = [other for other in decided_before(row, requests) if other not in earlier] if row.is_open else ()
-    yield from _section("decided on the same before", (_decided(other, requests, now) for other in before))
-    if row.answers:
-        yield Heading("answers" if len(row.answers) > 1 else "answer")
-    for answer in row.answers:
-        yield Lines((_answer_line(answer, row, now),), indent=2)
-        if answer.content:
-            yield Text(safe_text(answer.content))
-        yield from answer_blocks(row.question, answer, content)
-    newer: Line = (("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), ""))
-    yield from _section("history of this plan", (*(newer,) * bool(row.superseded_by), *_versions(earlier, now)))
-
-
-def _talk(row: RequestRow, now: datetime) -> Iterator[Line]:
-    """Yield the questions back and the asker's answers."""
-    for message in row.talk:
-        yield ((f"{named(message.sender)}, {ago(message.created_at, now)}", "muted"),)
-        yield from (((line, ""),) for line in fenced(message.content))
-
-
-def _decided(row: RequestRow, requests: tuple[RequestRow, ...], now: datetime) -> Line:
-    """Return the decision, its time, its words and its effect."""
-    who = f" by {named(row.answered_by)} {ago(row.answered_at, now)}" if row.answered_by else ""
-    words = f": {safe_line(row.reason, 300)}" if row.reason else ""
-    outcome = outcome_of(row, requests)
-    came = f" · then {safe_line(outcome, 40)}" if outcome else ""
-    return REQUESTS[row.state].part, (f"{who}{words}{came}", ""), (f"  {safe_line(row.title, 200)}", "muted")
-
-
-def _versions(earlier: Iterable[RequestRow], now: datetime) -> Iterator[Line]:
-    for row in earlier:
-        sign, when = REQUESTS[row.state], clock_time(row.answered_at or row.asked_at, now)
-        words = safe_line(row.reason or row.title, 300)
-        yield (f"{sign.glyph} {sign.word} ", sign.tone), (f"{when} ", "muted"), (words, "")
-
-
-def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
-    is_yes = parse_message(message).approve
-    word, tone = ("✗ rejected", "bad") if is_yes is False else ("✓ approved", "good")
-    word = "✓ answered" if is_yes is None or (is_yes and row.kind is RequestKind.QUESTION) else word
-    stands = message is row.verdict
-    return (
-        (word, tone if stands else "muted"),
-        (f" by {named(message.sender)} {clock_time(message.created_at, now)}", "" if stands else "muted"),
-        (" · forged" if message.message_id in row.forged else "", "alert"),
-        ("" if stands else " · decides nothing", "warn"),
-    )
-
-
-def _request_facts(
-    row: RequestRow, now: datetime, item: ActionItem | None, seal: Seal | None, me: str
-) -> Iterator[Part]:
-    """Yield who asks whom, how long it waits, when it is due or expires, and what it blocks."""
-    is_mine, waited = row.addressee in (me, USER), row.waiting_seconds(now)
-    yield f"{named(row.asker)} → {'you' if me and is_mine else named(row.addressee)}", ""
-    if not row.is_open:
-        yield REQUESTS[row.state].part
-        yield f"took {span(waited)}", "muted"
-    else:
-        yield "just asked" if waited < _JUST else f"waits for {span(waited)}", "muted"
-    yield from seal_facts(row.question, seal)
-    if row.is_open:
-        if (late := _late(row, now)) is not None:
-            yield f"◷ overdue for {span(late)}", _tone_of(row, late)
-        elif row.due_at is not None:
-            yield f"due in {span((row.due_at - now).total_seconds())}", "muted"
-        if row.talk:
-            word = "asked back" if row.asked_back is not None else "answered back"
-            yield f"{word} {span((now - (row.talk[-1].created_at or now)).total_seconds())} ago", "strong"
-        if row.expires_at is not None:
-            yield f"ends in {span((row.expires_at - now).total_seconds())}", "warn"
-        if row.seen_at is not None:
-            yield f"read {clock_time(row.seen_at, now)}", "muted"
-        elif not is_mine:
-            yield f"not read by {named(row.addressee)} yet", "muted"
-    if row.state is RequestState.WITHDRAWN and row.reason:
-        yield safe_line(row.reason, 200), ""
-    if blocked := [named(name) for name in item.blocks[:12] if name != row.asker] if item is not None else []:
-        yield f"blocks {', '.join(blocked)}", "warn"

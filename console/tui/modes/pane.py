@@ -45,11 +45,13 @@ from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.store.views.search import Query, Searchable, completions, parse_query
 from team_console.widgets.bars import OneLine
 from team_console.widgets.detail import Detail, Painted
-from team_console.widgets.details import asked_blocks, diff_text, earlier_plans, message_document, remarks_on
-from team_console.widgets.document import Block, Document, Heading, Lines, NotShown, Text, said
+from team_console.widgets.details import asked_blocks, diff_text, message_document
+from team_console.widgets.document import Block, Document, Heading, Lines, Text, said
 from team_console.widgets.fields import Completer, Field
 from team_console.widgets.form import CHANGED
+from team_console.widgets.requests import earlier_plans, remarks_on
 from team_console.widgets.row_list import Draw, Drawing, RowList
+from team_console.widgets.scrolled import NotShown
 from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line
 from textual import on

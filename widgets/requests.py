@@ -1,0 +1,265 @@
+"""Documents of requests: what is asked, its clock, who answered, remarks on its lines, and the versions before it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER
+from team_console.store.model.safe import fenced, safe_line, safe_text
+from team_console.store.protocol.client_requests import why_in, why_lines
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.remarks import Placed, Remark, placed, remarks_in
+from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
+from team_console.store.views.alike import decided_before, outcome_of
+from team_console.store.views.proposals import lines_to_remark
+from team_console.store.views.rows import ActionItem, Flag, RequestRow, RequestState
+from team_console.widgets.details import answer_blocks, content_blocks, named, seal_facts, source_of
+from team_console.widgets.document import Block, Document, Heading, Lines, Remarked, Text, fact
+from team_console.widgets.signs import REQUESTS
+from team_console.widgets.text import Line, Part, ago, clock_time, span
+
+# A request to decide on: what is asked, its clock, who answered, and how the same plan fared before.
+
+_MEANINGS = {
+    Flag.OVERDUE: "nobody answered in time",
+    Flag.CONTRADICTORY: "answers contradict each other; the first one stands",
+    Flag.UNAUTHORISED: "somebody answered who may not; that answer decides nothing",
+    Flag.SUPERSEDED: "a newer request of the same author took its place",
+    Flag.ANSWERED_TWICE: "answered more than once; the first answer stands",
+    Flag.STILL_ALIVE: "it agreed to stop and still writes",
+    Flag.DAMAGED: "its record in the queue is damaged; shown is what was read before, and it cannot be answered",
+    Flag.UNVERIFIED: "an answer was not written by team-console; ask whoever it names before you act on it",
+    Flag.FOREIGN: "an answer was written by another program",
+    Flag.FORGED: "an answer is forged or broken: it is not signed as it must be, and decides nothing",
+    Flag.STOPPING: "the agent was asked to stop; AGENT_DESTROYED follows its answer, or the end of its time",
+    Flag.REFUSED: "the agent was asked to stop and refused; decide again",
+    Flag.ALTERED: "an answer was changed after it was written; what the audit trail says of it counts",
+}
+_JUST = 10.0
+"""Seconds for which a question counts as just asked."""
+
+
+def request_document(
+    row: RequestRow,
+    *,
+    now: datetime,
+    requests: tuple[RequestRow, ...] = (),
+    me: str = "",
+    item: ActionItem | None = None,
+    content: str | None = None,
+    seal: Seal | None = None,
+    seen: Seen | None = None,
+    above: tuple[Block, ...] = (),
+    below: tuple[Block, ...] = (),
+) -> Document:
+    """Return the document of a request.
+
+    Args:
+        requests: All that are known, for what was decided on the same before.
+        me: Who looks at it; it goes without saying that this reader has not read it yet.
+        item: Why it stands in the list of what waits, when it does.
+        content: The whole content when the stored one is only its beginning.
+        seal: What the signature of the question tells, None when the team has no key.
+        seen: All that is shown of it, `above` and `below` included; None where nothing is shown but the question.
+        above, below: Evidence above and below its text.
+    """
+    more = [
+        fact("asked", ago(row.asked_at, now)),
+        fact("state", *REQUESTS[row.state].part),
+        fact("id", safe_line(row.request_id, 200)),
+    ]
+    if item is not None and item.why:
+        more.append(fact("why here", safe_line(item.why, 300)))
+    return Document(
+        key=f"request:{row.key}",
+        title=f"{str(row.kind).capitalize()} · {named(row.asker)}",
+        headline=safe_line(row.title, 400),
+        facts=tuple(_request_facts(row, now, item, seal, me)),
+        more=tuple(more),
+        blocks=(
+            *_section("", (((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], "")) for flag in row.flags if flag in _SAID)),
+            *above,
+            *content_blocks(row.question, parse_message(row.question), content),
+            *below,
+            *_more_blocks(row, requests, now, content),
+        ),
+        token=digest_of(row.question),
+        seen=seen or seen_of(row.question),
+        source=content if content is not None else row.question.content or source_of(row.question) or row.title,
+    )
+
+
+_SAID = frozenset(_MEANINGS) - {Flag.OVERDUE}
+"""Flags that are told in words; the clock tells of the other."""
+
+
+def _section(heading: str, lines: Iterable[Line], indent: int = 2) -> Iterator[Block]:
+    """Yield lines below their heading, if there are any."""
+    if made := tuple(lines):
+        yield from (Heading(heading),) * bool(heading)
+        yield Lines(made, indent=indent)
+
+
+def _more_blocks(
+    row: RequestRow, requests: tuple[RequestRow, ...], now: datetime, content: str | None
+) -> Iterator[Block]:
+    """Yield why it was asked, the talk about it, its answer, and earlier decisions on the same."""
+    earlier = earlier_plans(row, requests)
+    if (why := why_in(row.question.payload)) is not None:
+        yield Heading("why it asks")
+        yield Lines(tuple(((line, ""),) for line in why_lines(why)))
+    yield from _section("asked back", _talk(row, now), 0)
+    before = [other for other in decided_before(row, requests) if other not in earlier] if row.is_open else ()
+    yield from _section("decided on the same before", (_decided(other, requests, now) for other in before))
+    if row.answers:
+        yield Heading("answers" if len(row.answers) > 1 else "answer")
+    for answer in row.answers:
+        yield Lines((_answer_line(answer, row, now),), indent=2)
+        if answer.content:
+            yield Text(safe_text(answer.content))
+        yield from answer_blocks(row.question, answer, content)
+    newer: Line = (("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), ""))
+    yield from _section("history of this plan", (*(newer,) * bool(row.superseded_by), *_versions(earlier, now)))
+
+
+def _talk(row: RequestRow, now: datetime) -> Iterator[Line]:
+    """Yield the questions back and the asker's answers."""
+    for message in row.talk:
+        yield ((f"{named(message.sender)}, {ago(message.created_at, now)}", "muted"),)
+        yield from (((line, ""),) for line in fenced(message.content))
+
+
+def _decided(row: RequestRow, requests: tuple[RequestRow, ...], now: datetime) -> Line:
+    """Return the decision, its time, its words and its effect."""
+    who = f" by {named(row.answered_by)} {ago(row.answered_at, now)}" if row.answered_by else ""
+    words = f": {safe_line(row.reason, 300)}" if row.reason else ""
+    outcome = outcome_of(row, requests)
+    came = f" · then {safe_line(outcome, 40)}" if outcome else ""
+    return REQUESTS[row.state].part, (f"{who}{words}{came}", ""), (f"  {safe_line(row.title, 200)}", "muted")
+
+
+def _versions(earlier: Iterable[RequestRow], now: datetime) -> Iterator[Line]:
+    for row in earlier:
+        sign, when = REQUESTS[row.state], clock_time(row.answered_at or row.asked_at, now)
+        words = safe_line(row.reason or row.title, 300)
+        yield (f"{sign.glyph} {sign.word} ", sign.tone), (f"{when} ", "muted"), (words, "")
+
+
+def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
+    is_yes = parse_message(message).approve
+    word, tone = ("✗ rejected", "bad") if is_yes is False else ("✓ approved", "good")
+    word = "✓ answered" if is_yes is None or (is_yes and row.kind is RequestKind.QUESTION) else word
+    stands = message is row.verdict
+    return (
+        (word, tone if stands else "muted"),
+        (f" by {named(message.sender)} {clock_time(message.created_at, now)}", "" if stands else "muted"),
+        (" · forged" if message.message_id in row.forged else "", "alert"),
+        ("" if stands else " · decides nothing", "warn"),
+    )
+
+
+def _request_facts(
+    row: RequestRow, now: datetime, item: ActionItem | None, seal: Seal | None, me: str
+) -> Iterator[Part]:
+    """Yield who asks whom, how long it waits, when it is due or expires, and what it blocks."""
+    is_mine, waited = row.addressee in (me, USER), row.waiting_seconds(now)
+    yield f"{named(row.asker)} → {'you' if me and is_mine else named(row.addressee)}", ""
+    if not row.is_open:
+        yield REQUESTS[row.state].part
+        yield f"took {span(waited)}", "muted"
+    else:
+        yield "just asked" if waited < _JUST else f"waits for {span(waited)}", "muted"
+    yield from seal_facts(row.question, seal)
+    if row.is_open:
+        if (late := late_by(row, now)) is not None:
+            yield f"◷ overdue for {span(late)}", late_tone(row, late)
+        elif row.due_at is not None:
+            yield f"due in {span((row.due_at - now).total_seconds())}", "muted"
+        if row.talk:
+            word = "asked back" if row.asked_back is not None else "answered back"
+            yield f"{word} {span((now - (row.talk[-1].created_at or now)).total_seconds())} ago", "strong"
+        if row.expires_at is not None:
+            yield f"ends in {span((row.expires_at - now).total_seconds())}", "warn"
+        if row.seen_at is not None:
+            yield f"read {clock_time(row.seen_at, now)}", "muted"
+        elif not is_mine:
+            yield f"not read by {named(row.addressee)} yet", "muted"
+    if row.state is RequestState.WITHDRAWN and row.reason:
+        yield safe_line(row.reason, 200), ""
+    if blocked := [named(name) for name in item.blocks[:12] if name != row.asker] if item is not None else []:
+        yield f"blocks {', '.join(blocked)}", "warn"
+
+
+def late_by(request: RequestRow | None, now: datetime) -> float | None:
+    """By how many seconds an open request is late; None for one that is not."""
+    if request is None or request.due_at is None or not request.is_open:
+        return None
+    late = (now - request.due_at).total_seconds()
+    return late if late > 0 else None
+
+
+def late_tone(request: RequestRow | None, late: float) -> str:
+    """Amber once it is late, red when it waits twice as long as it should."""
+    if request is None or request.due_at is None:
+        return "alert"
+    allowed = (request.due_at - request.asked_at).total_seconds() if request.asked_at is not None else 0.0
+    return "alarm" if late >= allowed else "alert"
+
+
+# Remarks on lines of a request, and the versions before it.
+
+_EARLIER = 8
+_LONGEST = 2000
+
+
+def remarks_on(
+    row: RequestRow,
+    earlier: Sequence[RequestRow] = (),
+    content: str | None = None,
+    *,
+    typed: Mapping[str, str],
+    ticked: Container[str] = (),
+) -> tuple[Remarked, ...]:
+    """Remarks on lines of a request: those sent with what was said to it and its former versions, and those `typed`.
+
+    Args:
+        earlier: Former plans of the same author, newest first.
+        content: The whole content when the stored one is only its beginning.
+        typed: Line number -> remark that is still to be sent.
+        ticked: Those sent before that the human took as answered, as `tick_of` names them.
+    """
+    found = []
+    for number, one in enumerate(sent_remarks(row, earlier, content), start=1):
+        where = "" if one.now == one.remark.line else f"{one.words} · “{one.remark.quote}” · "
+        words = safe_line(f"{where}{one.remark.text}", _LONGEST)
+        found.append(Remarked(one.now or 0, words, number, tick_of(one.remark) in ticked))
+    return (
+        *found,
+        *(Remarked(int(line), safe_line(text, _LONGEST)) for line, text in typed.items() if line.isdecimal()),
+    )
+
+
+def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[Placed]:
+    """Return the remarks that were sent, oldest first, held against the text of this version."""
+    told = (message for each in (*reversed(earlier), row) for message in (*each.talk, each.verdict) if message)
+    remarks = [remark for message in told for remark in remarks_in(message.payload)]
+    return placed(remarks, lines_to_remark(row.question, content)) if remarks else []
+
+
+def tick_of(remark: Remark) -> str:
+    """Return the key of a sent remark, which stays the same whatever is said later."""
+    return f"{remark.line} {remark.text}"
+
+
+def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:
+    """Return the plans that `row` came after, newest first: the chain of `supersedes`."""
+    by_id = {request.request_id: request for request in requests if request.kind is row.kind}
+    chain: list[RequestRow] = []
+    step = by_id.get(row.supersedes or "")
+    while step is not None and step not in chain and len(chain) < _EARLIER:
+        chain.append(step)
+        step = by_id.get(step.supersedes or "")
+    return tuple(chain)
