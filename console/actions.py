@@ -408,7 +408,6 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "copy text",
         "Copy its text to the clipboard (OSC 52); in an empty list the command that fills it.",
     ),
-    _look("export", "w", "export…", "Write the rows shown here to a file.", modes=(Mode.HISTORY,)),
     _in_help("next_panel", "tab", "next panel", "Go to the next panel."),
     _in_help("previous_panel", "shift+tab", "panel before", "Go back a panel."),
     _in_help("back", "escape", "back", "Back out: of a panel, a filter, the marks."),

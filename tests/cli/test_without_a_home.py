@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
-from team_console.console.tui.commands.looking import write_export
-from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home, state_folder
 from team_console.store.protocol.ssh_keygen import signing_key
 from team_console.store.settings.team_config import Human
@@ -54,10 +52,3 @@ def test_an_agent_can_join(client: str, team: CommandLine, capfd: pytest.Capture
 def test_no_key_is_found_and_one_of_an_unknown_user_is_left_to_ssh_keygen() -> None:
     assert signing_key(Human("ceo")) is None
     assert signing_key(Human("ceo", sign_with="~nobody-has-this-name/key")) == Path("~nobody-has-this-name/key")
-
-
-def test_an_export_to_an_unknown_home_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(TeamError) as refused:
-        write_export([], "~nobody-has-this-name/all.json")
-    assert refused.value.code is Code.INVALID_FIELD

@@ -54,7 +54,6 @@ HANDLERS: Mapping[str, Callable[[MainScreen, ActionContext], object]] = {
     "previous_heading": partial(looking.next_heading, -1),
     "editor": looking.editor,
     "pipe": looking.pipe,
-    "export": looking.export,
     "conversation": looking.conversation,
     "stops": looking.stops,
     "said": looking.said,

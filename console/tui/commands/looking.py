@@ -1,10 +1,8 @@
-"""Looking without writing: marks, copies, help, themes, teams, and what was said, happened, is asked or exported."""
+"""Looking without writing: marks, copies, help, themes, teams, and what was said, happened or is asked."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -14,16 +12,12 @@ from team_console.console.actions import Group, actions_in, grouped, shown_key, 
 from team_console.console.selection import ActionContext, Mode
 from team_console.console.tui.editor import run_in_terminal, view_text
 from team_console.console.tui.main import MainScreen
-from team_console.console.tui.modes.history import HistoryPane
 from team_console.console.tui.modes.needs import NeedsPane
 from team_console.console.tui.screens import ConfigScreen, ReadingScreen, TeamsScreen, ThemeList
 from team_console.store.backends.open import find_teams
-from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.conversation import conversation_of
 from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, told
-from team_console.store.views.history import CSV_FIELDS, csv_row, csv_text, history_json, log_line
 from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
 from team_console.widgets.bars import Card
@@ -344,66 +338,3 @@ def stops(screen: MainScreen, context: ActionContext) -> None:
 
     stop = screen.background.cancel_stopping
     screen.app.push_screen(ReadingScreen("Shutdown of the team", screen.view, document, every=_CLOCK, stop=stop))
-
-
-# Writes the rows of the history to a new file, in the format its name asks for.
-
-
-def export(screen: MainScreen, context: ActionContext) -> None:
-    """Ask for a file name and write what the list shows."""
-    if not isinstance(screen.pane, HistoryPane):
-        return
-    if screen.read_only:
-        screen.toast("export: the console is read-only and writes no file", severity="warning")
-        return
-    messages = screen.pane.messages()
-    more = "" if screen.pane.at_end else " Not all of the history is read yet; G reads on."
-    form = Confirm[Path](
-        "Export",
-        (
-            f"{counted(len(messages), 'message')} as shown, newest first, to a new file.{more}",
-            "Its name says the format.",
-        ),
-        partial(write_export, messages),
-        verb=f"Write {len(messages):,}",
-        field="file",
-        required=True,
-        draft={"words": "history.csv"},
-    )
-    told = f"✓ {counted(len(messages), 'message')} in "
-    screen.ask(form, lambda path: screen.tell_done(told + safe_line(path, 200)))
-
-
-def write_export(messages: Sequence[Message], name: str) -> Path:
-    """Write `messages` to the new file `name`, private to the user; returns its path.
-
-    Raises:
-        TeamError: `INVALID_FIELD` for another format, a file that exists or a place that cannot be written.
-    """
-    if "\0" in name:
-        raise TeamError(Code.INVALID_FIELD, "no file has a NUL in its name", "Choose another name.")
-    path = Path(os.path.expanduser(name)).absolute()
-    form = _FORMATS.get(path.suffix)
-    if form is None:
-        names = ", ".join(_FORMATS)
-        raise TeamError(Code.INVALID_FIELD, f"{path.name}: no format is called that", f"End the name in {names}.")
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-                file.write(form(messages))
-        except BaseException:  # half of a file would pass for the whole, and keep the next try from its name
-            path.unlink(missing_ok=True)
-            raise
-    except FileExistsError:
-        raise TeamError(Code.INVALID_FIELD, f"{path} exists", "Nothing is written over; choose another name.") from None
-    except OSError as error:
-        raise TeamError(Code.INVALID_FIELD, f"{path}: {error.strerror}", "Choose another place.") from error
-    return path
-
-
-_FORMATS: Mapping[str, Callable[[Sequence[Message]], str]] = {
-    ".csv": lambda messages: csv_text(CSV_FIELDS, map(csv_row, messages)),
-    ".json": lambda messages: json.dumps(history_json(messages), ensure_ascii=False, indent=1, default=str) + "\n",
-    ".log": lambda messages: "".join(f"{log_line(message)}\n" for message in messages),
-}
