@@ -1,21 +1,17 @@
-"""The team at a glance: a line of names or counts, and a column with each agent where there is room."""
+"""The team at a glance: a line of names, or of counts where they have no room."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import ClassVar
 
 from msgspec import Struct
-from team_console.widgets.bars import FewLines, OneLine
+from team_console.widgets.bars import OneLine
 from team_console.widgets.signs import Sign
-from team_console.widgets.text import Line, age, cell_len, pad, spread, width_of
-from textual.events import Click
+from team_console.widgets.text import Line, width_of
 
 _OF_MANY = {"waits for you": "wait for you", "planning": "plan"}
 """The words for a state that are others when it is that of several agents."""
-_SIGN, _STATE, _AGE, _LEAST_NAME = 2, 14, 4, 8
-"""Cells of a sign, of ` waits for you`, of an age, and of a name at least."""
 
 
 class AgentCell(Struct, frozen=True):
@@ -27,8 +23,6 @@ class AgentCell(Struct, frozen=True):
         sign: What it does: works, waits for you, plans, stops, fails, is gone.
         is_gone: It has stopped.
         urgent: Somebody should look: it waits for the human, fails or stops.
-        unread: Messages it has not read, of which the oldest is from `oldest`.
-        note: What it works on or waits for, safe text.
     """
 
     name: str
@@ -36,9 +30,6 @@ class AgentCell(Struct, frozen=True):
     sign: Sign
     urgent: bool = False
     is_gone: bool = False
-    unread: int = 0
-    oldest: datetime | None = None
-    note: str = ""
 
 
 def strip_parts(cells: Sequence[AgentCell], width: int) -> list[tuple[str, Line]]:
@@ -79,45 +70,3 @@ class TeamStrip(OneLine):
     def fill(self) -> None:
         """Names, or numbers where they do not fit."""
         self.set_pieces(strip_parts(self._cells, self.size.width))
-
-
-class TeamColumn(FewLines):
-    """A line for each agent with what it does, those to look at first."""
-
-    DEFAULT_CSS = """
-    TeamColumn { padding: 0 1; border-top: panel $panel; border-title-color: $text-muted;
-        border-title-background: $panel; border-left: vkey $border-blurred; }
-    TeamColumn:ansi { border-top: solid ansi_bright_black; border-title-background: ansi_default; }
-    """
-    HELP: ClassVar[str] = "The team: what each agent does and what waits for it."
-
-    BORDER_TITLE = "Team"
-    _cells: Sequence[AgentCell] = ()
-    _now = datetime.now(UTC)
-
-    def show(self, cells: tuple[AgentCell, ...], now: datetime) -> None:
-        """Show these agents."""
-        self._cells, self._now = sorted(cells, key=lambda cell: not cell.urgent), now
-        self.refresh()
-
-    def on_click(self, event: Click) -> None:
-        """Choose the agent under the mouse."""
-        number = event.y - self.gutter.top
-        if 0 <= number < len(self._cells[: self.size.height]):
-            self.post_message(self.Clicked(self, self._cells[number].key))
-
-    def lines_at(self, width: int) -> Sequence[Line]:
-        """Return names, states, numbers and ages below each other; the last line says how many have no room."""
-        height, cells = self.size.height, self._cells
-        digits = max((len(f"{cell.unread:,}") for cell in cells), default=0)
-        room = max(_LEAST_NAME, width - _SIGN - _STATE - digits - _AGE - 2)
-        names = min(room, max((cell_len(cell.name) for cell in cells), default=0))
-        lines: list[Line] = []
-        for cell in cells[:height]:
-            sign, urgent = cell.sign, cell.sign.tone if cell.urgent else "muted"
-            state = (f" {cell.note or sign.word}", urgent)
-            end = f" {cell.unread:>{digits},} {age(cell.oldest, self._now):>{_AGE}}" if cell.unread else ""
-            lines.append(spread((sign.mark, (pad(cell.name, names), ""), state), ((end, "muted"),), width))
-        if len(cells) > height > 0:
-            lines[-1] = ((f"and {len(cells) - height + 1} more", "muted"),)
-        return lines

@@ -39,7 +39,7 @@ from team_console.widgets.bars import Banner, Card, FewLines, KeyBar, KeyHint, S
 from team_console.widgets.detail import Detail
 from team_console.widgets.form import Behind
 from team_console.widgets.frames import Frames, frames_of
-from team_console.widgets.team import TeamColumn, TeamStrip
+from team_console.widgets.team import TeamStrip
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -77,7 +77,7 @@ _PAINTED_WITHIN = 1.0
 HORIZONTAL = [(0, "-slim"), (72, "-narrow"), (100, "-wide")]
 VERTICAL = [(0, "-low"), (20, "-middle"), (30, "-tall")]
 BROAD = 160
-"""Columns from which on a third column shows the team; Textual gives a screen one class of width only."""
+"""Columns from which on history shows what is under its cursor; Textual gives a screen one class of width only."""
 
 
 def size_classes(size: Size) -> tuple[str, ...]:
@@ -228,7 +228,6 @@ class MainScreen(Screen[None]):
         with Container(id="body"):
             self._bring(self.mode)
             yield self.pane
-            yield TeamColumn(id="team")
         yield UndoBar(id="grace")
         yield KeyBar(id="keys")
 
@@ -236,7 +235,6 @@ class MainScreen(Screen[None]):
         """Begin where the human was."""
         for number, command in enumerate(self.preferences.commands):
             self.app.bind(command.key, f"screen.perform('own:{number}')", description=command.name, show=False)
-        self.set_class(self.mode is Mode.AGENTS, "-roster")
         self.pane.focus_first()
         self.show(self.situation, self.now)
         if self._place.filter:
@@ -281,7 +279,6 @@ class MainScreen(Screen[None]):
         if self.is_reading:
             self.pane.read(False)
         is_fresh = self._bring(mode)
-        self.set_class(mode is Mode.AGENTS, "-roster")
         self._show_frame()
         if is_fresh:
             self.run_worker(self._bring_in(self.pane), group="panes")
@@ -289,7 +286,7 @@ class MainScreen(Screen[None]):
             self._enter()
 
     async def _bring_in(self, pane: Pane[Any]) -> None:
-        await self.query_one("#body").mount(pane, before="#team")
+        await self.query_one("#body").mount(pane)
         if self.pane is pane:
             self._enter()
 
@@ -374,10 +371,7 @@ class MainScreen(Screen[None]):
         )
         part(TabBar).show(tabs_of(situation.view if situation.is_read else None, self.mode), str(self.mode.place))
         part("#banner", Banner).show(notice_of(situation, now))
-        cells = cells_of(situation.view)
-        part(TeamStrip).show(cells)
-        if self.has_class("-broad") and not self.is_reading:
-            part(TeamColumn).show(cells, now)
+        part(TeamStrip).show(cells_of(situation.view))
 
     @property
     def _place_read(self) -> str:
@@ -689,7 +683,7 @@ class MainScreen(Screen[None]):
         if action is not None:
             self.action_perform(action.id)
 
-    @on(FewLines.Clicked, "#strip, #team")
+    @on(FewLines.Clicked, "#strip")
     def _agent_chosen(self, event: FewLines.Clicked) -> None:
         self.go_to_agent(event.name)
 
@@ -705,7 +699,7 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._show_keys)
 
     def on_resize(self, event: Resize) -> None:
-        """The team beside list and detail where there is room for it."""
+        """Fit the layout to a screen of that width."""
         self.set_class(event.size.width >= BROAD, "-broad")
         self.call_after_refresh(self._show_frame)
 

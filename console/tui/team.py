@@ -1,4 +1,4 @@
-"""What the strip and the column of the team show: each agent's state from the view."""
+"""What the strip of the team shows: each agent's state from the view."""
 
 from __future__ import annotations
 
@@ -58,9 +58,6 @@ def _cell(row: RosterRow, sign: Sign) -> AgentCell:
         sign=sign,
         urgent=sign in _URGENT,
         is_gone=row.state is AgentState.STOPPED,
-        unread=row.unread,
-        oldest=row.oldest_unread,
-        note=safe_line(row.reported, 60) if row.reported and sign is not FAILING else "",
     )
 
 

@@ -1,4 +1,4 @@
-"""The team at a glance: a cell per agent, however many there are, and a column where there is room."""
+"""The team at a glance: a cell per agent, however many there are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from team_console.store.views.rows import AgentState
 from team_console.widgets.signs import AGENTS, FAILING
-from team_console.widgets.team import AgentCell, TeamColumn, TeamStrip, strip_parts
+from team_console.widgets.team import AgentCell, TeamStrip, strip_parts
 from team_console.widgets.text import text_of
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
@@ -53,20 +53,6 @@ async def test_every_agent_has_a_cell_and_a_click_leads_to_its_inbox(team: Memor
         await desk.until(lambda: desk.app.main.mode == "agents", "the agents")
         pane = desk.app.main.pane
         await desk.until(lambda: pane.roster.cursor_key == "file-manager", "its inbox")  # type: ignore[attr-defined]
-
-
-@pytest.mark.anyio
-async def test_the_column_is_there_from_160_columns_on(team: MemoryTeam) -> None:
-    async with opened(team, size=(159, 40)) as desk:
-        column = desk.app.main.query_one(TeamColumn)
-        assert not column.display
-        await desk.pilot.resize_terminal(160, 40)
-        await desk.until(lambda: column.display, "the column")
-        await desk.press("2")
-        await desk.until(lambda: not column.display, "no second roster beside the roster")
-        await desk.press("3")
-        await desk.until(lambda: column.display, "the column again")
-        await desk.until(lambda: column.region.x > desk.app.main.pane.region.x, "it stays at the right")
 
 
 @pytest.mark.anyio
