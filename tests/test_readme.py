@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.main import VERBS
+from team_console.console.cli.main import VERBS, find_verb, parser_for, split
 
 from tests.conftest import ROOT
 from tests.man_page import PAGE, man_page
@@ -65,6 +69,47 @@ def test_every_command_it_shows_is_a_verb(page: str) -> None:
     names = {verb.name for verb in VERBS}
     for line in shown_commands(TEXTS[page]):
         assert len(line) == 1 or any(word in names or word.startswith("-") for word in line[1:])
+
+
+PLACEHOLDERS = {"N": "1", "AGE": "2h", "SECONDS": "5", "LINE:TEXT": "1:x", "RULE": "push", "SHELL": "bash", "..": "mcp"}
+"""What a reader would write in place of a word that an argument does not take as it is."""
+
+
+def parse(command: str) -> None:
+    """Read a command as the program does; `TeamError` for an unknown verb or option, or where something is missing."""
+    words = [PLACEHOLDERS.get(word, word) for word in shlex.split(command.partition(" > ")[0], comments=True)[1:]]
+    name, rest = split(words)
+    with suppress(SystemExit):  # it prints its help
+        parser_for(find_verb(name) if name else None).parse_args(rest)
+
+
+@every_page
+def test_every_command_in_a_line_of_text_can_be_typed(page: str) -> None:
+    for command in re.findall(r"`(team-console(?: [^`\[|&]+)?)`", TEXTS[page]):
+        parse(command)
+
+
+def printed_commands() -> Iterator[tuple[Path, str]]:
+    """Every command that a text of the program tells somebody to type, with `X` for what is put in."""
+    for path in (path for package in ("store", "console", "widgets") for path in (ROOT / package).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in ast.walk(tree):
+            text = ""
+            if isinstance(node, ast.JoinedStr):
+                text = "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
+                text = node.value.replace("{}", "X")
+            for verb in re.findall(r"(?:: |')team-console (\w+[^'\n]*)", text):
+                if verb.split()[0] in {known.name for known in VERBS}:
+                    yield path, "team-console " + re.split(r"[;,.](?: |$)|, or ", verb)[0]
+
+
+def test_every_command_that_the_program_tells_can_be_typed() -> None:
+    commands = [*printed_commands()]
+    assert len(commands) > 40
+    for _, command in commands:
+        parse(command.replace("member X", "member add"))
 
 
 def test_the_readme_stays_short() -> None:
