@@ -23,7 +23,7 @@ from team_console.widgets.bars import (
 )
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import message_document
-from team_console.widgets.fields import Choice, Completer, Field, Letter, OptionLine, Options, with_name
+from team_console.widgets.fields import Completer, Field, Letter, OptionLine, Options, with_name
 from team_console.widgets.requests import request_document
 from team_console.widgets.row_list import RowList
 from textual.app import App, ComposeResult
@@ -111,7 +111,6 @@ WIDGETS: Mapping[str, Callable[[], Widget]] = {
     "banner": _banner,
     "message-detail": _message,
     "request-detail": _request,
-    "choice": lambda: Choice(("low", "medium", "high"), "medium"),
     "field": lambda: Field(suggester=Completer(lambda typed: with_name(typed, _NAMES))),
     "options": lambda: Options((OptionLine("once", "this call alone"), OptionLine("always"), OptionLine("no"))),
     "letter": lambda: Letter(_PLAN),

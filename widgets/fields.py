@@ -1,14 +1,13 @@
-"""Fields of forms: a line, a note, a choice, options."""
+"""Fields of forms: a line, a note, options."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from msgspec import Struct
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.widgets.bars import FewLines, OneLine
+from team_console.widgets.bars import FewLines
 from team_console.widgets.later import WidgetMessage
 from team_console.widgets.text import Line, wrap
 from textual.binding import Binding, BindingType
@@ -18,49 +17,6 @@ from textual.geometry import Region
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
-
-
-class Choice(OneLine, can_focus=True):
-    """A value out of a fixed list."""
-
-    DEFAULT_CSS = """
-    Choice { width: 1fr; background: $panel; }
-    Choice:focus { background: $primary-muted; }
-    Choice:ansi:focus { text-style: underline; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "step(-1)", "Before", show=False),
-        Binding("right,l,space", "step(1)", "Next", show=False),
-    ]
-    HELP = "Left and right change the value."
-
-    @dataclass
-    class Changed(WidgetMessage["Choice"]):
-        """Another value was chosen."""
-
-        value: str
-
-    def __init__(self, values: tuple[str, ...], value: str = "", *, empty: str = "", id: str | None = None) -> None:
-        """`empty` is shown for the empty value."""
-        super().__init__(id=id)
-        self._values, self._empty = values, empty
-        self.value = value if value in values else values[0]
-        self._show()
-
-    def action_step(self, step: int) -> None:
-        """Go to the next or the former value."""
-        self.choose(self._values[(self._values.index(self.value) + step) % len(self._values)])
-
-    def choose(self, value: str) -> None:
-        """Take `value` when it is one of the values."""
-        if value in self._values and value != self.value:
-            self.value = value
-            self._show()
-            self.post_message(self.Changed(self, value))
-
-    def _show(self) -> None:
-        self.set_line((("‹ ", "muted"), (self.value or self._empty, "" if self.value else "muted"), (" ›", "muted")))
-
 
 # One line of text that a human types; what is pasted is made safe to show before it is shown.
 
@@ -278,7 +234,8 @@ class Options(FewLines, can_focus=True):
         self._names = [f"{about}{line.label}: {line.description}" for line in self._options]
         words = kept.split("\n")
         self.chosen = tuple(place for place, name in enumerate(self._names) if name in words) or default
-        self._cursor = self.chosen[0] if self.chosen else -1
+        nowhere = -1 if len(self._options) > 1 else 0  # a single option needs no way to it
+        self._cursor = self.chosen[0] if self.chosen else nowhere
 
     @property
     def value(self) -> str:
@@ -367,5 +324,5 @@ class Options(FewLines, can_focus=True):
         return wrap((*head, *label), width, rest=((" " * 7, ""),))
 
 
-AnyField = Field | Note | Choice | Options
+AnyField = Field | Note | Options
 """What a human fills in; the `value` of each is text."""

@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Priority
 from team_console.store.model.safe import counted, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import Question
 from team_console.store.protocol.verdicts import seen_words
@@ -16,14 +15,13 @@ from team_console.store.views.proposals import counts_of, difference
 from team_console.widgets.details import anchor_of, diff_text
 from team_console.widgets.document import Block, Heading, Lines, Text
 from team_console.widgets.document import Form as Reading
-from team_console.widgets.fields import Choice, Completer, Field, Letter, Note, OptionLine, Options, with_name
+from team_console.widgets.fields import Completer, Field, Letter, Note, OptionLine, Options, with_name
 from team_console.widgets.form import Draft, Excerpt, Form, row
 from team_console.widgets.frames import Frames, Mark, frames_of
 from team_console.widgets.text import Line, pad
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
@@ -445,43 +443,19 @@ class Confirm(Prompt[ResultT]):
 
 
 class Written(Struct, frozen=True):
-    """What the human wrote, as typed.
-
-    Attributes:
-        kind: The kind of message, empty where none was asked for.
-        fields: The fields of that kind, by name; empty ones are left out.
-    """
+    """What the human wrote, as typed."""
 
     to: tuple[str, ...]
-    priority: str
     summary: str
     content: str
-    kind: str = ""
-    fields: Mapping[str, str] = field(default_factory=dict)
-
-
-class Handoff(Struct, frozen=True):
-    """A standard way to hand work on: choosing it fills in the recipient and the kind.
-
-    Attributes:
-        key: What it is called, safe text.
-        to: The recipient.
-        kind: The kind of message.
-        fields: Names of further fields, safe text.
-    """
-
-    key: str
-    to: str
-    kind: str
-    fields: tuple[str, ...] = ()
+    is_urgent: bool = False
 
 
 _ROOMY = 36
 """Lines of a terminal from which on the text has more of them."""
 _TIGHT = 56
-"""Columns below which each choice has a line of its own."""
-_EXTRA = "field:"
-"""What the names of fields that a kind needs begin with."""
+"""Columns below which the field for the summary has fewer words in it."""
+_URGENT = OptionLine("urgent", "reaches an agent in the middle of its work")
 Foresee = Callable[[tuple[str, ...]], str]
 """Says in one safe line whom a message to these names would reach; runs in a thread."""
 
@@ -491,10 +465,6 @@ class Compose(Form[ResultT]):
 
     DEFAULT_CSS = """
     Compose.-roomy Letter, Compose.-roomy Letter:focus { height: 8; }
-    Compose .compose--extra { height: auto; max-height: 12; }
-    Compose .form--row > .compose--short { width: 22; }
-    Compose .form--row > .compose--label { width: 10; color: $text-muted; padding-left: 1; }
-    Compose .compose--wide > .form--label { width: 24; }
     Compose .compose--words { width: 10; color: $text-muted; text-align: right; }
     """
     HELP = (
@@ -509,8 +479,6 @@ class Compose(Form[ResultT]):
         act: Callable[[Written], ResultT],
         *,
         names: Callable[[], Iterable[str]] = tuple,
-        kinds: Mapping[str, tuple[str, ...]] | None = None,
-        handoffs: tuple[Handoff, ...] = (),
         foresee: Foresee | None = None,
         words: Callable[[str], tuple[int, list[str]]] | None = None,
         to: str | None = None,
@@ -524,8 +492,6 @@ class Compose(Form[ResultT]):
             title: Safe text for the border.
             act: Takes what was written, in a thread.
             names: Names the first field completes.
-            kinds: Kinds to choose from, each with the names of the fields it needs; the first is the default.
-            handoffs: Standard ways to hand work on.
             foresee: Says who would be reached.
             words: Counts the words of a summary and says what is odd about it.
             to: Fixed recipients, safe text shown instead of the field.
@@ -535,43 +501,26 @@ class Compose(Form[ResultT]):
         super().__init__(title, quote, verb, **more)
         self._act_on, self._names = act, names
         self._foresee, self._words, self._to = foresee, words, to
-        self._kinds = dict(kinds or {})
-        self._handoffs = {handoff.key: handoff for handoff in handoffs}
 
     def keys(self) -> tuple[str, ...]:
         """Enter sends, as it hands in every form."""
         return f"enter {self._verb.lower()}", "esc back", "^e editor", "^j line"
 
     def fields(self) -> ComposeResult:
-        """To, priority, summary, text, preview."""
+        """To, summary, text, urgency, preview."""
         get, is_tight = self.draft.get, self.room_behind().width < _TIGHT
         if self._to is None:
             completer = Completer(lambda typed: with_name(typed, self._names()))
             yield row("to", Field(get("to", ""), id="to", suggester=completer))
-            yield from self._choices(is_tight)
         else:
             yield row("to", Static(Content(self._to), markup=False))
         wanted = "five to ten words" + " that say it all" * (not is_tight)
         summary = Field(get("summary", ""), placeholder=wanted, id="summary")
         yield row("summary", summary, Static("", classes="compose--words", markup=False))
-        yield Container(*self._extra(self.draft), classes="compose--extra")
         yield row("text", Letter(get("content", ""), id="content"))
+        if self._to is None:
+            yield row("priority", Options((_URGENT,), kept=get("priority", ""), several=True, id="priority"))
         yield Static("", classes="form--note", id="preview", markup=False)
-
-    def _choices(self, is_tight: bool) -> Iterator[Container]:
-        """Handoff, kind and priority; the last two share a line where there is room."""
-        get = self.draft.get
-        if self._handoffs:
-            yield row("handoff", Choice(("", *self._handoffs), get("handoff", ""), empty="none", id="handoff"))
-        urgent = Choice(("", *map(str, Priority)), get("priority", ""), empty="default", id="priority")
-        kind = Choice(tuple(self._kinds), get("kind", ""), id="kind") if len(self._kinds) > 1 else None
-        if kind is not None and not is_tight:
-            kind.add_class("compose--short")
-            yield row("kind", kind, Static("priority", classes="compose--label", markup=False), urgent)
-            return
-        if kind is not None:
-            yield row("kind", kind)
-        yield row("priority", urgent)
 
     def on_mount(self) -> None:
         """Begin at the first field that is empty."""
@@ -594,42 +543,12 @@ class Compose(Form[ResultT]):
         if self._to is None and not names:
             self.query_one("#to").focus()
             raise TeamError(Code.MISSING_RECIPIENT, "nobody is named", "Type a name; the right arrow completes it.")
-        fields = {key[len(_EXTRA) :]: text.strip() for key, text in typed.items() if key.startswith(_EXTRA)}
-        if not fields and not typed["content"].strip():
+        if not typed["content"].strip():
             self.query_one("#content").focus()
             raise TeamError(Code.MISSING_CONTENT, "Write a message", "It goes into the large field.")
-        written = Written(
-            names,
-            typed.get("priority", ""),
-            typed["summary"].strip(),
-            typed["content"].rstrip("\n"),
-            typed.get("kind", ""),
-            {name: text for name, text in fields.items() if text},
-        )
+        is_urgent = bool(typed.get("priority"))
+        written = Written(names, typed["summary"].strip(), typed["content"].rstrip("\n"), is_urgent)
         return lambda: self._act_on(written)
-
-    def _extra(self, typed: Draft) -> list[Container]:
-        """Return a field for everything the chosen kind and handoff need."""
-        handoff = self._handoffs.get(typed.get("handoff", ""))
-        names = dict.fromkeys((*self._kinds.get(typed.get("kind", ""), ()), *(handoff.fields if handoff else ())))
-        texts = {name: typed.get(_EXTRA + name, "") for name in names}
-        return [row(name, Field(text, name=_EXTRA + name), classes="compose--wide") for name, text in texts.items()]
-
-    @on(Choice.Changed, "#handoff")
-    def _handed_off(self, event: Choice.Changed) -> None:
-        handoff = self._handoffs.get(event.value)
-        if handoff is not None:
-            self.query_one("#to", Field).value = handoff.to
-            for choice in self.query("#kind").results(Choice):
-                choice.choose(handoff.kind)
-        self._make_extra()
-
-    @on(Choice.Changed, "#kind")
-    def _make_extra(self) -> None:
-        rows = self._extra(self.typed())
-        place = self.query_one(".compose--extra", Container)
-        place.remove_children()
-        place.mount(*rows)
 
     @on(Field.Changed, "#summary")
     def _count(self) -> None:

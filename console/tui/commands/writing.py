@@ -16,12 +16,11 @@ from team_console.console.tui.main import MainScreen
 from team_console.console.tui.words import listed, written
 from team_console.console.tui.words import quoted as quoted_words
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import URGENT, Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.checks import count_words, summary_warnings
-from team_console.store.protocol.kinds import KINDS, Family, phrase, routes_of
-from team_console.store.protocol.parsing import missing_fields
+from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.titles import said_in
 from team_console.store.service import agents, deliveries, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
@@ -30,7 +29,7 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.store.views.stopping import stop_order
 from team_console.widgets.fields import OptionLine
-from team_console.widgets.forms import Compose, Confirm, Handoff, Prompt, Way, Written
+from team_console.widgets.forms import Compose, Confirm, Prompt, Way, Written
 
 
 def message(screen: MainScreen, context: ActionContext) -> None:
@@ -56,8 +55,6 @@ def message(screen: MainScreen, context: ActionContext) -> None:
         f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message",
         send,
         names=partial(_known_names, screen, context),
-        kinds=_kinds(config),
-        handoffs=_handoffs(screen, config),
         foresee=foresee,
         words=partial(_words, config.language),
         quote=f"answers {quoted_words(quoted.content or said_in(quoted))}" if quoted is not None else "",
@@ -98,8 +95,7 @@ def named(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...]:
 
 def _sending(context: ActionContext, quoted: Message | None, letter: Written, purpose: str) -> PendingDecision:
     """Return the decision to send a letter; what it answers shows that an answer is under way."""
-    kind = letter.kind or "message"
-    if kind == "message" and ALL in letter.to:
+    if ALL in letter.to:
         raise TeamError(
             Code.INVALID_FIELD, "a message goes to some, not to everyone", "Use broadcast (b) to write to everyone."
         )
@@ -111,11 +107,10 @@ def _sending(context: ActionContext, quoted: Message | None, letter: Written, pu
         receipt = sending.send(
             caller,
             to=letter.to,
-            type=kind,
-            content=letter.content or None,
+            type="message",
+            content=letter.content,
             summary=letter.summary or None,
-            priority=letter.priority or None,
-            payload={name: _value(kind, name, text) for name, text in letter.fields.items()},
+            priority=URGENT if letter.is_urgent else None,
             in_reply_to=quoted.message_id if quoted else None,
         )
         if quoted is not None and reader is not None:
@@ -126,28 +121,6 @@ def _sending(context: ActionContext, quoted: Message | None, letter: Written, pu
     about = request.request_id if request is not None else quoted.message_id if quoted is not None else purpose
     write = PendingWrite(about, f"message to {listed(letter.to or ('the human',))}", do)
     return PendingDecision(MESSAGE, (write,), "sent", purposes=(purpose,))
-
-
-def _kinds(config: TeamConfig) -> Mapping[str, tuple[str, ...]]:
-    """Return the kinds a human may write, each with the fields required here and by the protocol
-    (`docs/contributing/requirements.md` B.1).
-    """
-    needs = {kind.name: kind.needs for kind in KINDS.values() if kind.family is Family.MESSENGER}
-    names = dict.fromkeys(("message", *needs, *(kind for kind in config.kinds if kind not in KINDS)))
-    return {kind: tuple(dict.fromkeys((*needs.get(kind, ()), *missing_fields(config, kind, {})))) for kind in names}
-
-
-def _handoffs(screen: MainScreen, config: TeamConfig) -> tuple[Handoff, ...]:
-    """Return the team's standard handoffs, the actor's own first."""
-    mine = sorted(routes_of(config), key=lambda route: route.sender != screen.caller.actor)
-    return tuple(Handoff(safe_line(route.key, 40), route.recipient, "handoff", route.payload) for route in mine)
-
-
-def _value(kind: str, name: str, text: str) -> str | list[str]:
-    """Return a list where the kind wants one: its parts stand between semicolons."""
-    if (kind, name) == ("handoff", "next_actions"):
-        return [part.strip() for part in text.split(";") if part.strip()]
-    return text
 
 
 def _quoted(context: ActionContext) -> Message | None:
