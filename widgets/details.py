@@ -36,7 +36,7 @@ from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import structure, title_of
 from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
-from team_console.store.views.conversation import Conversation, Delivery, Turn
+from team_console.store.views.conversation import Delivery, Thread, Turn, turns_of
 from team_console.store.views.proposals import (
     Proposal,
     Sort,
@@ -46,7 +46,7 @@ from team_console.store.views.proposals import (
     proposal_of,
 )
 from team_console.store.views.roster import Stage, StopRow
-from team_console.store.views.rows import Flag
+from team_console.store.views.rows import Flag, RequestRow
 from team_console.widgets.document import (
     Block,
     Document,
@@ -455,19 +455,19 @@ def seal_facts(message: Message, seal: Seal | None) -> Line:
 _NAME = 20
 
 
-def conversation_document(conversation: Conversation, *, now: datetime) -> Document:
-    """Return the document of a conversation."""
-    first = conversation.turns[0].message
-    topic = safe_line(title_of(parse_message(first)), 400)
-    blocks = [block for turn in conversation.turns for block in _turn(turn, topic, now)]
-    if not conversation.is_whole:
+def conversation_document(thread: Thread, rows: Sequence[RequestRow], *, now: datetime) -> Document:
+    """Return the document of a conversation, with what became of the requests among `rows`."""
+    turns = tuple(turns_of(thread, rows))
+    topic = safe_line(title_of(parse_message(turns[0].message)), 400)
+    blocks = [block for turn in turns for block in _turn(turn, topic, now)]
+    if not thread.is_whole:
         blocks.append(said("△ more belongs to it than is shown here", "warn"))
     return Document(
-        key=f"conversation:{conversation.word}",
+        key=f"conversation:{thread.request_id or thread.message.message_id}",
         title="Conversation",
         headline=topic,
         blocks=tuple(blocks),
-        source="\n\n".join(turn.message.content for turn in conversation.turns),
+        source="\n\n".join(turn.message.content for turn in turns),
     )
 
 

@@ -42,67 +42,134 @@ class Delivery(Struct, frozen=True):
     error: str = ""
 
 
+MOST_LOOKS = 40
+"""Ids that are followed at most: each is a look through the archives."""
+
+
 class Thread(Struct, frozen=True):
-    """A message and what belongs to it.
+    """A message and everything that belongs to it: what it answers, what answers it, versions of a plan.
 
     Attributes:
         message: The message asked for; for a request the one that opened it.
-        is_live: Whether it is still in the queue.
         request_id: The request that it opens or answers.
-        messages: Everything said about it, itself included, oldest first.
-        siblings: The records of the same sending, itself included; one per recipient.
-        doubles: Other messages under the same id.
+        messages: Everything in the conversation, itself included, oldest first.
+        copies: The records of every broadcast in it, one per recipient.
+        live: Ids of those that are still in the queue.
+        doubles: Other messages under the id of `message`.
+        is_whole: Whether everything that belongs to it was looked up.
     """
 
     message: Message
-    is_live: bool
     request_id: str | None
     messages: tuple[Message, ...]
-    siblings: tuple[Message, ...]
+    copies: tuple[Message, ...]
+    live: frozenset[str]
     doubles: tuple[Message, ...] = ()
+    is_whole: bool = True
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the message is still in the queue."""
+        return self.message.message_id in self.live
 
     @property
     def deliveries(self) -> list[Delivery]:
-        """The delivery state of each recipient's copy."""
-        return [delivery for message in self.siblings for delivery in deliveries_of(message)]
+        """The delivery state of the message for each recipient, of a broadcast for each copy."""
+        shared = self.message.broadcast_id
+        copies = [copy for copy in self.copies if copy.broadcast_id == shared] if shared else [self.message]
+        return [delivery for copy in copies for delivery in deliveries_of(copy)]
+
+
+class _MessagesById:
+    """Messages by the ids that they carry or quote: all of the queue, and what was looked up in the archives."""
+
+    def __init__(self, live: Sequence[Message], archived: Find) -> None:
+        self._archived = archived
+        self._by_id: dict[str, list[Message]] = {}
+        for message in live:
+            self._add(message)
+        self._known = set(ids_of(live))
+
+    def _add(self, message: Message) -> None:
+        for word in {*_quoted_ids(message), *filter(None, [message.broadcast_id])}:
+            self._by_id.setdefault(word, []).append(message)
+
+    def naming(self, word: str) -> Sequence[Message]:
+        """Return the messages that have this id or quote it; copies in the archives of what is known count once."""
+        for message in self._archived(word):
+            if message.message_id not in self._known:
+                self._known.add(message.message_id)
+                self._add(message)
+        return self._by_id.get(word, ())
 
 
 def find_thread(
-    word: str, live: Sequence[Message], archived: Find, recorded: RecordedFacts | None = None
+    word: str,
+    live: Sequence[Message],
+    archived: Find,
+    recorded: RecordedFacts | None = None,
+    rows: Sequence[RequestRow] = (),
 ) -> Thread | None:
-    """Return the thread of the message or request `word`; None when nothing is known under that id."""
+    """Return the thread of the message or request `word`; None when nothing is known under that id.
+
+    Args:
+        rows: Requests whose versions belong to it.
+    """
+    by_id = _MessagesById(live, archived)
+    named = [message for message in by_id.naming(word) if message.message_id == word]
+    message = _asked_for(word, named, by_id.naming(word), recorded)
+    if message is None:
+        return None
+    messages = {message.message_id: message}
+    waiting = deque(dict.fromkeys([word, *_next_ids(message, rows)]))
+    asked = set(waiting)
+    looks = 0
+    while waiting and looks < MOST_LOOKS:
+        looks += 1
+        for other in by_id.naming(waiting.popleft()):
+            if other.message_id not in messages:
+                messages[other.message_id] = other
+                more = [quoted for quoted in _next_ids(other, rows) if quoted not in asked]
+                asked.update(more)
+                waiting += more
+    broadcasts = list(dict.fromkeys(other.broadcast_id for other in messages.values() if other.broadcast_id))
+    copies = [
+        copy for shared in broadcasts[:MOST_LOOKS] for copy in by_id.naming(shared) if copy.broadcast_id == shared
+    ]
+    ids = {other.message_id for other in (*messages.values(), *copies)}
+    return Thread(
+        message=message,
+        request_id=parse_message(message).request_id,
+        messages=tuple(sorted(messages.values(), key=when_created)),
+        copies=tuple(sorted(copies, key=lambda copy: copy.recipients)),
+        live=frozenset(ids.intersection(ids_of(live))),
+        doubles=tuple(other for other in named if other is not message),
+        is_whole=not waiting,
+    )
+
+
+def _asked_for(
+    word: str, named: Sequence[Message], near: Iterable[Message], recorded: RecordedFacts | None
+) -> Message | None:
+    """Return the message that is meant by `word`: first the one that an answer to this request would decide."""
 
     def rank(question: Message) -> tuple[bool, datetime]:
         # As the judgement ranks them: another program may write a second request under the id, with any date.
         return recorded is not None and not recorded.is_by_desk(question.message_id), when_created(question)
 
-    near = _unique(live, archived(word))
-    named = [message for message in near if message.message_id == word]
     about = [message for message in near if word in _request_ids(message)]
     opening = [message for message in about if parse_message(message).opens is not None]
     # Somebody may have used a request's id for a message: shown is what an answer to this id would decide.
     decided = sorted((message for message in opening if parse_message(message).request_id == word), key=rank)
-    message = next(iter([*decided, *named, *opening, *about]), None)
-    if message is None:
-        return None
-    read = parse_message(message)
-    request_id = read.request_id
-    if request_id is not None and request_id != word:
-        near = _unique(near, archived(request_id))
-    broadcast = message.broadcast_id
-    if broadcast is not None and broadcast != word:
-        near = _unique(near, archived(broadcast))
-    ids = {word, message.message_id, *filter(None, [request_id])}
-    thread = [other for other in near if other is message or not ids.isdisjoint(_quoted_ids(other))]
-    siblings = [other for other in near if other is message or (broadcast and other.broadcast_id == broadcast)]
-    return Thread(
-        message=message,
-        is_live=any(other is message for other in live),
-        request_id=request_id,
-        messages=tuple(sorted(thread, key=when_created)),
-        siblings=tuple(sorted(siblings, key=lambda other: other.recipients)),
-        doubles=tuple(other for other in named if other is not message),
-    )
+    return next(iter([*decided, *named, *opening, *about]), None)
+
+
+def _next_ids(message: Message, rows: Sequence[RequestRow]) -> Iterator[str]:
+    """Yield ids under which more of the conversation may be: what it answers, what answers it, versions of a plan."""
+    yield from sorted(_quoted_ids(message))
+    request_id = parse_message(message).request_id
+    if request_id is not None:
+        yield from (row.request_id for row in versions_of(rows, request_id))
 
 
 def versions_of(rows: Iterable[RequestRow], request_id: str) -> list[RequestRow]:
@@ -151,17 +218,6 @@ def _delivery(message: Message, name: str) -> Delivery:
     )
 
 
-def _unique(first: Iterable[Message], more: Iterable[Message]) -> list[Message]:
-    """Return all of `first`, and of `more` what has another id than those; equal archive copies count once."""
-    messages = list(first)
-    known = set(ids_of(messages))
-    for message in more:
-        if message.message_id not in known:
-            known.add(message.message_id)
-            messages.append(message)
-    return messages
-
-
 def _request_ids(message: Message) -> set[str]:
     return {word for word in (message.request_id, parse_message(message).request_id) if word}
 
@@ -172,12 +228,8 @@ def _quoted_ids(message: Message) -> set[str]:
     return {message.message_id, *_request_ids(message), *more}
 
 
-MOST_LOOKS = 40
-"""Ids that are looked up at most: each is a look through the archives."""
-
-
 class Turn(Struct, frozen=True):
-    """One thing that was said.
+    """One message of a conversation, with what became of it.
 
     Attributes:
         message: As one recipient got it.
@@ -195,78 +247,18 @@ class Turn(Struct, frozen=True):
     versions: int = 0
 
 
-class Conversation(Struct, frozen=True):
-    """What was said, the oldest first.
-
-    Attributes:
-        word: The id it was asked for with.
-        is_whole: Whether everything that belongs to it was looked up.
-    """
-
-    word: str
-    turns: tuple[Turn, ...]
-    is_whole: bool = True
-
-
-def conversation_of(
-    word: str, live: Sequence[Message], archived: Find, rows: Sequence[RequestRow]
-) -> Conversation | None:
-    """Return the conversation of the message or request `word`; None when nothing is known under that id."""
-    messages: dict[str, Message] = {}
-    siblings: dict[str, dict[str, Message]] = {}
-    versions = [row.request_id for row in versions_of(rows, word)]
-    waiting, asked = deque([word, *versions]), {word, *versions}
-    looks = 0
-    while waiting and looks < MOST_LOOKS:
-        looks += 1
-        thread = find_thread(waiting.popleft(), live, archived)
-        if thread is None:
-            continue
-        new = [message for message in (*thread.messages, thread.message) if message.message_id not in messages]
-        messages.update({message.message_id: message for message in new})
-        if thread.message.broadcast_id:
-            sent = siblings.setdefault(thread.message.broadcast_id, {})
-            sent.update({message.message_id: message for message in thread.siblings})
-        for other in (other for message in new for other in _next_ids(message, rows)):
-            if other not in asked:
-                asked.add(other)
-                waiting.append(other)
-    if not messages:
-        return None
-    known = set(ids_of(live))
-    return Conversation(word, tuple(_turns(messages, siblings, known, rows)), is_whole=not waiting)
-
-
-def _next_ids(message: Message, rows: Iterable[RequestRow]) -> Iterator[str]:
-    """Yield ids under which more of the conversation may stand: what it answers, what answers it, versions of its
-    plan.
-    """
-    replied = message.payload.get("in_reply_to")
-    yield from (word for word in (replied, message.message_id) if isinstance(word, str))
-    request_id = parse_message(message).request_id
-    if request_id is not None:
-        yield request_id
-        yield from (row.request_id for row in versions_of(rows, request_id))
-
-
-def _turns(
-    messages: dict[str, Message], siblings: dict[str, dict[str, Message]], live: set[str], rows: Sequence[RequestRow]
-) -> Iterator[Turn]:
-    """Yield one turn for each message; copies of one sending are one turn with a delivery each."""
-    told: set[str] = set()
-    for message in sorted(messages.values(), key=when_created):
-        copies = siblings.get(message.broadcast_id or "", {})
-        if message.message_id in told:
-            continue
-        told.update(copies)
-        sent = sorted(copies.values(), key=lambda other: other.recipients) or [message]
-        request_id = parse_message(message).request_id if parse_message(message).opens is not None else None
-        chain = versions_of(rows, request_id) if request_id is not None else []
-        place = next((number for number, row in enumerate(chain, start=1) if row.request_id == request_id), 0)
+def turns_of(thread: Thread, rows: Sequence[RequestRow]) -> Iterator[Turn]:
+    """Yield one turn for each message, oldest first; the copies of a broadcast are one turn with a delivery each."""
+    every = {message.message_id: message for message in (*thread.copies, *thread.messages)}
+    ordered = sorted(every.values(), key=lambda message: (when_created(message), message.broadcast_id or ""))
+    for copies in gathered(ordered):
+        message, read = copies[0], parse_message(copies[0])
+        chain = versions_of(rows, read.request_id) if read.opens is not None and read.request_id is not None else []
+        place = next((number for number, row in enumerate(chain, start=1) if row.request_id == read.request_id), 0)
         yield Turn(
             message=message,
-            is_live=any(other.message_id in live for other in sent),
-            deliveries=tuple(delivery for other in sent for delivery in deliveries_of(other)),
+            is_live=any(copy.message_id in thread.live for copy in copies),
+            deliveries=tuple(delivery for copy in copies for delivery in deliveries_of(copy)),
             request=chain[place - 1] if place else None,
             version=place if len(chain) > 1 else 0,
             versions=len(chain) if len(chain) > 1 else 0,

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from team_console.store.service import inbox, requests
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.store.views.conversation import conversation_of
+from team_console.store.views.conversation import find_thread, turns_of
 from team_console.store.views.projection import view_of
 from team_console.store.views.roster import Stage, stops_of
 from team_console.store.views.rows import View
@@ -60,13 +60,16 @@ def test_a_conversation_holds_the_versions_of_a_plan_and_their_verdicts_in_order
     requests.reject(lead, request_id=str(first.request_id), reason="add tests")
     second = requests.submit_plan(author, content="1. Split\n2. Test", summary="Split the loader and test it")
     snapshot = place.snapshot()
-    talk = conversation_of(str(second.request_id), snapshot.messages, place.archived, view(place).requests)
-    assert talk is not None
-    said = {turn.message.message_id for turn in talk.turns}
+    rows = view(place).requests
+    thread = find_thread(str(second.request_id), snapshot.messages, place.archived, rows=rows)
+    assert thread is not None
+    turns = list(turns_of(thread, rows))
+    said = {turn.message.message_id for turn in turns}
     assert {message.message_id for receipt in (first, second) for message in receipt.messages} <= said
-    assert any("add tests" in turn.message.content for turn in talk.turns)
-    assert talk.is_whole
-    assert conversation_of("nothing", snapshot.messages, place.archived, ()) is None
+    assert any("add tests" in turn.message.content for turn in turns)
+    assert {(turn.version, turn.versions) for turn in turns if turn.request is not None} == {(1, 2), (2, 2)}
+    assert thread.is_whole
+    assert find_thread("nothing", snapshot.messages, place.archived) is None
 
 
 def test_who_agrees_after_its_wait_is_counted_like_any_other() -> None:

@@ -16,7 +16,7 @@ from team_console.console.tui.modes.needs import NeedsPane
 from team_console.console.tui.screens import ConfigScreen, ReadingScreen, TeamsScreen, ThemeList
 from team_console.store.backends.open import find_teams
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.views.conversation import conversation_of
+from team_console.store.views.conversation import find_thread
 from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, told
 from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
@@ -318,10 +318,11 @@ def conversation(screen: MainScreen, context: ActionContext) -> None:
     team = screen.caller.team
 
     def document(view: View) -> Document:
-        live = (*view.snapshot.messages, *view.snapshot.dropped)
-        found = conversation_of(word, live, team.archived, view.requests)
-        if found is not None:
-            return conversation_document(found, now=team.clock())
+        snapshot = view.snapshot
+        live = (*snapshot.messages, *snapshot.dropped)
+        thread = find_thread(word, live, team.archived, snapshot.recorded, view.requests)
+        if thread is not None:
+            return conversation_document(thread, view.requests, now=team.clock())
         text = f"Nothing is known any more under {safe_line(word, 120)}."
         return Document(key="nothing", title="Conversation", blocks=(Lines((((text, "muted"),),)),))
 
