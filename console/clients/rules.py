@@ -12,57 +12,69 @@ from team_console.console.clients.shell import Command, commands_in
 from team_console.console.clients.shell_programs import UNKNOWN
 
 _OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
+
+
+def _commands(text: str) -> tuple[list[str], ...]:
+    return tuple(command.split() for command in text.replace("\n", ",").split(",") if command.strip())
+
+
 _COMMANDS = {
-    "push": (
-        *("git push", "git subtree push", "git lfs push", "git send-pack", "git svn dcommit"),
-        *("hg push", "jj git push", "sl push", "bzr push", "fossil push"),
-    ),
-    "publish": (
-        *("npm publish", "pnpm publish", "yarn publish", "yarn npm publish", "bun publish", "deno publish"),
-        *("lerna publish", "jsr publish", "vsce publish", "cargo publish", "gem push", "mvn deploy"),
-        *("uv publish", "poetry publish", "hatch publish", "flit publish", "pdm publish", "rye publish"),
-        *("maturin publish", "maturin upload", "twine upload", "python setup.py upload"),
-        *("docker push", "docker image push", "docker compose push", "docker buildx build --push"),
-        *("podman push", "buildah push", "oras push", "crane push", "helm push", "dotnet nuget push"),
-        *("gh release create", "gh release upload", "glab release create"),
-    ),
-    "delete": (
-        *("rm", "rmdir", "unlink", "shred", "srm", "trash", "trash-put", "gio trash", "rimraf", "find -delete"),
-        *("git rm", "git clean", "git reset --hard", "git branch -D", "git branch --delete --force"),
-        *("git worktree remove", "git stash drop", "git stash clear"),
-    ),
-    "network": (
-        *("curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "socat", "telnet", "ftp", "lftp", "http"),
-    ),
+    "push": _commands("""
+        git push, git subtree push, git lfs push, git send-pack, git svn dcommit
+        hg push, jj git push, sl push, bzr push, fossil push
+    """),
+    "publish": _commands("""
+        npm publish, pnpm publish, yarn publish, yarn npm publish, bun publish, deno publish
+        lerna publish, jsr publish, vsce publish, cargo publish, gem push, mvn deploy
+        uv publish, poetry publish, hatch publish, flit publish, pdm publish, rye publish
+        maturin publish, maturin upload, twine upload, python setup.py upload
+        docker push, docker image push, docker compose push, docker buildx build --push
+        podman push, buildah push, oras push, crane push, helm push, dotnet nuget push
+        gh release create, gh release upload, glab release create
+    """),
+    "delete": _commands("""
+        rm, rmdir, unlink, shred, srm, trash, trash-put, gio trash, rimraf, find -delete
+        git rm, git clean, git reset --hard, git branch -D, git branch --delete --force
+        git worktree remove, git stash drop, git stash clear
+    """),
+    "network": _commands("curl, wget, ssh, scp, sftp, rsync, nc, ncat, socat, telnet, ftp, lftp, http"),
 }
 """Commands that do what a word means, the program and its subcommands first; options may stand anywhere behind them."""
 EVERY_WORD = (*_COMMANDS, "outside the project", "settings and hooks", "mcp", "plans of teammates")
 _TOOLS = {"network": ("WebFetch", "WebSearch")}
-_GUARDED = (
-    *(".claude/", ".codex/", ".qwen/", ".git/hooks/", ".git/config", ".mcp.json", "messenger-config.yaml"),
+_GUARDED = [
+    ".claude/",
+    ".codex/",
+    ".qwen/",
+    ".git/hooks/",
+    ".git/config",
+    ".mcp.json",
+    "messenger-config.yaml",
     ".team-console/messenger-config.yaml",
-)
+]
 """Files of a project that say what an agent may do, or run by themselves; folders end in a slash."""
-_GUARDED_AT_HOME = (
-    *(".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/", ".claude/skills/", ".claude/plugins/"),
-    *(
-        ".claude.json",
-        ".codex/",
-        ".qwen/settings.json",
-        ".bashrc",
-        ".bash_profile",
-        ".profile",
-        ".zshrc",
-        ".zshenv",
-        ".gitconfig",
-        ".ssh/",
-    ),
-)
+_GUARDED_AT_HOME = [
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/hooks/",
+    ".claude/skills/",
+    ".claude/plugins/",
+    ".claude.json",
+    ".codex/",
+    ".qwen/settings.json",
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".gitconfig",
+    ".ssh/",
+]
 _CLIENTS_OWN = (".claude/plans", ".claude/projects", ".codex/memories")
 """Folders at home in which clients let their agents write."""
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 _ALL_WRITTEN = frozenset(
-    (
+    [
         "tee",
         "touch",
         "mkdir",
@@ -77,9 +89,9 @@ _ALL_WRITTEN = frozenset(
         "chown",
         "sed",
         "dd",
-    )
+    ]
 )
-_LAST_WRITTEN = frozenset(("cp", "ln", "install", "rsync", "scp"))
+_LAST_WRITTEN = frozenset(["cp", "ln", "install", "rsync", "scp"])
 
 
 def native_rules(rules: Collection[str]) -> list[str]:
@@ -90,7 +102,8 @@ def native_rules(rules: Collection[str]) -> list[str]:
     found: list[str] = []
     for rule in rules:
         found += _TOOLS.get(rule, ())
-        found += (f"Bash({command}:*)" for command in _COMMANDS.get(rule, ()) if command != "find -delete")
+        commands = map(" ".join, _COMMANDS.get(rule, ()))
+        found += (f"Bash({command}:*)" for command in commands if command != "find -delete")
         if rule == "delete":
             found.append("Bash(find * -delete*)")
         if rule == "settings and hooks":
@@ -127,12 +140,10 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
         if rule == "settings and hooks":
             return any(_is_guarded(path, project) for path in (*paths, *_written(commands)))
         if rule in _COMMANDS:
-            wanted: dict[str, list[list[str]]] = {}
-            for command in _COMMANDS[rule]:
-                wanted.setdefault(command.partition(" ")[0], []).append(command.split(" "))
-            return tool in _TOOLS.get(rule, ()) or any(
-                found.is_of(words) for found in commands for words in wanted.get(found.words[0], ())
-            )
+            wanted = _COMMANDS[rule]
+            programs = {words[0] for words in wanted}
+            known = [found for found in commands if found.words[0] in programs]
+            return tool in _TOOLS.get(rule, ()) or any(found.is_of(words) for found in known for words in wanted)
         return _is_own(rule, tool, commands, paths, project)
 
     return next(filter(falls_under, rules), "")

@@ -2,14 +2,14 @@
 
 The text is read by tree-sitter, which knows the grammar of bash. What does not parse is cut at everything that can end
 a command, so that rather too many commands are seen than too few. Time and memory grow with the length of the text:
-pieces that are parsed have a largest size, and repeated expansions an end; what goes beyond is cut as well.
+what is parsed has a largest size, and repeated expansions an end; what goes beyond is cut as well.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from team_console.console.clients.shell_programs import (
     UNKNOWN,
@@ -19,20 +19,19 @@ from team_console.console.clients.shell_programs import (
     started_by,
     subcommand_at,
 )
-from team_console.console.clients.shell_tree import DOCUMENT, Piece, document_at, operators_in, parse, parse_piece
+from team_console.console.clients.shell_tree import nodes_in, parse
 
 TYPE_CHECKING = False  # `typing` would cost each event 5 ms
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_PIECE = 3_000
-"""Characters from which on a piece is parsed at the next end of a line."""
-_LARGEST_PIECE = 6_000
-"""Characters of the largest piece that is parsed: a text made for it takes time and memory with the square of them."""
+_LARGEST = 6_000
+"""Characters of the largest text that is parsed, without its here-documents: a text made for it takes time and memory
+with the square of them."""
 _MOST_FAILED = 40_000
 """Characters that are parsed in vain, altogether."""
 _MOST_DOCUMENTS = 100
-"""Here-documents in one piece."""
+"""Here-documents, and what only looks like one, altogether."""
 _DEEPEST = 8
 """Texts within texts, functions within functions, wrappers within wrappers that are followed."""
 _MOST_WORDS = 2_000
@@ -41,23 +40,19 @@ _MOST_CHOICES = 64
 """Values of variables that are tried in one command."""
 _JOINED_BEGINNING = re.compile(r"^[ \t]*(?:\\\n[ \t]*)+", re.MULTILINE)
 """Joined lines of which the first is empty: the grammar would join them with the line before."""
+_DOCUMENT = re.compile(r"(?<!<)<<(-?)(?![<=])[ \t]*((?:\\.|'[^'\n]*'|\"[^\"\n]*\"|[^\s;&|<>()'\"\\])+)")
 _ENDS = re.compile(r"[;|&()\n`]|[{}](?=[\s;]|$)|(?<=\s)\{")
 _REDIRECTION = re.compile(r"\d*[<>]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r"\\([$`\"\\\n])")
 _VARIABLE = re.compile(r"\$\{?(\w+|[@*])(\[[^\]]*\])?(:?[-=+])?")
-_ESCAPED_IN_DOCUMENT = re.compile(r"\\([$`\\])")
 _ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
 _TEXT_IN = re.compile(r"(?:\w+_)?(?:COMMAND|EDITOR|PAGER|VISUAL|ASKPASS|EXTERNAL_DIFF)$")
 """Variables whose value other programs run."""
-_MAYBE = frozenset(
-    ("if_statement", "while_statement", "for_statement", "c_style_for_statement", "case_statement", "list")
-)
-"""What may run or not: a variable may have its value of before all the same."""
 _INNER_SHELL = frozenset(("subshell", "command_substitution", "process_substitution"))
-_STATEMENTS = frozenset(("pipeline", "redirected_statement", "command"))
+_STATEMENTS = frozenset(("pipeline", "redirected_statement", "command", "command_substitution"))
 
 
 class Command:
@@ -103,7 +98,7 @@ def _is_option(word: str, wanted: str) -> bool:
 
 
 class _Statement:
-    """One pipeline: the texts that its commands read, whether one runs them, and the commands that take their words."""
+    """One pipeline: the texts that its commands print or read, whether one runs them, and who takes their words."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -111,23 +106,39 @@ class _Statement:
         self.takers: list[list[str]] = []
 
 
+class _Piece:
+    """A text as it is parsed.
+
+    Attributes:
+        source: Its bytes, with here-documents taken out.
+        bodies: Place of each operator of a here-document -> its text, and whether it was quoted.
+        printed: Place of each substitution -> what its commands print, as far as it stands there.
+        words_behind: Place of a command -> its words behind redirections: the grammar takes them for more files.
+    """
+
+    def __init__(self, source: str, documents: Sequence[tuple[int, str, bool]]) -> None:
+        self.source = source.encode("utf-8", "replace")
+        self.bodies = {len(source[:at].encode("utf-8", "replace")): (body, quoted) for at, body, quoted in documents}
+        self.printed: dict[int, str] = {}
+        self.words_behind: dict[int, list[Node]] = {}
+
+
 class _Reader:
-    """Reads texts for a shell, one within another."""
+    """Reads texts for a shell, one within another.
+
+    A variable keeps every value that it ever had: which one holds where a command stands may depend on what runs.
+    """
 
     def __init__(self, length: int, folder: str) -> None:
         self.found: list[Command] = []
         self._folder = folder
         self._budget = 8 * length + 100_000
-        self._failed = self._unended = 0
-        self._depth = 0
-        self._maybe = 0
+        self._failed = self._documents = self._depth = 0
         self._statement: _Statement | None = None
-        self._piece = Piece("", [])
+        self._piece = _Piece("", ())
         self._variables: dict[str, list[list[str]]] = {"HOME": [[os.path.expanduser("~")]], "PWD": [[folder]]}
-        self._changes: list[tuple[str, list[list[str]] | None]] = []
-        self._functions: dict[str, tuple[Piece, Node]] = {}
+        self._functions: dict[str, tuple[_Piece, Node]] = {}
         self._aliases: dict[str, str] = {}
-        self._words_behind: dict[int, list[Node]] = {}
         self._choice = self._choices = 0
         self._chosen: dict[str, list[str]] = {}
 
@@ -139,83 +150,61 @@ class _Reader:
             return
         self._budget -= len(text)
         text = _JOINED_BEGINNING.sub(lambda match: match[0].replace("\\\n", "  "), text)
-        kept = self._piece, self._statement
-        self._depth += 1
-        start = 0
-        while start < len(text):
-            start = self._read_piece(text, start)
-        self._depth -= 1
-        self._piece, self._statement = kept
-
-    def _read_piece(self, text: str, start: int) -> int:
-        """Read the piece of `text` that begins at `start`; returns where the next begins."""
         plain: set[int] = set()  # operators that after all begin no here-document
-        least = _PIECE
         while True:
-            source, documents, places, end = self._gathered(text, start, plain, least)
-            is_too_large = len(source) > _LARGEST_PIECE or len(documents) > _MOST_DOCUMENTS
+            source, documents, places = self._without_documents(text, plain)
             # guard: shell-large-text-cut
-            if is_too_large or self._unended > _MOST_DOCUMENTS or self._failed > _MOST_FAILED:
-                self._cut(text[start:])
-                return len(text)
-            piece = Piece(source, documents)
-            root = parse_piece(piece).root_node
-            operators = operators_in(root)
-            is_read = not root.has_error and "heredoc_redirect" not in operators.values()
+            if len(source) > _LARGEST or self._documents > _MOST_DOCUMENTS or self._failed > _MOST_FAILED:
+                self._cut(text)
+                return
+            piece = _Piece(source, documents)
+            root = parse(piece.source).root_node
+            redirections = [node for node in nodes_in(root) if node.type in ("file_redirect", "heredoc_redirect")]
+            operators = {child.start_byte for node in redirections for child in node.children if child.type[:1] == "<"}
             wrong = [place for at, place in zip(piece.bodies, places, strict=True) if at not in operators]
-            self._failed += 0 if is_read else len(source)
-            if wrong:
-                plain.add(wrong[0])
-            elif is_read:
-                self._walk(piece, root)
-                return end
-            elif end < len(text) and len(source) < _LARGEST_PIECE:
-                least = len(source) + 1
-            else:
-                self._walk(piece, root)
-                self._cut(text[start:end])
-                return end
+            if not wrong:
+                break
+            plain.add(wrong[0])
+        self._walk(piece, root)
+        if root.has_error or any(node.type == "heredoc_redirect" for node in redirections):
+            self._failed += len(source)
+            self._cut(text)
 
-    def _gathered(
-        self, text: str, start: int, plain: set[int], least: int
-    ) -> tuple[str, list[tuple[int, str, bool]], list[int], int]:
-        """Gather whole lines, with here-documents taken out.
+    def _without_documents(self, text: str, plain: set[int]) -> tuple[str, list[tuple[int, str, bool]], list[int]]:
+        """Take here-documents out of a text.
 
         Args:
             plain: Places in `text` where no here-document begins, though it looks so.
-            least: Characters to gather, as far as there are so many.
 
         Returns:
-            The lines; of each here-document its place there, its text, and whether it is quoted; their places in
-            `text`; and where the next piece begins.
+            The rest; of each here-document its place there, its text, and whether it is quoted; their places in `text`.
         """
         lines: list[str] = []
         documents: list[tuple[int, str, bool]] = []
         places: list[int] = []
-        length, at = 0, start
-        while at < len(text) and length < least:
+        length = at = 0
+        while at < len(text):
             end = text.find("\n", at) + 1 or len(text)
             while text.endswith("\\\n", at, end) and end < len(text):
                 end = text.find("\n", end) + 1 or len(text)
             line, at_line, at = text[at:end], at, end
-            for match in DOCUMENT.finditer(line):
-                place = at_line + match.start()
-                is_plain = place in plain or self._unended > _MOST_DOCUMENTS or len(documents) > _MOST_DOCUMENTS
-                found = None if is_plain else document_at(text, at, match)
-                if found is None:
-                    self._unended += not is_plain
+            for match in _DOCUMENT.finditer(line):
+                place, word = at_line + match.start(), re.sub(r"['\"\\]", "", match[2])
+                if place in plain or self._documents > _MOST_DOCUMENTS:
                     continue
-                body, at = found
-                word = match[2]
-                documents.append((length + match.start(), body, any(mark in word for mark in "'\"\\")))
+                self._documents += 1
+                tabs = r"\t*" if match[1] else ""
+                ending = re.compile(rf"^{tabs}{re.escape(word)}$", re.MULTILINE).search(text, at)
+                if ending is None:
+                    continue
+                documents.append((length + match.start(), text[at : ending.start()], word != match[2]))
                 places.append(place)
+                at = min(ending.end() + 1, len(text))
                 mask = "<".ljust(2 + len(match[1]))
                 line = line[: match.start()] + mask + line[match.start() + len(mask) :]
             lines.append(line)
             length += len(line)
-        return "".join(lines), documents, places, at
-
-    # Texts that do not parse.
+        return "".join(lines), documents, places
 
     def _cut(self, text: str) -> None:
         """Take what follows on anything that can end a command for a command, whatever quotes and comments say."""
@@ -225,215 +214,138 @@ class _Reader:
             at = 0
             while at < len(words) and re.match(r"\w+=|[{!]$", words[at]):
                 at += 1
-            is_started = False
             for first in range(at, min(at + _MOST_WORDS, len(words))):
                 command = [program_of(words[first]), *words[first + 1 : first + 64]]
                 self.found.append(Command(command, [], self._folder))
-                is_started = is_started or next(started_by(command), None) is not None
-                if not is_started:
+                if next(started_by(command), None) is None:
                     break
 
-    # Texts that parse: a walk over the tree, without recursion, for it may be deep.
+    # A walk over the tree: what a command holds is read before it.
 
-    def _walk(self, piece: Piece, node: Node) -> None:
-        before, self._piece = self._piece, piece
-        open_nodes: list[Node | Callable[[], None]] = [node]
-        while open_nodes:
-            current = open_nodes.pop()
-            if callable(current):
-                current()
-                continue
-            ends, children = self._visit(current)
-            open_nodes += ends
-            open_nodes += reversed(children)
-        self._piece = before
+    def _walk(self, piece: _Piece, node: Node) -> None:
+        kept = self._piece, self._statement, self._depth, self._folder
+        self._piece, self._depth = piece, self._depth + 1
+        try:
+            self._visit(node)
+        except RecursionError:
+            self._cut(piece.source.decode("utf-8", "replace"))
+        self._piece, self._statement, self._depth, self._folder = kept
 
-    def _visit(self, node: Node) -> tuple[list[Callable[[], None]], list[Node]]:
-        """Read one node; returns what is to be done once its children are read, and those of them that are to be."""
-        kind, ends = node.type, list[Callable[[], None]]()
-        children = [child for child in node.children if child.child_count]
-        if kind in _STATEMENTS and self._statement is None:
-            ends.append(self._begin_statement())
-        if kind in _INNER_SHELL or kind == "function_definition":
-            ends.append(self._begin_shell())
-        if kind in _MAYBE:
-            self._maybe += 1
-            ends.append(self._end_maybe)
-        if kind == "command":
-            self._read_command(node)
-        elif kind == "variable_assignment":
-            self._read_assignment(node)
-        elif kind == "declaration_command":
-            self._read_declaration(node)
-        elif kind == "for_statement":
+    def _visit(self, node: Node) -> None:
+        kind, folder, outer = node.type, self._folder, self._statement
+        if outer is None and kind in _STATEMENTS:
+            self._statement = _Statement()
+        texts = self._statement.texts if self._statement is not None else []
+        first = len(texts)
+        if kind == "for_statement":
             self._read_loop(node)
-        elif kind == "expansion":
-            self._read_default(node)
         elif kind == "function_definition":
             self._read_function(node)
         elif kind == "redirected_statement":
             self._read_redirected(node)
+        for child in node.children:
+            if child.child_count:
+                self._visit(child)
+        if kind in ("command", "declaration_command"):
+            self._read_command(node)
+        elif kind == "variable_assignment":
+            self._read_assignment(node)
         elif kind == "file_redirect":
             self._read_redirection(node)
-        elif kind == "herestring_redirect" and self._statement is not None:
-            self._statement.texts += (" ".join(fields) for fields in self._values(node.children[1:]))
-        return ends, children
-
-    def _begin_statement(self) -> Callable[[], None]:
-        statement = self._statement = _Statement()
-
-        def end() -> None:
-            self._statement = None
-            for text in statement.texts if statement.is_run else ():
-                self.read(text)
-            for words in statement.takers[:_MOST_CHOICES]:
-                for text in statement.texts[:_MOST_CHOICES]:
-                    self._start([*words, *text.split()])
-
-        return end
-
-    def _begin_shell(self) -> Callable[[], None]:
-        mark, folder = len(self._changes), self._folder
-
-        def end() -> None:
+        elif kind == "herestring_redirect":
+            texts += (" ".join(fields) for fields in self._values(node.children[1:]))
+        elif kind == "command_substitution":
+            self._piece.printed[node.start_byte] = "\n".join(texts[first:])
+        if kind in _INNER_SHELL:
             self._folder = folder
-            while len(self._changes) > mark:
-                name, value = self._changes.pop()
-                if value is None:
-                    self._variables.pop(name, None)
-                else:
-                    self._variables[name] = value
+        if outer is None and self._statement is not None:
+            self._end(self._statement)
+            self._statement = None
 
-        return end
-
-    def _end_maybe(self) -> None:
-        self._maybe -= 1
-
-    def _set(self, name: str, values: list[list[str]], *, more: bool = False) -> None:
-        before = self._variables.get(name)
-        self._changes.append((name, before))
-        kept = before if before is not None and (more or self._maybe) else []
-        self._variables[name] = [*kept, *values][-_MOST_CHOICES:]
+    def _end(self, statement: _Statement) -> None:
+        """Read what the texts of a statement start."""
+        self._statement = None
+        for text in statement.texts if statement.is_run else ():
+            self.read(text)
+        for words in statement.takers[:_MOST_CHOICES]:
+            for text in statement.texts[:_MOST_CHOICES]:
+                self._start([*words, *text.split()])
 
     def _text(self, node: Node) -> str:
         return self._piece.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def _read_assignment(self, node: Node, *, more: bool = False) -> None:
+    def _set(self, name: str, values: Sequence[list[str]]) -> None:
+        known = self._variables.setdefault(name, [])
+        known += (value for value in values[:_MOST_CHOICES] if value not in known)
+        del known[:-_MOST_CHOICES]
+
+    def _set_arguments(self, arguments: Sequence[str]) -> None:
+        """Set `$0`, `$1` and so on."""
+        for number, argument in enumerate(arguments[:10]):
+            self._set(str(number), [[argument]])
+        for name in ("@", "*"):
+            self._set(name, [list(arguments[1:])])
+
+    def _read_assignment(self, node: Node) -> None:
         named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if named is None:
             return
-        name, is_added = self._text(named).partition("[")[0], node.children[1].type == "+="
-        if value is not None and value.type == "array":
+        name, is_list = self._text(named).partition("[")[0], value is not None and value.type == "array"
+        if value is not None and is_list:
             values = list(self._values(value.children[1:-1]))
         else:
             values = [[" ".join(fields)] for fields in self._values([value], is_quoted=True)] if value else [[""]]
-        if is_added:
+        if node.children[1].type == "+=":
             before = self._variables.get(name, [[]])[-1]
-            is_list = value is not None and value.type == "array"
             values = [[*before, *more] if is_list else ["".join((*before, *more))] for more in values]
-        self._set(name, values, more=more)
+        self._set(name, values)
         if _TEXT_IN.match(name):
             for fields in values:
                 self.read(" ".join(fields))
 
-    def _read_declaration(self, node: Node) -> None:
-        for child in node.children:
-            if child.type in ("string", "raw_string", "concatenation"):
-                for fields in self._values([child]):
-                    name, equals, value = "".join(fields).partition("=")
-                    if equals:
-                        self._set(name, [[value]])
-
-    def _read_default(self, node: Node, *, is_command: bool = False) -> None:
-        """Read what stands in for a variable without a value; the grammar takes all of it for words."""
-        match = _VARIABLE.match(self._text(node))
-        if match is not None and match[3]:
-            text = self._text(node)[match.end() : -1]
-            if is_command or any(mark in text for mark in ("$(", "`", "<(", ">(")):
-                self.read(text)
-
     def _read_loop(self, node: Node) -> None:
         named = node.child_by_field_name("variable")
-        values = node.children_by_field_name("value")
-        if named is not None and values:
-            words = {field: None for fields in self._values(values) for field in fields}
-            self._set(self._text(named), [[word] for word in list(words)[:_MOST_CHOICES]])
+        if named is not None:
+            values = self._values(node.children_by_field_name("value"))
+            self._set(self._text(named), [[field] for fields in values for field in fields])
 
     def _read_function(self, node: Node) -> None:
         named, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if named is not None and body is not None:
             self._functions[self._text(named)] = self._piece, body
-        self._set_arguments("", [UNKNOWN])
-
-    def _set_arguments(self, name: str, arguments: list[str]) -> None:
-        self._changes += [(key, self._variables.get(key)) for key in ("@", "*", *"0123456789")]
-        for number in range(10):
-            known = [name, *arguments][number : number + 1]
-            self._variables[str(number)] = [known or ([UNKNOWN] if UNKNOWN in arguments else [""])]
-        self._variables["@"] = self._variables["*"] = [list(arguments)]
 
     def _read_redirected(self, node: Node) -> None:
-        """Note the words of a command that stand behind its redirections: the grammar takes them for more files."""
         body = node.child_by_field_name("body")
         if body is not None and body.type == "command":
             files = [child.children_by_field_name("destination") for child in node.children]
-            self._words_behind[body.start_byte] = [word for words in files for word in words[1:]]
+            self._piece.words_behind[body.start_byte] = [word for words in files for word in words[1:]]
 
     def _read_redirection(self, node: Node) -> None:
         operator = next((child for child in node.children if "<" in child.type or ">" in child.type), None)
         if operator is None:
             return
-        body = self._piece.bodies.get(operator.start_byte)
-        if body is not None:
-            text, is_quoted = body
-            if self._statement is not None:
-                self._statement.texts.append(text)
-            if not is_quoted:
-                self._read_expansions(text)
-            return
+        body, is_quoted = self._piece.bodies.get(operator.start_byte, ("", True))
+        if body and self._statement is not None:
+            self._statement.texts.append(body)
+        if not is_quoted and ("$" in body or "`" in body):
+            # What is expanded there is what is in a string, too; quotes mean something only within what is expanded.
+            for text in sorted({body.replace('"', mark) for mark in "' "}):
+                self.read(f': "{text}"')
         if ">" in operator.type:
             for fields in self._values(node.children_by_field_name("destination")[:1]):
                 if fields and not fields[0].isdigit() and fields[0] != "-":
                     self.found.append(Command([""], fields[:1], self._folder))
-
-    def _read_expansions(self, text: str) -> None:
-        """Read the substitutions in the text of a here-document that is not quoted."""
-        kept, self._statement = self._statement, None
-        text = _ESCAPED_IN_DOCUMENT.sub(lambda match: match[0] if match[1] == "\\" else "  ", text)
-        parts = text.split("`")  # the grammar does not know them here
-        is_plain = len(parts) % 2 and "$(" not in text
-        for part in parts[1::2] if is_plain else parts[:] if len(parts) > 1 else ():
-            self.read(part)
-        if "$(" in text:
-            self._read_document(text)
-        self._statement = kept
-
-    def _read_document(self, text: str) -> None:
-        word = "END_OF_THE_DOCUMENT"
-        source = f"cat <<{word}\n{text}\n{word}\n"
-        if len(source) > _LARGEST_PIECE or word in text or self._failed > _MOST_FAILED:
-            self._cut(text)
-            return
-        tree = parse(source.encode("utf-8", "replace"))
-        if tree.root_node.has_error:
-            self._failed += len(source)
-            self._cut(text)
-        self._walk(Piece(source, []), tree.root_node)
 
     # Commands.
 
     def _read_command(self, node: Node) -> None:
         parts: list[Node] = []
         for child in node.children:
-            if child.type == "variable_assignment":
-                self._read_assignment(child, more=True)
-            elif child.type == "command_name":
+            if child.type == "command_name":
                 parts += child.children or [child]
-            elif "redirect" not in child.type and child.type != "$":
+            elif "redirect" not in child.type and child.type not in ("$", "variable_assignment"):
                 parts.append(child)
-        parts += self._words_behind.pop(node.start_byte, ())
-        if parts and parts[0].type == "expansion":
-            self._read_default(parts[0], is_command=True)
+        parts += self._piece.words_behind.pop(node.start_byte, ())
         for words in self._values(parts):
             if words:
                 self._start(words)
@@ -452,56 +364,45 @@ class _Reader:
             self._note(given, command)
             for started in started_by(command):
                 if isinstance(started, str):
-                    self._read_text(command, started)
+                    self._set_arguments(arguments_of(command))
+                    self.read(started)
                 elif started:
                     waiting.append((started, level + 1))
-
-    def _read_text(self, command: list[str], text: str) -> None:
-        end = self._begin_shell()
-        given = arguments_of(command)
-        if given:
-            self._set_arguments(given[0], given[1:])
-        self.read(text)
-        end()
 
     def _note(self, given: list[str], command: list[str]) -> None:
         """Follow what a command means for those after it, and for the pipeline in which it stands."""
         name, statement = command[0], self._statement
+        for word in command[1:]:
+            key, equals, value = word.partition("=")
+            if equals and name == "alias":
+                self._aliases[key] = value
+                self.read(value)
+            elif equals and key.isidentifier():
+                self._set(key, [[value]])
         if name in ("cd", "pushd") and len(command) > 1:
             self._folder = os.path.join(self._folder, os.path.expanduser(command[-1]))
-        elif name == "set" and len(command) > 1 and (command[1] == "--" or command[1][:1] not in "-+"):
-            self._set_arguments(UNKNOWN, command[2:] if command[1] == "--" else command[1:])
-        elif name == "alias":
-            for word in command[1:]:
-                alias, equals, value = word.partition("=")
-                if equals:
-                    self._aliases[alias] = value
-                    self.read(value)
-        elif given[0] in self._aliases and self._depth < _DEEPEST:
+        elif name == "set":
+            self._set_arguments([UNKNOWN, *command[2 if command[1:2] == ["--"] else 1 :]])
+        elif given[0] in self._aliases:
             quoted = (" '" + word.replace("'", "'\\''") + "'" for word in command[1:])
             self.read(self._aliases[given[0]] + "".join(quoted))
-        elif given[0] in self._functions and self._depth < _DEEPEST and len(command) > 1:
-            self._call(given[0], command[1:])
-        elif name in ("echo", "printf") and statement is not None:
+        elif given[0] in self._functions and len(command) > 1:
+            self._call(given[0], command)
+        elif statement is not None and name in ("echo", "printf"):
             statement.texts.append(_printed(command))
-        elif name == "xargs" and statement is not None:
+        elif statement is not None and name == "xargs":
             statement.takers += (found for found in started_by(command) if isinstance(found, list))
         if statement is not None and reads_commands(command):
             statement.is_run = True
 
-    def _call(self, name: str, arguments: list[str]) -> None:
+    def _call(self, name: str, words: list[str]) -> None:
         piece, body = self._functions[name]
         self._budget -= body.end_byte - body.start_byte
-        if self._budget < 0:
-            return
-        end = self._begin_shell()
-        kept, self._statement = self._statement, None
-        self._depth += 1
-        self._set_arguments(name, arguments)
-        self._walk(piece, body)
-        self._depth -= 1
-        self._statement = kept
-        end()
+        if self._budget >= 0 and self._depth < _DEEPEST:
+            kept, self._statement = self._statement, None
+            self._set_arguments(words)
+            self._walk(piece, body)
+            self._statement = kept
 
     # Words: what they are when the command runs.
 
@@ -530,33 +431,28 @@ class _Reader:
             if choice >= min(choices, _MOST_CHOICES) or self._budget < 0:
                 return
 
-    def _fields(self, node: Node, depth: int = 0, *, is_quoted: bool = False) -> list[str]:
+    def _fields(self, node: Node, *, is_quoted: bool = False) -> list[str]:
         """Return the words that a node becomes; within quotes it is one."""
-        kind, text = node.type, ""
-        if depth > 20:
-            return [UNKNOWN]
+        kind, text = node.type, self._text(node)
         if kind in ("concatenation", "command_name", "string", "translated_string"):
-            fields = self._joined(node, depth, is_quoted=is_quoted or kind == "string")
-            return fields if kind != "concatenation" else _braced(fields, self._text(node))
+            fields = self._joined(node, is_quoted=is_quoted or kind == "string")
+            return fields if kind != "concatenation" else _braced(fields, text)
         if kind in ("simple_expansion", "expansion"):
-            return self._expanded(node, depth, is_quoted=is_quoted)
+            return self._expanded(node, text, is_quoted=is_quoted)
         if kind == "command_substitution":
-            printed = self._printed_in(node, depth)
+            printed = self._piece.printed.get(node.start_byte) or UNKNOWN
             return [printed] if is_quoted else printed.split()
         if kind in ("process_substitution", "arithmetic_expansion"):
             return [UNKNOWN]
-        text = self._text(node)
         if kind == "raw_string":
             return [text[1:-1]]
         if kind == "ansi_c_string":
             return [_ANSI.sub(_ansi, text[2:-1])]
         if kind == "string_content":
             return [_ESCAPED_IN_QUOTES.sub(lambda match: match[1].strip("\n"), text)]
-        if kind == "brace_expression":
-            return [text]
         return _braced([_ESCAPED.sub(lambda match: match[2], text)], text)
 
-    def _joined(self, node: Node, depth: int, *, is_quoted: bool) -> list[str]:
+    def _joined(self, node: Node, *, is_quoted: bool) -> list[str]:
         """Return the fields of parts that stand side by side; within quotes all are one."""
         fields = [""]
         end = node.start_byte + (1 if node.type == "string" else 0)
@@ -566,26 +462,24 @@ class _Reader:
             end = child.end_byte
             if child.type in ('"', "$") and not child.child_count:
                 continue
-            found = self._fields(child, depth + 1, is_quoted=is_quoted)
+            found = self._fields(child, is_quoted=is_quoted)
             if found:
                 fields[-1] += found[0]
                 fields += found[1:]
         return fields
 
-    def _expanded(self, node: Node, depth: int, *, is_quoted: bool) -> list[str]:
+    def _expanded(self, node: Node, text: str, *, is_quoted: bool) -> list[str]:
         """Return the value of a variable, or what stands in for it where it has none."""
-        text = self._text(node)
         match = _VARIABLE.match(text)
         if match is None:
             return [UNKNOWN]
         name, index, operator = match[1], match[2], match[3]
         if not operator and text.removeprefix("${").removesuffix("}").removeprefix("$") != name + (index or ""):
             return [UNKNOWN]
-        values = self._variables.get(name)
-        given = [value for child in node.children[2:] if child.is_named for value in self._fields(child, depth + 1)]
-        if operator and given:
-            given = given[1:] if node.children[1].type != "variable_name" else given
-            values = [[" ".join(given)], *(values or [])]
+        values = self._variables.get(name, [])
+        if operator:
+            given = [child for child in node.children[2:] if child.is_named and child.type != "variable_name"]
+            values = [*([value for child in given for value in self._fields(child)] for _ in given[:1]), *values]
         fields = self._choose(name, values) if values else [UNKNOWN]
         if index and index[1:-1].isdigit():
             fields = fields[int(index[1:-1]) :][:1]
@@ -600,37 +494,16 @@ class _Reader:
             self._choices *= len(values)
         return self._chosen[name]
 
-    def _printed_in(self, node: Node, depth: int) -> str:
-        """Return what the commands of a substitution print, as far as it stands there."""
-        found: list[str] = []
-        waiting = [node]
-        while waiting:
-            inner = waiting.pop()
-            self._budget -= 1
-            if self._budget < 0 or len(found) > _MOST_CHOICES:
-                return UNKNOWN
-            if inner.type == "command":
-                parts = [part for child in inner.children for part in (child.children or [child])]
-                words = [field for part in parts[:1] for field in self._fields(part, depth + 1)]
-                if words in (["echo"], ["printf"]):
-                    rest = [field for child in inner.children[1:] for field in self._fields(child, depth + 1)]
-                    found.append(_printed([*words, *rest]))
-            if not inner.child_count and inner.start_byte in self._piece.bodies:
-                found.append(self._piece.bodies[inner.start_byte][0])
-            waiting += reversed(inner.children)
-        return "\n".join(found) if found else UNKNOWN
-
 
 def _braced(fields: list[str], source: str) -> list[str]:
     """Return fields with what stands in braces written out, the first pair of each."""
-    if "{" not in source or "," not in source or source[:1] in "'\"":
+    if source[:1] in "'\"":
         return fields
     found: list[str] = []
     for field in fields:
         match = _BRACES.search(field)
-        found += (
-            [field[: match.start()] + one + field[match.end() :] for one in match[1].split(",")] if match else [field]
-        )
+        choices = match[1].split(",") if match is not None else [field]
+        found += choices if match is None else (field[: match.start()] + one + field[match.end() :] for one in choices)
     return found
 
 
