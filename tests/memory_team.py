@@ -31,6 +31,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.editing import settings_text
+from team_console.store.settings.in_force import InForce
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
 
@@ -52,7 +53,7 @@ def _is_older(message: Message, moment: datetime) -> bool:
 
 class _Transaction(Transaction):
     def __init__(self, team: MemoryTeam) -> None:
-        super().__init__(now=team.clock(), config=team.config(), recorded=lambda: team.recorded)
+        super().__init__(now=team.clock(), in_force=team.settings_in_force(), recorded=lambda: team.recorded)
         self._state = team._state
 
     def stored(self) -> Sequence[Message]:
@@ -72,9 +73,6 @@ class _Transaction(Transaction):
 
     def archived_anywhere(self, message: Message) -> bool:
         return any(is_copy(item, message) for item in self._archived())
-
-    def stored_settings(self) -> str:
-        return settings_text(self.config)
 
     def _archived(self) -> Iterator[Message]:
         for messages in self._state.archives.values():
@@ -108,8 +106,9 @@ class MemoryTeam(Team):
         self._holder: LockHolder | None = None
         self._changed = threading.Event()
 
-    def config(self) -> TeamConfig:
-        return self._config
+    def settings_in_force(self) -> InForce:
+        text = settings_text(self._config).encode()
+        return InForce(self._config, text=text, in_force=text)
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
         state, now = self._state, self.clock()

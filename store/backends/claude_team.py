@@ -41,6 +41,7 @@ from team_console.store.model.names import as_name, did_you_mean
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.parsing import when_created
+from team_console.store.settings.in_force import InForce
 from team_console.store.settings.team_config import Agent, KindRule, TeamConfig
 
 LOOK_SECONDS = 0.2
@@ -229,12 +230,11 @@ class ClaudeTeam(Team):
                 yield gone if _mark(self.root) is None else WatchHint(WatchState.LIVE)
             await asyncio.sleep(LOOK_SECONDS)
 
-    def config(self) -> TeamConfig:
+    def settings_in_force(self) -> InForce:
         """Return the roster as it is now."""
         with self._lock:
             self._roster = self._look(self._settings, self._members_of, self._roster)
-            config: TeamConfig = self._roster.value
-            return config
+            return InForce(self._roster.value)
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
         """Read what changed since the last look; see `Team.snapshot`."""

@@ -21,6 +21,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Fields, Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries, mapping
+from team_console.store.settings.in_force import InForce, digest
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
@@ -471,12 +472,16 @@ class Team(ABC):
         """
 
     @abstractmethod
+    def settings_in_force(self) -> InForce:
+        """Return the team's settings as they are now; those in force before while they are lost."""
+
     def config(self) -> TeamConfig:
         """Return the team's settings as they are now.
 
         Raises:
             TeamError: `STORE_UNREADABLE` naming file, line and key.
         """
+        return self.settings_in_force().checked()
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """Delete archived messages created before `before` for good; returns how many ids are gone.
@@ -496,7 +501,18 @@ class Team(ABC):
         Raises:
             TeamError: As for `transaction`.
         """
-        return None
+        if not self.config().lost:
+            return None
+        with self.transaction(actor=actor, action="restore_settings", wait=wait) as tx:
+            lost = tx.in_force
+            if not lost.config.lost or lost.in_force is None:
+                return None
+            kept = tx.put_back(lost.in_force)
+            tx.record("restore_settings", sha256=digest(lost.in_force), kept=kept)
+        text = "the settings were put back from the audit trail"
+        if kept:
+            text += f"; what was there is kept as {kept}"
+        return Problem("SETTINGS_RESTORED", "warning", "the settings", text)
 
     def accept_settings(self, *, actor: str, wait: float, signed: Fields = MappingProxyType({})) -> Problem | None:
         """Take the settings as they are for those in force from now on; what was done, None for nothing.
@@ -509,7 +525,14 @@ class Team(ABC):
             TeamError: `STORE_UNREADABLE` when they cannot be understood, `NOT_PERMITTED` when they are not what was
                 signed, or as for `transaction`.
         """
-        return None
+        if not self.config().lost:
+            return None
+        with self.transaction(actor=actor, action="accept_settings", wait=wait) as tx:
+            if not tx.in_force.config.lost:
+                return None
+            tx.to_record = tx.in_force.confirmed(signed)
+            tx.record("accept_settings", **{"sha256": digest(tx.to_record), **signed})
+        return Problem("SETTINGS_ACCEPTED", "warning", "the settings", "the settings hold as they are now")
 
     def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
         """Be present under `name` as long as the block runs and the process lives; yields whether it is announced.

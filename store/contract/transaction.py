@@ -14,7 +14,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, ids_of, is_copy
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
-from team_console.store.settings.team_config import TeamConfig
+from team_console.store.settings.in_force import InForce
 
 
 class Changes(Struct):
@@ -73,11 +73,14 @@ class Transaction(ABC):
         self,
         *,
         now: datetime,
-        config: TeamConfig,
+        in_force: InForce,
         recorded: Callable[[], RecordedFacts | None] = lambda: None,
     ) -> None:
         self.now = now
-        self.config = config
+        self.config = in_force.checked()
+        self.in_force = in_force
+        self.to_record = in_force.to_record
+        """The text of settings that are on record with the changes; None where nothing new is known of them."""
         self.notices: list[Problem] = []
         self.changes = Changes()
         self._read_recorded = recorded
@@ -129,17 +132,23 @@ class Transaction(ABC):
     def archived_anywhere(self, message: Message) -> bool:
         """Return whether any archive holds a whole copy of this message."""
 
-    @abstractmethod
-    def stored_settings(self) -> str:
-        """Return the text of the settings as stored."""
-
     def settings(self) -> str:
         """Return the text of the team's settings as this transaction leaves them; empty when there are none."""
-        return self.stored_settings() if self.changes.settings is None else self.changes.settings
+        stored = (self.in_force.text or b"").decode("utf-8", "replace")
+        return stored if self.changes.settings is None else self.changes.settings
 
     def configure(self, text: str) -> None:
         """Put `text` in the place of the team's settings."""
         self.changes.settings = text
+
+    def put_back(self, text: bytes) -> str:
+        """Put the text of settings that were in force in the place of lost ones.
+
+        Returns:
+            The name under which those are kept; empty where they are not.
+        """
+        self.configure(text.decode())
+        return ""
 
     def finish(self) -> Changes | None:
         """Return the changes to commit; None when nothing was written.
@@ -152,6 +161,9 @@ class Transaction(ABC):
             return None
         if not changes.records:
             raise RuntimeError("a transaction that writes must record what it did")
+        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
+            # guard: settings-in-audit-line
+            self.to_record = changes.settings.encode()
         return changes
 
     def everything(self) -> Sequence[Message]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE, config_problems
-from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
 
 HINT = (
@@ -131,9 +132,9 @@ class InForce(Struct, frozen=True):
         text: What is there now, None when nothing is.
         in_force: The text that `config` was made from, None where that is not known.
         error: Why there is nothing to go by, None when there is.
-        mark: Which versions of the file and of the key it names were read, and who may write them.
-        place: Where a database keeps them, or kept them when they were last in force.
-        recorded: Digest of the text that is on record already, empty where that is looked for elsewhere.
+        there: What that text says, where it could be read; None where it could not.
+        line: How a finding names the place of that text.
+        number: Grows with every change that was seen.
     """
 
     config: TeamConfig
@@ -141,16 +142,15 @@ class InForce(Struct, frozen=True):
     text: bytes | None = None
     in_force: bytes | None = None
     error: TeamError | None = None
-    mark: tuple[int, ...] = ()
-    place: str = ""
-    recorded: str = ""
+    there: TeamConfig | None = None
+    line: str = ""
+    number: int = 0
 
     @property
     def to_record(self) -> bytes | None:
-        """The text to put on record with a change; None where it is there, or is not in force."""
-        if self.text is None or self.in_force != self.text or self.config.lost or self.config.is_misread:
-            return None
-        return None if self.recorded == digest(self.text) else self.text
+        """The text that is to be on record with the next change; None where it is not in force."""
+        is_in_force = self.in_force == self.text and not self.config.lost and not self.config.is_misread
+        return self.text if is_in_force else None
 
     def checked(self) -> TeamConfig:
         """Return the settings. Raises `TeamError`: why there are none to go by."""
@@ -158,26 +158,21 @@ class InForce(Struct, frozen=True):
             raise self.error
         return self.config
 
-    def confirmed(self, path: Path, place: str, signed: Mapping[str, Any]) -> bytes:
+    def confirmed(self, signed: Mapping[str, Any]) -> bytes:
         """Return the text that is there, to be taken for the one in force from now on.
 
         Args:
-            path: Where it stands.
-            place: How a finding names that.
             signed: What is known of the signature that confirms it, as for `Team.accept_settings`.
 
         Raises:
             TeamError: `STORE_UNREADABLE`, with its line, when it does not say who leads and who is a member;
                 `NOT_PERMITTED` when the signature is of another text.
         """
-        self.checked()
-        config = TeamConfig() if self.text is None else parse(self.text, path)
-        if config.is_misread or not config.is_yaml:
-            words, hint = (
-                misread_problems(config, place)[0].sentence,
-                "Correct it first, or put back what was in force.",
-            )
-            raise TeamError(Code.STORE_UNREADABLE, words, hint)
+        there = self.there
+        if there is None or there.is_misread or not there.is_yaml:
+            reasons = self.problems if there is None else misread_problems(there, self.line)
+            hint = "Correct it first, or put back what was in force."
+            raise TeamError(Code.STORE_UNREADABLE, reasons[0].sentence, hint)
         text = self.text or b""
         # guard: signature-names-settings
         if signed.get("sha256", digest(text)) != digest(text):
@@ -256,3 +251,80 @@ def _understood(text: bytes, understand: Callable[[bytes], TeamConfig]) -> TeamC
         return understand(text)
     except TeamError:
         return None
+
+
+# The text that is there and the one on record, read wherever a kind of team keeps them.
+
+
+class StoredSettings(Protocol):
+    """The settings as a kind of team stores them, at one moment."""
+
+    @property
+    def names(self) -> Names:
+        """How findings name their place."""
+
+    def mark(self, key: Path | None) -> object:
+        """Return another value whenever they, the `key` that they name, or who may write them may be another."""
+
+    def text(self) -> bytes | None:
+        """Return their text, None when there is none. Raises `TeamError`: it cannot be read."""
+
+    def understand(self, text: bytes, *, on_record: bool = False) -> TeamConfig:
+        """Return the settings in a text, out of their place or off the trail. Raises `TeamError`: it is no text."""
+
+    def digest_on_record(self) -> str:
+        """Return the digest of the text that the audit trail has; empty where it has none."""
+
+    def text_on_record(self) -> bytes | None:
+        """Return that text, None where it is not there or not what it was."""
+
+
+class SettingsReader:
+    """Follows the settings of one team, held against those in force before; safe to use from several threads.
+
+    Attributes:
+        known: What was found last.
+    """
+
+    def __init__(self) -> None:
+        self.known = InForce(TeamConfig())
+        self._guard = threading.Lock()
+        self._mark: object = None
+        self._seen: bytes | None = None
+
+    def look(self, stored: StoredSettings) -> InForce:
+        """Return the settings now, with what is wrong with them; those in force before while they are lost."""
+        with self._guard:
+            mark = stored.mark(self.known.config.key_path)
+            # Of lost ones another process may have decided meanwhile.
+            if mark != self._mark or self.known.error is not None or self.known.config.lost:
+                found = self._read(stored)
+                if (again := stored.mark(found.config.key_path)) != mark:  # of another key no mark was taken before
+                    found, mark = self._read(stored), again
+                is_other = (found.config, found.problems) != (self.known.config, self.known.problems)
+                self.known, self._mark = replace(found, number=self.known.number + is_other), mark
+            return self.known
+
+    def _read(self, stored: StoredSettings) -> InForce:
+        text = None
+        try:
+            text = stored.text()
+            said: TeamConfig | TeamError = TeamConfig() if text is None else stored.understand(text)
+        except TeamError as error:
+            said = error
+        found = judge(
+            text,
+            said,
+            before=self._in_force_before(stored, text),
+            last=self.known.config,
+            understand=partial(stored.understand, on_record=True),
+            names=stored.names,
+        )
+        self._seen = found.seen(self._seen)
+        return replace(found, there=said if isinstance(said, TeamConfig) else None, line=stored.names.line)
+
+    def _in_force_before(self, stored: StoredSettings, text: bytes | None) -> bytes | None:
+        """Return the text that was in force before, recorded or seen by this process; None when unknown."""
+        if stored.digest_on_record() == digest(text or b""):
+            return text or b""
+        return self._seen if self._seen is not None else stored.text_on_record()

@@ -6,16 +6,14 @@ What was in force is on the audit trail, with the line it was first recorded in;
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec.structs import replace
 from team_console.store.backends.locked_files import sync_folder
 from team_console.store.backends.sql.connection import Connection, containing, insert
 from team_console.store.backends.sql.rows import object_of
 from team_console.store.backends.sql.schema import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.in_force import InForce, Names, digest, from_record, judge
+from team_console.store.settings.in_force import Names, digest, from_record
 from team_console.store.settings.settings_file import parse, read_text, stamp, whose, with_trust
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
@@ -25,76 +23,76 @@ IN_FORCE = "settings_in_force"
 TABLE, FILE = "table", "file"
 
 
-class Settings:
-    """Reads the settings; they are understood again only when they changed.
+def file_beside(root: Path | None) -> Path | None:
+    """Return where the settings are that are not in the table; None for a server."""
+    return None if root is None else root.with_name(CONFIG_NAME)
+
+
+def mark_beside(root: Path | None, key: Path | None) -> tuple[object, ...]:
+    """Return the version of the settings file, the key's version and the database's owner."""
+    file = file_beside(root)
+    return file and stamp(file), key and stamp(key), root and whose(root)
+
+
+class SettingsRows:
+    """See `StoredSettings`: those that one look at a database finds, in its table or in a file beside it.
 
     Attributes:
-        known: What was last seen.
-        number: Grows with every change seen.
+        place: Where they are.
+        was_in: Where they were when they were last in force; empty when that is not known.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` when a later team-console made our tables.
     """
 
-    def __init__(self, root: Path | None, location: str) -> None:
-        self._root = root
-        self.file = None if root is None else root.with_name(CONFIG_NAME)
-        self._location = location
-        self._place = (Path() if root is None else root.parent) / SETTINGS
-        self._source: object = None
-        self.known = InForce(TeamConfig())
-        self._seen: bytes | None = None
-        self.number = 0
+    def __init__(self, connection: Connection, shape: Shape, root: Path | None, location: str) -> None:
+        self._connection, self._has_ours, self._root, self._location = connection, shape.has_ours, root, location
+        self._stored = _stored(connection) if shape.has_ours else {}
+        self._line, self._digest, self.was_in = _pointer(self._stored.get(IN_FORCE, ""))
+        self.file = file_beside(root)
+        if KEY in self._stored or self.file is None:
+            self.place = TABLE
+        else:
+            self.place = FILE if self.file.exists() else self.was_in or TABLE
 
-    def stamp(self) -> tuple[object, ...]:
-        """Return the version of the settings file, the key's version and the database's owner."""
-        files = (self.file, self.known.config.key_path)
-        return *(path and stamp(path) for path in files), self._root and whose(self._root)
+    @property
+    def names(self) -> Names:
+        """See `StoredSettings.names`."""
+        if self.place == FILE:
+            return Names(str(self.file), str(self.file), self._location)
+        return Names("settings", f"{self._location}: the settings", self._location)
 
-    def look(self, connection: Connection, shape: Shape) -> InForce:
-        """Return the settings now, with what is wrong with them; while they cannot be understood, the last good
-        ones.
+    def mark(self, key: Path | None) -> object:
+        """See `StoredSettings.mark`."""
+        return mark_beside(self._root, key), self._stored.get(KEY), self._stored.get(IN_FORCE)
 
-        Raises:
-            TeamError: As for `stored_settings`.
-        """
-        stored = _stored(connection) if shape.has_ours else {}
-        source = (self.stamp(), stored.get(KEY), stored.get(IN_FORCE))
-        if source != self._source or self.known.config.lost or self.known.error is not None:
-            known = self._understand(connection, shape, stored)
-            self.number += known != self.known
-            self.known, self._source = known, source
-        return self.known
+    def text(self) -> bytes | None:
+        """See `StoredSettings.text`."""
+        if KEY in self._stored:
+            return self._stored[KEY].encode()
+        return None if self.file is None else read_text(self.file)
 
-    def _understand(self, connection: Connection, shape: Shape, stored: Mapping[str, str]) -> InForce:
-        line, recorded, was_in = _pointer(stored.get(IN_FORCE, ""))
-        file = None if KEY in stored else self.file
-        place = TABLE if KEY in stored else FILE if file is not None and file.exists() else was_in or TABLE
-        path = file if file is not None and place == FILE else self._place
-        text: bytes | None = None
-        try:
-            text = stored[KEY].encode() if KEY in stored else None if file is None else read_text(file)
-            said: TeamConfig | TeamError = TeamConfig() if text is None else self._trusted(parse(text, path), place)
-        except TeamError as error:
-            said = error
-        before = self._seen
-        if shape.has_ours and recorded == digest(text or b""):
-            before = text or b""
-        elif shape.has_ours and before is None:
-            before = _text_on_record(connection, line, recorded) if recorded or not text else None
-        names = Names("settings", f"{self._location}: the settings", self._location)
-        found = judge(
-            text,
-            said,
-            before=before,
-            last=self.known.config,
-            understand=lambda known: self._trusted(parse(known, self._place), TABLE),
-            names=Names(str(path), str(path), self._location) if path is file else names,
-        )
-        self._seen = found.seen(self._seen)
-        return replace(found, place=(was_in or place) if found.config.lost else place, recorded=recorded)
+    def understand(self, text: bytes, *, on_record: bool = False) -> TeamConfig:
+        """See `StoredSettings.understand`. Commands are not run when others can write the file, or the database."""
+        config = parse(text, self.file or Path(CONFIG_NAME))
+        trusted = self._root if on_record or self.place == TABLE else self.file
+        return config if trusted is None else with_trust(config, trusted)
 
-    def _trusted(self, config: TeamConfig, place: str) -> TeamConfig:
-        """With whether its commands may be run: not when others can write the file, or the database it stands in."""
-        path = self._root if place == TABLE else self.file
-        return config if path is None else with_trust(config, path)
+    def digest_on_record(self) -> str:
+        """See `StoredSettings.digest_on_record`."""
+        return self._digest
+
+    def text_on_record(self) -> bytes | None:
+        """See `StoredSettings.text_on_record`: in the line that is pointed to, else in the newest that has one."""
+        if not self._has_ours or not (self._digest or self.text() is None):
+            return None
+        values = {"line": self._line, "pattern": containing('"settings":{"sha256"')}
+        for condition in ("seq = :line", "facts LIKE :pattern ESCAPE '/'"):
+            wanted = f"SELECT facts FROM {AUDIT} WHERE {condition} ORDER BY seq DESC LIMIT 1"
+            kept = object_of(self._connection.scalar(wanted, values)).get("settings")
+            if isinstance(kept, dict) and kept and self._digest in ("", kept.get("sha256")):
+                return from_record(kept)
+        return None
 
 
 def stored_settings(connection: Connection) -> str | None:
@@ -159,14 +157,3 @@ def _pointer(words: str) -> tuple[int, str, str]:
         case [line, recorded, (("table" | "file") as place)] if line.isascii() and line.isdigit():
             return int(line[:18]), recorded, place
     return 0, "", ""
-
-
-def _text_on_record(connection: Connection, line: int, recorded: str) -> bytes | None:
-    """Return the text on the audit trail: in the line that is pointed to, else in the newest that has one."""
-    values = {"line": line, "pattern": containing('"settings":{"sha256"')}
-    for condition in ("seq = :line", "facts LIKE :pattern ESCAPE '/'"):
-        wanted = f"SELECT facts FROM {AUDIT} WHERE {condition} ORDER BY seq DESC LIMIT 1"
-        kept = object_of(connection.scalar(wanted, values)).get("settings")
-        if isinstance(kept, dict) and kept and recorded in ("", kept.get("sha256")):
-            return from_record(kept)
-    return None

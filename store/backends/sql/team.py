@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
@@ -34,7 +33,7 @@ from team_console.store.backends.sql.schema import (
     numbers_lost,
     restore_numbers,
 )
-from team_console.store.backends.sql.settings import FILE, Settings, put_back, write_settings
+from team_console.store.backends.sql.settings import SettingsRows, mark_beside
 from team_console.store.backends.sql.transaction import SqlTransaction, may_address, restore, to_recipient
 from team_console.store.backends.sql.window import is_large, make_indexes, over, rows_of, telling
 from team_console.store.contract.team import Addressed, AuditLine, Beyond, Condition, LockHolder, Page, Snapshot, Team
@@ -42,8 +41,7 @@ from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.settings.in_force import digest
-from team_console.store.settings.team_config import TeamConfig
+from team_console.store.settings.in_force import InForce, SettingsReader
 
 _ASK_SECONDS = 2.0
 """How seldom it is asked who holds the lock: the kernel's list costs every process of the machine milliseconds."""
@@ -81,7 +79,7 @@ class SqlTeam(Team):
         self.looks_only = looks_only
         self.clock = clock
         self.inbox_folder = inbox_folder
-        self._settings = Settings(root, location)
+        self._settings = SettingsReader()
         self._reader = RowReader()
         self._trail = Trail(is_whole=True)
         self._facts = Trail(is_whole=False)
@@ -198,7 +196,7 @@ class SqlTeam(Team):
     def _look(self, progress: Progress | None) -> Snapshot:
         """Return the present snapshot; the same object as before while nothing changed."""
         with self._reader.guard:
-            mark, stamp = self.mark(), self._settings.stamp()
+            mark, stamp = self.mark(), mark_beside(self.root, self._settings.known.config.key_path)
             if self._seen is not None and mark is not None and self._seen[0] == (mark, stamp):
                 return self._seen[1]
             with self._reading() as (connection, shape):
@@ -215,7 +213,7 @@ class SqlTeam(Team):
         *,
         whole: bool = False,
     ) -> Snapshot:
-        settings = self._settings.look(connection, shape)
+        settings = self._settings.look(self._stored_settings(connection, shape))
         state = reader.state(connection, shape, progress=progress, whole=whole)
         found = numbers(connection) if shape.has_ours else None
         lost = numbers_lost(connection, found) if shape.has_ours else None
@@ -225,7 +223,7 @@ class SqlTeam(Team):
         moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
         condition = Condition.OK if state.entries else Condition.EMPTY
         return Snapshot(
-            revision=f"{state.number}/{self._settings.number}/{condition}",
+            revision=f"{state.number}/{settings.number}/{condition}",
             taken_at=self.clock(),
             changed_at=max(moments, default=None),
             config=settings.config,
@@ -241,7 +239,7 @@ class SqlTeam(Team):
         condition = Condition.VANISHED if vanished else Condition.UNREADABLE
         problem = Problem("VANISHED" if vanished else "UNREADABLE", "error", self.location, error.message, error.hint)
         return Snapshot(
-            revision=f"-1/{self._settings.number}/{condition}",
+            revision=f"-1/{self._settings.known.number}/{condition}",
             taken_at=self.clock(),
             changed_at=None,
             config=self._settings.known.config,
@@ -268,10 +266,13 @@ class SqlTeam(Team):
         """See `Team.obstacle`: rights on a file are known beforehand, those on a server when they are refused."""
         return f"no write permission on {self.location}" if self.looks_only and not self.read_only else ""
 
-    def config(self) -> TeamConfig:
-        """See `Team.config`."""
+    def settings_in_force(self) -> InForce:
+        """See `Team.settings_in_force`."""
         with self._reading() as (connection, shape):
-            return self._settings.look(connection, shape).checked()
+            return self._settings.look(self._stored_settings(connection, shape))
+
+    def _stored_settings(self, connection: Connection, shape: Shape) -> SettingsRows:
+        return SettingsRows(connection, shape, self.root, self.location)
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`; what has been read is left out, and most of what was delivered where that is much."""
@@ -350,7 +351,7 @@ class SqlTeam(Team):
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
         with self._reader.guard, self._reading() as (connection, shape):
-            key = self._settings.look(connection, shape).config.key
+            key = self._settings.look(self._stored_settings(connection, shape)).config.key
             return self._trail.read(connection, key, keeps=limit).shown(limit) if shape.has_ours else []
 
     def attachment(self, reference: str) -> bytes:
@@ -379,39 +380,6 @@ class SqlTeam(Team):
                 tx.record("delete_archived", count=len(ids), before=to_text(before))
         return len(ids)
 
-    def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
-        """See `Team.restore_settings`."""
-        with self._reading() as (connection, shape):
-            if not self._settings.look(connection, shape).config.lost:
-                return None
-        with self.transaction(actor=actor, action="restore_settings", wait=wait) as tx:
-            settings = self._settings.look(tx.connection, tx.shape)
-            if not settings.config.lost or settings.in_force is None:
-                return None
-            kept = ""
-            if settings.place == FILE and self._settings.file is not None:
-                stamp = to_text(self.clock()).replace(":", "").replace("-", "")
-                kept = put_back(self._settings.file, settings.in_force, stamp)
-            else:
-                write_settings(tx.connection, settings.in_force.decode())
-            tx.record("restore_settings", sha256=digest(settings.in_force), kept=kept)
-        text = "the settings were put back from the audit trail" + (
-            f"; what was there is kept as {kept}" if kept else ""
-        )
-        return Problem("SETTINGS_RESTORED", "warning", "the settings", text)
-
-    def accept_settings(
-        self, *, actor: str, wait: float, signed: Mapping[str, Any] = MappingProxyType({})
-    ) -> Problem | None:
-        """See `Team.accept_settings`."""
-        with self.transaction(actor=actor, action="accept_settings", wait=wait) as tx:
-            settings = self._settings.look(tx.connection, tx.shape)
-            if not settings.config.lost:
-                return None
-            tx.to_record = settings.confirmed(Path(self.location), "settings", signed)
-            tx.record("accept_settings", **{"sha256": digest(tx.to_record), **signed})
-        return Problem("SETTINGS_ACCEPTED", "warning", "the settings", "the settings hold as they are now")
-
     @contextmanager
     def _reading(self) -> Iterator[tuple[Connection, Shape]]:
         """A moment of the database with its tables."""
@@ -434,14 +402,18 @@ class SqlTeam(Team):
                 shape = self._with_ours(connection, shape)
             if not self._is_indexed:
                 make_indexes(connection, shape)
-            settings = self._settings.look(connection, shape)
+            stored = self._stored_settings(connection, shape)
+            settings = self._settings.look(stored)
 
             def recorded() -> RecordedFacts:
                 with self._reader.guard:
                     return self._facts.read(connection, settings.config.key).facts
 
             tx = SqlTransaction(
-                *(connection, shape, self._reader, self.inbox_folder, settings), now=self.clock(), recorded=recorded
+                *(connection, shape, self._reader, self.inbox_folder, stored),
+                now=self.clock(),
+                in_force=settings,
+                recorded=recorded,
             )
             tx.session_notes = self.session_notes
             if action == "heal":

@@ -42,16 +42,17 @@ from team_console.store.backends.sql.schema import (
     find_inbox,
     numbers,
 )
-from team_console.store.backends.sql.settings import TABLE, write_pointer, write_settings
+from team_console.store.backends.sql.settings import FILE, TABLE, SettingsRows, put_back, write_pointer, write_settings
 from team_console.store.backends.sql.window import TELLING_KINDS, is_large
 from team_console.store.contract.transaction import Changes, RefusedRowsError, Transaction
+from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, Fields, Message, ids_of
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, reworded
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import is_answer
-from team_console.store.settings.in_force import InForce, on_record
+from team_console.store.settings.in_force import InForce, digest, on_record
 
 
 def may_address(condition: str) -> str:
@@ -89,21 +90,18 @@ class SqlTransaction(Transaction):
         shape: Shape,
         reader: RowReader,
         inbox_folder: Path,
-        settings: InForce,
+        settings: SettingsRows,
         *,
         now: datetime,
+        in_force: InForce,
         recorded: Callable[[], RecordedFacts],
     ) -> None:
-        super().__init__(now=now, config=settings.checked(), recorded=recorded)
+        super().__init__(now=now, in_force=in_force, recorded=recorded)
         self._reader = reader
         self._inbox_folder = inbox_folder
         self._settings = settings
         self.connection = connection
         self.shape = shape
-        self.to_record = settings.to_record
-        """Text of settings that this transaction is the first to put on the audit trail."""
-        self.place = settings.place
-        """Where that text stands."""
         self._state: RowsState | None = None
         self._is_whole = False
         self._entries: dict[str, RowEntry] = {}
@@ -196,8 +194,11 @@ class SqlTransaction(Transaction):
         self._entries.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
         return entries
 
-    def stored_settings(self) -> str:
-        return (self._settings.text or b"").decode("utf-8", "replace")
+    def put_back(self, text: bytes) -> str:
+        if (self._settings.was_in or self._settings.place) != FILE or self._settings.file is None:
+            return super().put_back(text)
+        stamp = to_text(self.now).replace(":", "").replace("-", "")
+        return put_back(self._settings.file, text, stamp)
 
     def archived_message(self, message_id: str) -> Message | None:
         if not self._owners(message_id):
@@ -243,11 +244,12 @@ class SqlTransaction(Transaction):
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
         """
-        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
-            self.to_record, self.place = changes.settings.encode(), TABLE
-        if self.to_record is not None:
+        in_force = self.to_record
+        if in_force is not None and digest(in_force) == self._settings.digest_on_record():
+            in_force = None
+        if in_force is not None:
             action, facts = changes.records[0]
-            changes.records[0] = (action, {**facts, "settings": on_record(self.to_record)})
+            changes.records[0] = (action, {**facts, "settings": on_record(in_force)})
         known = numbers(self.connection)
         if known is None:
             hint = "Put them back with: team-console check --heal"
@@ -260,8 +262,9 @@ class SqlTransaction(Transaction):
             self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, "reference")
         if changes.settings is not None:
             write_settings(self.connection, changes.settings)
-        if self.to_record is not None:
-            write_pointer(self.connection, known.seq + 1, self.to_record, self.place)
+        if in_force is not None:
+            place = self._settings.place if changes.settings is None else TABLE
+            write_pointer(self.connection, known.seq + 1, in_force, place)
         records, key = with_recorded(changes, self.config), self.config.key
         lines = audit_lines(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
         self._insert(AUDIT, [line._asdict() for line in lines])

@@ -19,6 +19,7 @@ from team_console.store.backends.yaml.commit import (
     record,
     replaced_settings,
     write,
+    write_settings,
 )
 from team_console.store.backends.yaml.disk import Disk, shared_mode
 from team_console.store.backends.yaml.drop import DropFolder
@@ -44,7 +45,6 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.settings.in_force import InForce
-from team_console.store.settings.settings_file import read_settings
 
 _FEW = 4
 """After so many looks for messages in archives, the files are searched for all messages of the queue at once."""
@@ -56,7 +56,7 @@ class YamlTransaction(Transaction):
     """Buffered changes over the queue's text and the archives."""
 
     def __init__(self, team: LockedTeam) -> None:
-        super().__init__(now=team.clock(), config=team.settings.config, recorded=team.recorded)
+        super().__init__(now=team.clock(), in_force=team.settings, recorded=team.recorded)
         self._team = team
         self._text = team.queue.text
         self._archives = team.archives
@@ -115,8 +115,10 @@ class YamlTransaction(Transaction):
         if self._looks == _FEW:
             self._archives.expect(ids_of(self.stored()))
 
-    def stored_settings(self) -> str:
-        return read_settings(self._team.layout.config)
+    def put_back(self, text: bytes) -> str:
+        """See `Transaction.put_back`; the file is there before the line on the audit trail that says so."""
+        self.to_record = text
+        return write_settings(self._team, text, keep=True)
 
     def remove(self, message: Message, *, optional: bool = False) -> None:
         """See `Transaction.remove`.
@@ -157,15 +159,9 @@ class LockedSession(Struct):
             raise failure(team.layout.queue, error) from error
 
     @contextmanager
-    def transaction(self, *, actor: str, in_force: bytes | None = None) -> Iterator[YamlTransaction]:
-        """Open a transaction on the queue as it is now; it is committed when the block ends without an exception.
-
-        Args:
-            in_force: Text of the settings that are put on record as those in force; else it is what the session found.
-        """
+    def transaction(self, *, actor: str) -> Iterator[YamlTransaction]:
+        """Open a transaction on the queue as it is now; it is committed when the block ends without an exception."""
         team, owner = self.team, os.getpid()
-        if team.settings.error is not None:
-            raise team.settings.error
         tx = YamlTransaction(team)
         yield tx
         changes = tx.finish()
@@ -173,14 +169,9 @@ class LockedSession(Struct):
             return
         if os.getpid() != owner:
             raise RuntimeError("a transaction must end in the process that began it")
-        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
-            # guard: settings-in-audit-line
-            in_force = changes.settings.encode()
-        elif in_force is None:
-            in_force = team.settings.to_record
         with replaced_settings(team, changes.settings):
             line = line_of(changes, actor=actor)
-            self.write(line, changes.attachments, settings=in_force, rests_on=tx.expected)
+            self.write(line, changes.attachments, settings=tx.to_record, rests_on=tx.expected)
 
     def write(
         self,

@@ -1,86 +1,52 @@
-"""Settings file of a YAML team: read anew when it changed, and compared with what the ledger says was in force."""
+"""Settings file of a YAML team, and what the ledger has of it."""
 
 from __future__ import annotations
 
-import threading
+import contextlib
+from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec import Struct
 from team_console.store.backends.yaml.audit_log import AuditLog
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout
-from team_console.store.model.errors import TeamError
-from team_console.store.settings.in_force import InForce, Names, judge
+from team_console.store.settings.in_force import Names
 from team_console.store.settings.settings_file import parse, read_text, stamp, with_trust
 from team_console.store.settings.team_config import TeamConfig
 
 
-class SettingsFile:
-    """Reads the settings of one team; safe to use from several threads."""
+class SettingsFile(Struct, frozen=True):
+    """See `StoredSettings`."""
 
-    def __init__(self, disk: Disk, layout: Layout) -> None:
-        self._guard = threading.Lock()
-        self._disk = disk
-        self._layout = layout
-        self._ledger = AuditLog(disk, layout.audit)
-        self._known: InForce | None = None
-        self._seen: bytes | None = None
+    disk: Disk
+    layout: Layout
 
-    def look(self) -> InForce:
-        """Return the settings as they are now, with what is wrong with them; those in force before while they are
-        lost.
-        """
-        with self._guard:
-            return self._look()
+    @property
+    def names(self) -> Names:
+        """See `StoredSettings.names`."""
+        path = str(self.layout.config)
+        return Names(path, path, path)
 
-    def config(self) -> TeamConfig:
-        """See `Team.config`."""
-        return self.look().checked()
+    def mark(self, key: Path | None) -> object:
+        """See `StoredSettings.mark`."""
+        return stamp(self.layout.config), key and stamp(key)
 
-    def _look(self) -> InForce:
-        known = self._known
-        mark = self._mark(known)
-        # Of lost ones another process may have decided meanwhile.
-        if known is None or known.mark != mark or known.error is not None or known.config.lost:
-            known = self._read(mark)
-            if (again := self._mark(known)) != mark:  # it names another key, whose mark was not taken before
-                known = self._read(again)
-            self._known = known
-        return known
+    def text(self) -> bytes | None:
+        """See `StoredSettings.text`."""
+        return read_text(self.layout.config)
 
-    def _read(self, mark: tuple[int, ...]) -> InForce:
-        path, text = self._layout.config, None
-        try:
-            text = read_text(path)
-            said: TeamConfig | TeamError = TeamConfig() if text is None else with_trust(parse(text, path), path)
-        except TeamError as error:
-            said = error
-        last = self._known.config if self._known else TeamConfig()
-        names = Names(str(path), str(path), str(path))
-        before = self._in_force(text)
-        found = judge(text, said, before=before, last=last, understand=self._understood, names=names)
-        self._seen = found.seen(self._seen)
-        return replace(found, mark=mark)
-
-    def _understood(self, before: bytes) -> TeamConfig:
-        """Its commands come out of the ledger now: who can write that would have them run."""
+    def understand(self, text: bytes, *, on_record: bool = False) -> TeamConfig:
+        """See `StoredSettings.understand`. Commands out of the ledger are run for whoever alone can write that."""
         # guard: settings-from-trusted-audit-only
-        return with_trust(parse(before, self._layout.config), self._layout.audit)
+        return with_trust(parse(text, self.layout.config), self.layout.audit if on_record else self.layout.config)
 
-    def _in_force(self, text: bytes | None) -> bytes | None:
-        """Return the settings that were in force before, recorded or seen by this process; None when unknown."""
-        try:
-            recorded = self._ledger.settings()
-        except OSError:
-            recorded = None
-        if recorded is not None and recorded == (text or b""):
-            return recorded
-        return self._seen if self._seen is not None else recorded
+    def digest_on_record(self) -> str:
+        """See `StoredSettings.digest_on_record`."""
+        with contextlib.suppress(OSError):
+            return str(AuditLog(self.disk, self.layout.audit).tip().settings.get("sha256", ""))
+        return ""
 
-    def _mark(self, known: InForce | None) -> tuple[int, ...]:
-        try:
-            found = self._disk.stat(self._layout.config)
-        except OSError:
-            found = None
-        key = known.config.key_path if known is not None else None
-        marks = (found.mark if found else None, stamp(self._layout.config), stamp(key) if key is not None else None)
-        return tuple(number for mark in marks for number in (mark or (0,)))
+    def text_on_record(self) -> bytes | None:
+        """See `StoredSettings.text_on_record`."""
+        with contextlib.suppress(OSError):
+            return AuditLog(self.disk, self.layout.audit).settings()
+        return None

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -35,7 +35,6 @@ from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, load
 from team_console.store.backends.yaml.reading import Progress
 from team_console.store.backends.yaml.recovery import is_cut_short
-from team_console.store.backends.yaml.settings import SettingsFile
 from team_console.store.contract.team import (
     DROP_UNREADABLE,
     FOREIGN_WRITE,
@@ -71,7 +70,9 @@ class _Broken(Struct, frozen=True):
 class SnapshotReader:
     """Reads one team; safe to use from several threads. `generation` and `folder_seen` are shared with transactions."""
 
-    def __init__(self, disk: Disk, layout: Layout, clock: Clock, *, settings: SettingsFile, folder_seen: bool) -> None:
+    def __init__(
+        self, disk: Disk, layout: Layout, clock: Clock, *, settings: Callable[[], InForce], folder_seen: bool
+    ) -> None:
         self._disk = disk
         self._layout = layout
         self._clock = clock
@@ -94,7 +95,7 @@ class SnapshotReader:
     def recorded(self) -> RecordedFacts | None:
         """Return the audit trail's facts on requests and answers; None where the trail belongs to another user."""
         with self._guard:
-            found = self.trail.facts(self._settings.look().config.key)
+            found = self.trail.facts(self._settings().config.key)
             return None if self.trail.is_private else found
 
     def left(self, generation: QueueFile | None) -> None:
@@ -105,7 +106,7 @@ class SnapshotReader:
     def snapshot(self, progress: Progress | None) -> Snapshot:
         """See `Team.snapshot`."""
         with self._guard:
-            settings = self._settings.look()
+            settings = self._settings()
             generation, broken = self._read_queue(progress)
             messages, damaged, found = self._understood(generation)
             problems = [*settings.problems, *found]
@@ -183,7 +184,7 @@ class SnapshotReader:
             generation, _ = self._read_queue()
             loss = self._loss(generation, self._lock_text()) if generation is not None else None
             changed = {problem.place for problem in loss.changed} if loss is not None else ()
-            return frozenset(self.trail.facts(self._settings.look().config.key).reworded).union(changed)
+            return frozenset(self.trail.facts(self._settings().config.key).reworded).union(changed)
 
     def _read_queue(self, progress: Progress | None = None) -> tuple[QueueFile | None, _Broken | None]:
         queue = self._layout.queue
@@ -303,10 +304,9 @@ def _shared(text: QueueText) -> Iterator[Problem]:
 
 def _revision(mark: FileVersion | None, settings: InForce, condition: Condition, offers: Dropped, archives: int) -> str:
     """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, archives."""
-    lost = "!" if settings.config.lost else ""
     appended = f"/{archives}" if archives else ""
     dropped = f"/{hash(offers.marks):x}" if offers.marks else ""
-    return f"{_words(mark)}/{_words(settings.mark)}{lost}/{condition}{dropped}{appended}"
+    return f"{_words(mark)}/{settings.number}/{condition}{dropped}{appended}"
 
 
 def _words(mark: tuple[int, ...] | None) -> str:

@@ -9,8 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from team_console.store.backends.presence_folder import PresenceFolder, SessionNotes
@@ -38,8 +37,7 @@ from team_console.store.contract.team import (
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, ids_of
-from team_console.store.settings.in_force import digest
-from team_console.store.settings.team_config import TeamConfig
+from team_console.store.settings.in_force import InForce, SettingsReader
 
 if TYPE_CHECKING:
     from team_console.store.backends.yaml.archive_pages import Whole
@@ -74,7 +72,7 @@ class YamlTeam(Team):
         self.clock = clock
         self.layout = Layout.of(queue, archive_dir, config_path)
         self._disk = disk or Disk()
-        self._settings = SettingsFile(self._disk, self.layout)
+        self._settings = SettingsReader()
         self._whole_archive: Whole = {}
         self._was_there = self.layout.folder_exists(self._disk)
         self._left: QueueFile | None = None
@@ -87,7 +85,7 @@ class YamlTeam(Team):
         if self._looks is None:
             from team_console.store.backends.yaml.snapshot import SnapshotReader  # 18 ms with PyYAML
 
-            was_there, settings = self._was_there, self._settings
+            was_there, settings = self._was_there, self.settings_in_force
             self._looks = SnapshotReader(self._disk, self.layout, self.clock, settings=settings, folder_seen=was_there)
             if self._left is not None:
                 self._looks.left(self._left)
@@ -112,9 +110,9 @@ class YamlTeam(Team):
             return self._reader.reworded()
         return frozenset()
 
-    def config(self) -> TeamConfig:
-        """See `Team.config`."""
-        return self._settings.config()
+    def settings_in_force(self) -> InForce:
+        """See `Team.settings_in_force`."""
+        return self._settings.look(SettingsFile(self._disk, self.layout))
 
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
@@ -137,7 +135,7 @@ class YamlTeam(Team):
             wait=wait,
             known=self._looks.generation if self._looks is not None else self._left,
             archives=self._locked_archives,
-            settings=self._settings.look,
+            settings=self.settings_in_force,
             recorded=lambda: self._reader.recorded(),
         )
         with held as session:
@@ -188,7 +186,7 @@ class YamlTeam(Team):
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
-        return self._reader.trail.last(limit, self._settings.look().config.key)
+        return self._reader.trail.last(limit, self.settings_in_force().config.key)
 
     def attachment(self, reference: str) -> bytes:
         """See `Team.attachment`."""
@@ -218,35 +216,6 @@ class YamlTeam(Team):
                     tx.record("delete_archived", count=len(ids), before=to_text(before), left=left)
                 shorten(session.team, found)
         return len(ids)
-
-    def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
-        """See `Team.restore_settings`."""
-        from team_console.store.backends.yaml.commit import write_settings
-
-        if not self._settings.look().config.lost:
-            return None
-        with self._session("restore_settings", wait) as session:
-            lost = session.team.settings
-            if not lost.config.lost or lost.in_force is None:
-                return None
-            kept = write_settings(session.team, lost.in_force, keep=True)
-            with session.transaction(actor=actor, in_force=lost.in_force) as tx:
-                tx.record("restore_settings", sha256=digest(lost.in_force), kept=kept)
-        text = "the settings were put back from the ledger" + (f"; what was there is kept as {kept}" if kept else "")
-        return Problem("SETTINGS_RESTORED", "warning", self.layout.config.name, text)
-
-    def accept_settings(
-        self, *, actor: str, wait: float, signed: Mapping[str, Any] = MappingProxyType({})
-    ) -> Problem | None:
-        """See `Team.accept_settings`."""
-        with self._session("accept_settings", wait) as session:
-            found = session.team.settings
-            if not found.config.lost and found.error is None:
-                return None
-            in_force = found.confirmed(self.layout.config, str(self.layout.config), signed)
-            with session.transaction(actor=actor, in_force=in_force) as tx:
-                tx.record("accept_settings", **{"sha256": digest(in_force), **signed})
-        return Problem("SETTINGS_ACCEPTED", "warning", self.layout.config.name, "the settings hold as they are now")
 
     def watch(self) -> AsyncIterator[WatchHint]:
         """See `Team.watch`."""
