@@ -329,14 +329,10 @@ class Remarked(Struct, frozen=True):
     Attributes:
         line: Where it stands in the text, from 1; 0 where its line is gone, so that it stands above the text.
         words: What is said, safe text.
-        number: Which of those that were sent before it is, from 1; 0 for one that is still to be sent.
-        is_ticked: Whether the human took it as answered.
     """
 
     line: int
     words: str
-    number: int = 0
-    is_ticked: bool = False
 
 
 class RequestPart(Struct, frozen=True):
@@ -397,7 +393,7 @@ class LaidLine(NamedTuple):
     """One line of the screen.
 
     Attributes:
-        at: Its line in the text that is asked, from 1; minus the number of the sent remark that it shows; else 0.
+        at: Its line in the text that is asked, from 1; else 0.
         of: The token of the request that it shows.
         is_cut: Whether it says that more is there than can be shown.
         anchor: The name by which it is found; empty for none.
@@ -460,10 +456,9 @@ def _remarks(document: Document, number: int, width: int) -> Iterator[LaidLine]:
     for remark in document.remarks:
         if remark.line != number:
             continue
-        sign, tone = ("✓", "muted") if remark.is_ticked else ("✎", "open")
-        lead = ((f"  {sign} ", tone), (remark.words, "muted" if remark.is_ticked else "strong"))
+        lead = (("  ✎ ", "open"), (remark.words, "strong"))
         for line in wrap(lead, width, rest=(("    ", ""),)):
-            yield LaidLine(Place.HEAD, line, -remark.number)
+            yield LaidLine(Place.HEAD, line)
 
 
 def _head(document: Document, width: int) -> list[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from team_console.store.model.message import Message
@@ -11,7 +11,7 @@ from team_console.store.model.safe import fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import why_in, why_lines
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.remarks import Placed, Remark, placed, remarks_in
+from team_console.store.protocol.remarks import Placed, placed, remarks_in
 from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
 from team_console.store.views.alike import decided_before, outcome_of
 from team_console.store.views.proposals import lines_to_remark
@@ -221,7 +221,6 @@ def remarks_on(
     content: str | None = None,
     *,
     typed: Mapping[str, str],
-    ticked: Container[str] = (),
 ) -> tuple[Remarked, ...]:
     """Remarks on lines of a request: those sent with what was said to it and its former versions, and those `typed`.
 
@@ -229,29 +228,23 @@ def remarks_on(
         earlier: Former plans of the same author, newest first.
         content: The whole content when the stored one is only its beginning.
         typed: Line number -> remark that is still to be sent.
-        ticked: Those sent before that the human took as answered, as `tick_of` names them.
     """
     found = []
-    for number, one in enumerate(sent_remarks(row, earlier, content), start=1):
+    for one in _sent_remarks(row, earlier, content):
         where = "" if one.now == one.remark.line else f"{one.words} · “{one.remark.quote}” · "
         words = safe_line(f"{where}{one.remark.text}", _LONGEST)
-        found.append(Remarked(one.now or 0, words, number, tick_of(one.remark) in ticked))
+        found.append(Remarked(one.now or 0, words))
     return (
         *found,
         *(Remarked(int(line), safe_line(text, _LONGEST)) for line, text in typed.items() if line.isdecimal()),
     )
 
 
-def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[Placed]:
+def _sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[Placed]:
     """Return the remarks that were sent, oldest first, held against the text of this version."""
     told = (message for each in (*reversed(earlier), row) for message in (*each.talk, each.verdict) if message)
     remarks = [remark for message in told for remark in remarks_in(message.payload)]
     return placed(remarks, lines_to_remark(row.question, content)) if remarks else []
-
-
-def tick_of(remark: Remark) -> str:
-    """Return the key of a sent remark, which stays the same whatever is said later."""
-    return f"{remark.line} {remark.text}"
 
 
 def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:

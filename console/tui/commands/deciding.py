@@ -51,7 +51,6 @@ from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.fields import OptionLine
 from team_console.widgets.form import AskAgain
 from team_console.widgets.forms import Answered, AnswerForm, Answers, Item, Many, Notes, Prompt, Second, Way
-from team_console.widgets.requests import earlier_plans, sent_remarks, tick_of
 from team_console.widgets.text import clock_time, short_ago
 
 _LONGEST = 300
@@ -543,14 +542,11 @@ def with_remarks(remarks: tuple[Remark, ...]) -> str:
 
 
 def remark(screen: MainScreen, context: ActionContext) -> None:
-    """Point at a line of what is asked; on the line that is pointed at write a remark, or tick one that was sent."""
+    """Point at a line of what is asked; on the line that is pointed at write a remark."""
     row, detail = context.selection.request, screen.pane.detail
     if row is None:
         return
     at = detail.pointed
-    if at < 0:
-        _tick(screen, row, -at)
-        return
     if at == 0:
         detail.focus()
         if detail.point():
@@ -583,17 +579,6 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
         draft={"words": typed.get(str(at), "")},
     )
     screen.ask(prompt, kept)
-
-
-def _tick(screen: MainScreen, row: RequestRow, number: int) -> None:
-    """Take a remark that was sent as answered, or as open again."""
-    earlier = earlier_plans(row, screen.view.requests) if screen.view is not None else ()
-    sent = sent_remarks(row, earlier, screen.pane.content_of(row.question))
-    purpose, name = f"ticked:{row.request_id}", tick_of(sent[number - 1].remark)
-    ticked = dict(screen.drafts.get(purpose))
-    ticked[name] = "" if ticked.get(name) else "✓"
-    screen.drafts.keep(purpose, ticked)
-    screen.pane.draw_now()
 
 
 def ask_back(screen: MainScreen, context: ActionContext) -> None:

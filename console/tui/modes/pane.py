@@ -508,8 +508,7 @@ class Pane(Container, Generic[RowT]):
         if document is not None and request is not None and document.token == digest_of(request.question):
             drafts, of, content = self.cache.drafts, digest_of(request.question), self.content_of(request.question)
             typed = drafts.remarks(request.request_id, of) if drafts is not None else {}
-            ticked = drafts.get(f"ticked:{request.request_id}") if drafts is not None else {}
-            remarks = remarks_on(request, self.earlier(request), content, typed=typed, ticked=ticked)
+            remarks = remarks_on(request, self.earlier(request), content, typed=typed)
             document = replace(document, remarks=remarks)
         if document is not None and (outcome := self.outcome):
             document = with_banner(document, f"{outcome}{' · enter shows it' * bool(self._newer)} · n next")
