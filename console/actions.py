@@ -13,7 +13,6 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.deliveries import Remedy
 
 Reason = Callable[[ActionContext], str | None]
@@ -53,14 +52,6 @@ def no_asking_back(context: ActionContext) -> str | None:
     if not row.is_open:
         return f"it was {row.state} already"
     return None if context.may_answer(row) else f"only {safe_line(row.addressee, 40)} answers it"
-
-
-def no_grant(context: ActionContext) -> str | None:
-    """For making a grant of what was approved."""
-    row = context.selection.request
-    if row is None or row.kind is not RequestKind.PERMISSION:
-        return "a grant is made of a permission"
-    return not_lead(context)
 
 
 def alone(context: ActionContext) -> str | None:
@@ -460,23 +451,6 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         modes=_ANSWERING,
         footer=False,
         why_not=no_asking_back,
-    ),
-    _decide(
-        "grant",
-        "A",
-        "grant…",
-        "Let the very same be answered as you approved it, until an end; it is shown and tried before it is on.",
-        modes=_ANSWERING,
-        footer=False,
-        why_not=no_grant,
-    ),
-    _decide(
-        "list_grants",
-        "ctrl+g",
-        "grants…",
-        "List the grants that are in force, and recall one.",
-        footer=False,
-        why_not=not_lead,
     ),
     _decide(
         "done",

@@ -40,11 +40,13 @@ class PendingWrite(Struct, frozen=True):
         subject: The id of the request or message.
         words: The write in words, as safe text: `approve task-manager's plan`.
         do: A write action of the service that lacks only the caller; may raise `TeamError`.
+        follows: Whether it can only be checked once the write before it was made.
     """
 
     subject: str
     words: str
     do: Callable[[Caller], Receipt | None]
+    follows: bool = False
 
 
 class Outcome(Struct, frozen=True):
@@ -86,7 +88,13 @@ class PendingDecision(Later, frozen=True):
     @property
     def words(self) -> str:
         """The decision in a few words."""
-        return self.writes[0].words if len(self.writes) == 1 else f"{self.verb} {len(self.writes):,}"
+        is_one = len(self.checked) == 1
+        return "; ".join(write.words for write in self.writes) if is_one else f"{self.verb} {len(self.writes):,}"
+
+    @property
+    def checked(self) -> tuple[PendingWrite, ...]:
+        """The writes that a dry run can check."""
+        return tuple(write for write in self.writes if not write.follows)
 
 
 class ScheduledDecision(Struct):
@@ -145,16 +153,21 @@ class PendingDecisions:
             TeamError: A single write is refused; of several, those that are refused are named in the result.
         """
         caller = self._screen.caller
-        if self._screen.preferences.undo_delay <= 0:
-            outcomes = _write(caller, pending.writes, caller.tell)
-            if len(outcomes) == 1 and outcomes[0].error is not None:
-                raise outcomes[0].error  # its form says why, and stays
-            return replace(pending, outcomes=tuple(outcomes))
-        if len(pending.writes) == 1:
-            dry_run(caller, pending.writes[0].do)
+        if self._screen.preferences.undo_delay > 0:
+            return self.check(pending)
+        outcomes = _write(caller, pending.writes, caller.tell)
+        if len(pending.checked) == 1 and outcomes[0].error is not None:
+            raise outcomes[0].error  # its form says why, and stays
+        return replace(pending, outcomes=tuple(outcomes))
+
+    def check(self, pending: PendingDecision) -> PendingDecision:
+        """Check by a dry run that it can be written; as for `prepare`."""
+        caller = self._screen.caller
+        if len(pending.checked) == 1:
+            dry_run(caller, pending.checked[0].do)
             return pending
         refused = []
-        for write in _in_turn(pending.writes, "checking", caller.tell):
+        for write in _in_turn(pending.checked, "checking", caller.tell):
             try:
                 dry_run(caller, write.do)
             except TeamError as error:

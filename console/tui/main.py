@@ -600,13 +600,14 @@ class MainScreen(Screen[None]):
 
     def ask_to_decide(self, form: Form[PendingDecision], *, about: RequestRow | None = None) -> None:
         """Ask with `form`; the decision waits for its undo delay, and the cursor moves on to the next row."""
-        self.ask(form, self._decided, about=about)
+        self.ask(form, self.decided, about=about)
 
     def decide(self, pending: PendingDecision) -> None:
         """Decide without a form."""
-        self.background.run(lambda: self.pending_decisions.prepare(pending), self._decided)
+        self.background.run(lambda: self.pending_decisions.prepare(pending), self.decided)
 
-    def _decided(self, pending: PendingDecision) -> None:
+    def decided(self, pending: PendingDecision) -> None:
+        """Go on from what was decided, and write it after its undo delay."""
         self.step_on(pending.subjects)
         self.pending_decisions.take(pending)
 

@@ -62,8 +62,11 @@ class Trial(Struct, frozen=True):
         return f"would have answered {self.would}, differed from you in {len(self.rejected)}"
 
 
-def trial_of(caller: Caller, request_ids: Sequence[str]) -> Trial:
+def trial_of(caller: Caller, request_ids: Sequence[str], *, asked: Message | None = None) -> Trial:
     """Return the grant that these approved requests make, tried on all that the actor decided.
+
+    Args:
+        asked: An open request, for a grant that is made together with its approval, as it was asked.
 
     Raises:
         TeamError: `INVALID_FIELD` for what no grant can be made of, `INVALID_REQUEST_ID`.
@@ -74,15 +77,18 @@ def trial_of(caller: Caller, request_ids: Sequence[str]) -> Trial:
     cases = judge(by_id.values(), snapshot.config, snapshot.recorded, snapshot.now).values()
     own = _decisions(cases, caller.actor)
     known = {case.request_id: case for case in own}
-    scopes = [_scope_of(known.get(request_id), request_id) for request_id in request_ids]
+    scopes = [_scope_of_approved(known.get(request_id), request_id) for request_id in request_ids]
+    made_of = [(request_id, known[request_id].question) for request_id in request_ids]
+    if asked is not None:
+        made_of.insert(0, (parse_message(asked).request_id or "", asked))
+        scopes.insert(0, _scope_of(asked))
     first = scopes[0]
     if any(each.place != first.place for each in scopes):
         text = "these requests differ in more than their input: agent, tool, folder or client"
         raise TeamError(Code.INVALID_FIELD, text, "Make a grant of each.")
     rules = tuple(rule for request_id in request_ids for rule in _rules_of(known[request_id]))
     scope = GrantScope(*first.place, tuple(given for each in scopes for given in each.inputs), rules)
-    question = known[request_ids[0]].question
-    return _among(own, Trial(scope, tuple(request_ids), question, 0, ()))
+    return _among(own, Trial(scope, tuple(request_id for request_id, _ in made_of), made_of[0][1], 0, ()))
 
 
 def _among(own: Sequence[RequestRow], trial: Trial) -> Trial:
@@ -92,16 +98,21 @@ def _among(own: Sequence[RequestRow], trial: Trial) -> Trial:
     return replace(trial, would=len(fits), rejected=no)
 
 
-def _scope_of(case: RequestRow | None, request_id: str) -> GrantScope:
+def _scope_of_approved(case: RequestRow | None, request_id: str) -> GrantScope:
     if case is None:
         text = f"you decided on no permission {request_id}"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "List them with: team-console decisions", request_id=request_id)
-    verdict, scope = case.verdict, scope_of(case.question)
+    verdict = case.verdict
     if verdict is None or case.state is not RequestState.APPROVED or "updated_input" in verdict.payload:
         text = f"{request_id} was not approved as it was asked, so no grant can be made of it"
         raise TeamError(
             Code.INVALID_FIELD, text, "Name a permission that you approved unchanged.", request_id=request_id
         )
+    return _scope_of(case.question)
+
+
+def _scope_of(question: Message) -> GrantScope:
+    scope, request_id = scope_of(question), parse_message(question).request_id or ""
     if scope is None:
         text = f"{request_id} changes a file or was denied by its client, which is decided each time"
         raise TeamError(Code.INVALID_FIELD, text, "Name a command, a page or a search.", request_id=request_id)

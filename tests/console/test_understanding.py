@@ -107,27 +107,46 @@ def answers(team: MemoryTeam) -> int:
     return sum(message.type == "permission_response" for message in team.snapshot().messages)
 
 
-async def test_a_grant_is_shown_and_tried_before_it_is_on_and_can_be_recalled(team: MemoryTeam) -> None:
+async def test_a_permission_is_allowed_until_an_end_once_the_whole_grant_was_shown_and_tried(team: MemoryTeam) -> None:
     team = MemoryTeam(config=team.config(), clock=team.clock, keeps_trail=True)
     requests.approve(Caller(team, LEAD), request_id=ask(team))
-    ask(team, "rm -r build")
+    ask(team)
     async with opened(team, me=LEAD) as desk:
-        await desk.press("right", "end")
-        await desk.shows("make test")
-        await desk.asks("A")
+        await desk.asks("a")
+        await desk.press("3", "enter")
         await desk.shows("may use Bash in /srv/atlas: make test", "would have answered 1, differed from you in 0")
-        await desk.press("enter")
-        await desk.shows("The grant is on")
-        ask(team)
-        assert answers(team) == 2, "the very same is answered"
-        ask(team, "make test all")
-        assert answers(team) == 2, "nothing else is"
-        await desk.asks("ctrl+g")
-        await desk.shows("Grants in force", "used 1 times")
+        assert answers(team) == 1, "nothing is written before the end is chosen"
         await desk.press("2", "enter")
-        await desk.shows("The grant is recalled")
+        await desk.tells("Approved the permission of task-manager, and the same for 10 times, at most a day")
+        assert answers(team) == 2
         ask(team)
-    assert answers(team) == 2
+        assert answers(team) == 3, "the very same is answered"
+        ask(team, "make test all")
+        assert answers(team) == 3, "nothing else is"
+
+
+async def test_a_permission_and_its_grant_are_taken_back_as_one(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+    team = MemoryTeam(config=team.config(), clock=team.clock, keeps_trail=True)
+    ask(team)
+    async with opened(team, me=LEAD) as desk:
+        await desk.asks("a")
+        await desk.press("3", "enter")
+        await desk.shows("would have answered 0")
+        await desk.press("enter")
+        await desk.shows("allow once", "GRANT task-manager may use Bash")
+        await desk.press("U")
+        await desk.tells("Nothing was written")
+        await desk.asks("a")
+        await desk.press("3", "enter")
+        await desk.shows("would have answered 0")
+        await desk.press("enter")
+        await desk.shows("GRANT task-manager may use Bash")
+        await desk.press("W")
+        await desk.tells("and the same for 2 hours")
+    assert {line.action for line in team.audit()} >= {"approve", "grant"}
 
 
 async def test_permissions_of_one_cause_are_one_row_and_one_verdict_answers_those_that_are_listed(

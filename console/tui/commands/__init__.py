@@ -25,8 +25,6 @@ HANDLERS: Mapping[str, Callable[[MainScreen, ActionContext], object]] = {
     "write_now": lambda screen, context: screen.pending_decisions.write_now(),
     "ask_back": deciding.ask_back,
     "remark": deciding.remark,
-    "grant": deciding.grant,
-    "list_grants": deciding.list_grants,
     "message": writing.message,
     "broadcast": writing.broadcast,
     "shutdown": writing.shutdown,

@@ -20,7 +20,7 @@ from team_console.console.tui.modes.pane import evidence_request
 from team_console.console.tui.words import quoted
 from team_console.store.contract.team import attachment_of
 from team_console.store.contract.transaction import ChangedError
-from team_console.store.model.errors import TeamError
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
@@ -35,7 +35,7 @@ from team_console.store.protocol.client_requests import (
     questions_of,
     tool_in_line,
 )
-from team_console.store.protocol.grants import RunningGrant, ends_at, scope_in
+from team_console.store.protocol.grants import scope_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark, remark_on
@@ -49,11 +49,20 @@ from team_console.store.views.evidence import Evidence, Mark, shown_text
 from team_console.store.views.proposals import difference, lines_to_remark, mode_words
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.fields import OptionLine
-from team_console.widgets.form import AskAgain
+from team_console.widgets.form import AskAgain, Later
 from team_console.widgets.forms import Answered, AnswerForm, Answers, Item, Many, Notes, Prompt, Second, Way
-from team_console.widgets.text import clock_time, short_ago
+from team_console.widgets.text import short_ago
 
 _LONGEST = 300
+UNTIL = Way(OptionLine("until …", "the very same, by a grant with an end; all of it is shown next"), "Go on")
+"""The answer to a permission that makes a grant."""
+
+
+class GrantOffer(Later, frozen=True):
+    """A permission that will be allowed together with a grant, once its end is chosen: its approval, and the trial."""
+
+    approval: PendingDecision
+    trial: grants.Trial
 
 
 def approve(screen: MainScreen, context: ActionContext) -> None:
@@ -93,15 +102,33 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
     ways: Sequence[Way] = (Way(OptionLine(verb), verb.capitalize()),)
     part, second = None, None if approving else Second("suggest", "what would be accepted instead")
     if approving and row.kind in (RequestKind.PERMISSION, RequestKind.PLAN):
-        ways = _ways_of_permission(row) if row.kind is RequestKind.PERMISSION else _ways_of_plan(row)
+        ways = _ways_of_permission(row, context) if row.kind is RequestKind.PERMISSION else _ways_of_plan(row)
         part = editable_part(row.question, whole=screen.pane.content_of(row.question))
     elif approving and row.kind is RequestKind.CREATE:
         second = Second("agent name", "made from its type when left empty")
     foreseen = approving and row.kind in (RequestKind.CREATE, RequestKind.DESTROY)
-    prompt = Prompt[PendingDecision](
+
+    def decided(made: Answered) -> PendingDecision | GrantOffer:
+        if ways[made.way] is not UNTIL:
+            return shown.decide(lambda view: _agreed(shown.row, ways, made, remarks, approving, view))
+        if made.edited is not None:
+            text = "what you edited is allowed once; a grant answers what was asked"
+            raise TeamError(Code.INVALID_FIELD, text, "Choose once, or take your edit back.")
+        once = replace(made, way=0)
+        approval = shown.check(lambda view: _agreed(shown.row, ways, once, remarks, approving, view))
+        trial = grants.trial_of(screen.caller, _approved_before(screen, shown.row), asked=shown.row.question)
+        return GrantOffer(approval, trial)
+
+    def then(result: PendingDecision | GrantOffer) -> None:
+        if isinstance(result, GrantOffer):
+            _offer_grant(screen, result, about=row)
+        else:
+            screen.decided(result)
+
+    prompt = Prompt[PendingDecision | GrantOffer](
         _title(row, approving),
         about(row),
-        lambda made: shown.decide(lambda view: _agreed(shown.row, ways, made, remarks, approving, view)),
+        decided,
         ways=ways,
         label="note" if approving else "reason",
         required=not approving and not remarks,
@@ -112,15 +139,16 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
         edit=partial(edit_text, screen.app, suffix=part.suffix) if part is not None else None,
         **screen.drafts.of_form(f"{verb}:{row.request_id}"),
     )
-    screen.ask_to_decide(prompt, about=row)
+    screen.ask(prompt, then, about=row)
 
 
-def _ways_of_permission(row: RequestRow) -> Sequence[Way]:
-    """Once, always by each suggestion of the client, and no."""
+def _ways_of_permission(row: RequestRow, context: ActionContext) -> Sequence[Way]:
+    """Once, always by each suggestion of the client, no, and until an end where a grant can be made of it."""
     suggested = permission_of(row.question.payload).suggestions
     always = [Way(OptionLine("always", _offered(suggestion)), "Allow always") for suggestion in suggested]
     no = Way(OptionLine("no", "and the agent reads your words"), "Refuse", refuses=True)
-    return Way(OptionLine("once", "this call alone"), "Allow once"), *always, no
+    until = (UNTIL,) if context.me == context.lead and scope_of(row.question) is not None else ()
+    return Way(OptionLine("once", "this call alone"), "Allow once"), *always, no, *until
 
 
 def _offered(suggestion: Any) -> str:
@@ -467,13 +495,24 @@ class SeenRequest:
             AskAgain: It changed; nothing was written.
             TeamError: It is refused.
         """
+        return self._in_view(make, self._screen.pending_decisions.prepare)
+
+    def check(self, make: Callable[[Decision], PendingDecision]) -> PendingDecision:
+        """Check it alone, because more is asked before it is written; raises as `decide` does."""
+        return self._in_view(make, self._screen.pending_decisions.check)
+
+    def _in_view(
+        self,
+        make: Callable[[Decision], PendingDecision],
+        prepare: Callable[[PendingDecision], PendingDecision],
+    ) -> PendingDecision:
         if self._evidence is not None and self._request is not None:  # without the lock, and before it is taken
             now = gather(self._screen.caller.team, self._request)
             if tuple(now.lines) != tuple(self._evidence.lines):
                 raise self._ask_again(self.row.question, self._request, now)
         self._screen.keep_painted()
         try:
-            return self._screen.pending_decisions.prepare(make(in_view(self._screen, self.row.request_id, self._seen)))
+            return prepare(make(in_view(self._screen, self.row.request_id, self._seen)))
         except ChangedError as error:
             raise self._changed(error.now) from error
 
@@ -516,13 +555,47 @@ def _ways_of(question: Message) -> object:
     return modes_of(payload), permission_of(payload).suggestions, questions_of(payload), parse_message(question).subject
 
 
-# Remarks on lines, and a question back.
+# A grant: a decision that answers the very same again, until an end.
 
 _ENDS = (
     ("for 2 hours", timedelta(hours=2), None),
     ("for 10 times, at most a day", timedelta(days=1), 10),
     ("for a day", timedelta(days=1), None),
 )
+
+
+def _approved_before(screen: MainScreen, row: RequestRow) -> list[str]:
+    """Return the ids of the same requests of this asker that were approved before."""
+    before = decided_before(row, screen.view.requests) if screen.view is not None else ()
+    return [each.request_id for each in before if each.is_approved and each.asker == row.asker]
+
+
+def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) -> None:
+    """Show what the grant would answer and ask for its end; the permission is allowed together with it."""
+    trial, approval = offer.trial, offer.approval
+
+    def started(decision: Answered) -> PendingDecision:
+        label, lasts, uses = _ENDS[decision.way]
+        screen.keep_painted()
+        view = in_view(screen, about.request_id, seen_words(trial.scope.words), with_others=True)
+        do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
+        words = f"GRANT {safe_line(trial.scope.words, _LONGEST)}, {label}"
+        grant = PendingWrite(about.request_id, words, do, follows=True)
+        together = replace(approval, writes=(*approval.writes, grant), done=f"{approval.done}, and the same {label}")
+        return screen.pending_decisions.prepare(together)
+
+    prompt = Prompt[PendingDecision](
+        "Allow it now, and the very same until …",
+        f"{trial.words}. Every answer of the grant is on record as the grant's.",
+        started,
+        whole=(seen_words(trial.scope.words).question, safe_text(trial.scope.words)),
+        ways=tuple(Way(OptionLine(label), "Grant") for label, _, _ in _ENDS),
+        label="",
+    )
+    screen.ask_to_decide(prompt, about=about)
+
+
+# Remarks on lines, and a question back.
 
 
 def remarks_to_send(screen: MainScreen, row: RequestRow) -> tuple[Remark, ...]:
@@ -613,71 +686,3 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
         **screen.drafts.of_form(purpose),
     )
     screen.ask_to_decide(prompt, about=row)
-
-
-# Grants: a decision that answers the very same again, until an end.
-
-
-def grant(screen: MainScreen, context: ActionContext) -> None:
-    """Make a grant of what was approved: of the request under the cursor, and of the same that was approved before."""
-    row, view = context.selection.request, screen.view
-    if row is None or view is None:
-        return
-    approved = [each for each in (row, *decided_before(row, view.requests)) if each.is_approved]
-    ids = [each.request_id for each in approved if each.asker == row.asker] or [row.request_id]
-
-    def offer(trial: grants.Trial) -> None:  # what the grant would answer is shown before it is on
-        def started(decision: Answered) -> PendingDecision:
-            label, lasts, uses = _ENDS[decision.way]
-            screen.keep_painted()
-            view = in_view(screen, row.request_id, seen_words(trial.scope.words), with_others=True)
-            do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
-            write = PendingWrite(f"grant:{row.request_id}", f"GRANT {safe_line(trial.scope.words, 300)}, {label}", do)
-            return screen.pending_decisions.prepare(PendingDecision("grant", (write,), "the grant is on"))
-
-        prompt = Prompt[PendingDecision](
-            "Answer the very same by a grant",
-            f"{trial.words}. Every answer it gives is on record as the grant's.",
-            started,
-            whole=(seen_words(trial.scope.words).question, safe_text(trial.scope.words)),
-            ways=tuple(Way(OptionLine(label), "Grant") for label, _, _ in _ENDS),
-            label="",
-        )
-        screen.ask_to_decide(prompt)
-
-    screen.background.run(lambda: grants.trial_of(screen.caller, ids), offer)
-
-
-def list_grants(screen: MainScreen, context: ActionContext) -> None:
-    """List the grants that are in force, and recall one."""
-    screen.background.run(lambda: grants.in_force(screen.caller.team.snapshot()), partial(_choose, screen))
-
-
-def _choose(screen: MainScreen, running: list[RunningGrant]) -> None:
-    if not running:
-        screen.toast("No grant is in force. A makes one of a permission that you approved.")
-        return
-
-    def chosen(decision: Answered) -> None:
-        if decision.way:
-            granted = running[decision.way - 1].grant
-            do = partial(grants.recall_grant, grant_id=granted.message_id)
-            write = PendingWrite(granted.message_id, f"recall the grant {safe_line(scope_in(granted).words, 200)}", do)
-            screen.decide(PendingDecision("recall", (write,), "the grant is recalled"))
-
-    ways = [Way(OptionLine(safe_line(scope_in(one.grant).words), _until(screen, one)), "Recall") for one in running]
-    prompt = Prompt[Answered](
-        "Grants in force",
-        "Recalling one ends it now; what it answered stands.",
-        lambda decision: decision,
-        ways=(Way(OptionLine("keep all"), "Keep all"), *ways),
-        label="",
-    )
-    screen.ask(prompt, chosen)
-
-
-def _until(screen: MainScreen, one: RunningGrant) -> str:
-    end, uses = ends_at(one.grant), one.grant.payload.get("uses")
-    until = f"until {clock_time(end, screen.caller.team.clock())}" if end is not None else ""
-    times = f"used {one.used} of {uses} times" if uses is not None else f"used {one.used} times"
-    return " · ".join(filter(None, (until, times)))
