@@ -57,7 +57,7 @@ def run(seed: int, goes_on: Callable[[int], bool]) -> str:
         homes = {name: str(Path(scratch, name.lower())) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME")}
         env = {"TMPDIR": scratch, "TEAM_CONSOLE_GRACE": "2", **homes}
         with Terminal([*COMMAND, "demo"], cwd=Path(scratch), env=env) as terminal:
-            terminal.wait_for("LIVE", seconds=60)
+            terminal.wait_for("●", seconds=60)
             trouble = drive(terminal, random.Random(seed), goes_on)
             if trouble:
                 return trouble + _defects(Path(scratch))

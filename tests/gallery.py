@@ -14,12 +14,12 @@ from team_console.widgets.bars import (
     POLLING,
     UNREADABLE,
     Banner,
+    Head,
+    HeadFacts,
     KeyBar,
     KeyHint,
     Notice,
-    StatusLine,
     Tab,
-    TabBar,
 )
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import message_document
@@ -62,16 +62,10 @@ def _rows() -> Widget:
     return made
 
 
-def _status() -> Widget:
-    made = StatusLine()
-    made.call_after_refresh(made.show, "sprint-42", "ceo", "~/projects/reports", POLLING)
-    return made
-
-
-def _tabs() -> Widget:
-    made = TabBar()
-    tabs = (Tab("a", "1", "Needs you", "Needs", "5", "warn"), Tab("b", "2", "Inboxes", "Inbox", "23"))
-    made.call_after_refresh(made.show, tabs, "a")
+def _head() -> Widget:
+    made = Head()
+    tabs = (Tab("a", "1", "Needs you", "5", "warn"), Tab("b", "2", "Agents"))
+    made.call_after_refresh(made.show, tabs, "a", HeadFacts("sprint-42", "ceo", POLLING))
     return made
 
 
@@ -105,8 +99,7 @@ def _request() -> Widget:
 
 WIDGETS: Mapping[str, Callable[[], Widget]] = {
     "row-list": _rows,
-    "status-line": _status,
-    "tab-bar": _tabs,
+    "head": _head,
     "key-bar": _keys,
     "banner": _banner,
     "message-detail": _message,

@@ -117,7 +117,7 @@ _RESTING = 0.3
 
 def play(recording: Recording) -> None:
     """The first minute: a plan goes back and comes back changed, a tool is allowed, a stop refused."""
-    recording.until("LIVE", "Plan · task-manager")
+    recording.until("●", "Plan · task-manager")
     recording.watch(2.0)
     recording.press("r", then=0.8)
     recording.press(_REASON, then=0.4)
@@ -151,8 +151,8 @@ def play(recording: Recording) -> None:
 def _below_cursor(screen: str) -> str:
     """What stands right of the list, where the thing under the cursor is shown."""
     lines = screen.splitlines()
-    head = next((line for line in lines if "Needs you ·" in line), "")
-    edge = max(head.find("▊"), 0)
+    head = next((line for line in lines if "┌" in line or "╔" in line), "")
+    edge = max(head.find("┌"), head.find("╔"), 0)
     return "\n".join(line[edge:] for line in lines[lines.index(head) :] if edge) if head else ""
 
 

@@ -54,7 +54,7 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 def test_a_plan_is_rejected_revised_and_approved_from_the_keyboard(team: CommandLine) -> None:
     with Terminal([*COMMAND, "-t", str(team.folder)], cwd=team.folder) as console:
-        console.wait_for("LIVE")
+        console.wait_for("●")
         with verdict(team) as waiting:
             first = submit(team, FIRST)
             console.wait_for(FIRST)
@@ -122,7 +122,7 @@ def test_the_line_of_the_readme_joins_a_client_whose_request_is_answered(elsewhe
     [hook] = hooks["PermissionRequest"][0]["hooks"]
     event = {**CAPTURED["claude: PermissionRequest"], "cwd": str(folder)}
     with Terminal([*COMMAND], cwd=folder, env={"HOME": str(folder), "XDG_STATE_HOME": ""}) as console:
-        console.wait_for("LIVE")
+        console.wait_for("●")
         command = ["sh", "-c", hook["command"]]
         with subprocess.Popen(
             command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE

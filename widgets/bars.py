@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from msgspec import Struct
 from team_console.widgets.later import WidgetMessage
-from team_console.widgets.text import DONE, Line, crop, fit, progress_bar, spread, width_of, wrap
+from team_console.widgets.text import DONE, Line, fit, progress_bar, spread, width_of, wrap
 from team_console.widgets.tones import Inked
 from textual.content import Content
 from textual.events import Click, Resize
@@ -106,11 +106,11 @@ def _ends_of(pieces: Iterable[tuple[str, Line]], at: int) -> list[tuple[int, str
     return ends
 
 
-# The line that always says which team, as whom, and how fresh what is shown is.
+# The head: where one can go and what waits there; of which team, as whom, and how current what is shown is.
 
 
 class Pulse(Struct, frozen=True):
-    """How fresh the screen is: a glyph, a word, its tone, and perhaps an age or reason in safe text."""
+    """How current the screen is: a glyph, a word, its tone, and perhaps an age or reason in safe text."""
 
     glyph: str
     word: str
@@ -118,89 +118,120 @@ class Pulse(Struct, frozen=True):
     detail: str = ""
 
 
-LIVE = Pulse("●", "LIVE", "good")
-READING = Pulse("◔", "READING", "open")
-POLLING = Pulse("≈", "POLLING", "warn")
-STALE = Pulse("◌", "STALE", "alert")
-LOCKED = Pulse("⊠", "LOCKED", "alert")
-DOUBT = Pulse("△", "IN DOUBT", "alert")
-SETTINGS = Pulse("▲", "SETTINGS", "alert")
-UNREADABLE = Pulse("✗", "UNREADABLE", "alarm")
-VANISHED = Pulse("∅", "VANISHED", "alarm")
+LIVE = Pulse("●", "current", "good")
+READING = Pulse("◔", "reading", "open")
+POLLING = Pulse("≈", "polling", "warn")
+STALE = Pulse("◌", "old", "alert")
+LOCKED = Pulse("⊠", "locked", "alert")
+DOUBT = Pulse("△", "incomplete", "alert")
+SETTINGS = Pulse("▲", "settings", "alert")
+UNREADABLE = Pulse("✗", "not readable", "alarm")
+VANISHED = Pulse("∅", "gone", "alarm")
 READ_ONLY = Pulse("⊠", "READ-ONLY", "warn")
-FOREIGN = Pulse("◇", "OTHER PROGRAM", "open")
-
-
-class StatusLine(OneLine):
-    """Team and identity at the left, place and pulse at the right."""
-
-    DEFAULT_CSS = "StatusLine { background: $panel; padding: 0 1; }"
-    HELP: ClassVar[str] = "Which team this is, as whom you act, and whether what you see is the present state."
-
-    def show(self, team: str, me: str, place: str, pulse: Pulse, *, read_only: bool = False, busy: str = "") -> None:
-        """Show all that is known, safe text; the end of the place gives way first when there is little room."""
-        left: Line = (("◆ ", "muted"), (team, ""), (" · ", "faint"), (me, ""))
-        right: Line = ((f"{pulse.glyph} {pulse.word}", pulse.tone),)
-        if pulse.detail:
-            right = (*right, (f" {pulse.detail}", "muted"))
-        if read_only:
-            right = ((" READ-ONLY ", "warn-chip"), ("  ", ""), *right)
-        if busy:
-            right = ((f"◌ {busy}", "open"), ("  ", ""), *right)
-        room = self.size.width - width_of(left) - width_of(right) - 4
-        if room > 12 and place:
-            shown = place if len(place) <= room else crop("…" + place[len(place) - room + 1 :], room)
-            right = ((shown, "muted"), ("  ", ""), *right)
-        self.set_line(left, (("  ", ""), *right))
-
-
-# The modes with their keys and what waits in each.
+FOREIGN = Pulse("◇", "other program", "open")
 
 
 class Tab(Struct, frozen=True):
-    """One mode; `count` is short text such as `5` or `6/9`, `tone` its urgency."""
+    """One place; `count` is short text such as `5` or `6/9`, `tone` its urgency."""
 
     id: str
     key: str
     label: str
-    short: str
     count: str = ""
     tone: str = "muted"
 
 
-_WIDTHS = 5
-"""Ways to write the tabs: with more space, whole, with short words, close to each other, and only the active one."""
+class HeadFacts(Struct, frozen=True):
+    """The right end of the head; all texts are safe.
+
+    Attributes:
+        team, me: The team, and who acts; empty where that is told elsewhere.
+        position: Which of the things to read this is; empty in a list.
+        busy: What is being written; empty for nothing.
+    """
+
+    team: str = ""
+    me: str = ""
+    pulse: Pulse = LIVE
+    read_only: bool = False
+    position: str = ""
+    busy: str = ""
 
 
-class TabBar(OneLine):
-    """All modes in one line; labels shorten when it is narrow."""
+class Head(OneLine):
+    """The places at the left; team, identity and how current the screen is at the right."""
 
-    DEFAULT_CSS = "TabBar { background: $surface; padding: 0 1; }"
-    HELP: ClassVar[str] = "The modes. Press a number, or click one."
+    DEFAULT_CSS = "Head { background: $panel; padding: 0 1 0 0; }"
+    HELP: ClassVar[str] = (
+        "The places: press a number, or click one. At the right the team, who you are, and whether this is current."
+    )
     _tabs: tuple[Tab, ...] = ()
     _active = ""
+    _facts = HeadFacts()
 
-    def show(self, tabs: tuple[Tab, ...], active: str) -> None:
-        """Show `tabs` with the one named `active` set apart."""
-        self._tabs, self._active = tabs, active
-        self.fill()
+    def show(self, tabs: tuple[Tab, ...], active: str, facts: HeadFacts) -> None:
+        """Show `tabs` with the one named `active` set apart, and the facts."""
+        if (tabs, active, facts) != (self._tabs, self._active, self._facts):
+            self._tabs, self._active, self._facts = tabs, active, facts
+            self.fill()
 
     def fill(self) -> None:
-        """The longest words that fit."""
-        for step in range(_WIDTHS):
-            pieces = [(tab.id, _tab_piece(tab, step, tab.id == self._active)) for tab in self._tabs]
-            if width_of(_joined(pieces)) <= self.size.width:
+        """Leave out what has no room: names of the other tabs, the last first, then the team, then who acts."""
+        for left, right in self._layouts():
+            if width_of(_joined(left)) + width_of(right) <= self.size.width:
                 break
-        self.set_pieces(pieces)
+        self.set_pieces(left, (("", right),))
+
+    def _layouts(self) -> Iterator[tuple[list[tuple[str, Line]], Line]]:
+        facts = self._facts
+        end = _end_of_head(facts)
+        whole = (*_named(facts.team, facts.me), *end)
+        for named in range(len(self._tabs), -1, -1):
+            yield self._pieces(named), whole
+        yield self._pieces(0), (*_named("", facts.me), *end)
+        yield self._pieces(0), end
+
+    def _pieces(self, named: int) -> list[tuple[str, Line]]:
+        """Return the tabs, the first `named` of them and the active one with their names."""
+        pieces: list[tuple[str, Line]] = []
+        for number, tab in enumerate(self._tabs):
+            is_active = tab.id == self._active
+            pieces.append((tab.id, _tab_piece(tab, has_name=is_active or number < named, is_active=is_active)))
+        return pieces
 
 
-def _tab_piece(tab: Tab, step: int, active: bool) -> Line:
-    label = tab.label if step < 2 else tab.short if step < 4 or active else ""
-    chip = "chip" if active else ""
-    key = f"{tab.key} " if step == 3 else f" {tab.key} "
-    words: Line = ((key, chip or "key"), (f"{label} " if label else "", chip))
-    count: Line = ((tab.count + " ", chip or tab.tone),) if tab.count else ()
-    return (*words, *count, (" " * (step == 0), ""))
+def _tab_piece(tab: Tab, *, has_name: bool, is_active: bool) -> Line:
+    chip = "chip" if is_active else ""
+    key: Line = ((f" {tab.key}", chip or "key"),)
+    if has_name:
+        key = (*key, (f" {tab.label}", chip))
+    apart = " " if has_name else "·"
+    count: Line = ((apart, chip or "muted"), (tab.count, chip or tab.tone)) if tab.count else ()
+    return (*key, *count, (" ", chip))
+
+
+def _named(team: str, me: str) -> Line:
+    names: Line = ((team, ""),) if team else ()
+    if team and me:
+        names = (*names, (" · ", "faint"))
+    if me:
+        names = (*names, (me, ""))
+    return (("  ", ""), *names) if names else ()
+
+
+def _end_of_head(facts: HeadFacts) -> Line:
+    """Return what never gives way: what is written, the position, READ-ONLY and the mark of how current it is."""
+    pulse = facts.pulse
+    end: Line = ()
+    if facts.busy:
+        end = (("  ", ""), (f"◌ {facts.busy}", "open"))
+    if facts.position:
+        end = (*end, ("  ", ""), (facts.position, "muted"))
+    if facts.read_only:
+        end = (*end, ("  ", ""), ("READ-ONLY", "warn-chip"))
+    word = "" if pulse is LIVE else f" {pulse.word}"
+    end = (*end, ("  ", ""), (f"{pulse.glyph}{word}", pulse.tone))
+    return (*end, (f", {pulse.detail}", "muted")) if pulse.detail else end
 
 
 # The keys that do something here, in one line.

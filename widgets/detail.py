@@ -12,12 +12,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.protocol.verdicts import Seen
 from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, Place, laid_out
+from team_console.widgets.edge import Edged
 from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
 from team_console.widgets.scrolled import NotShown, room_of
-from team_console.widgets.text import Line, cell_len, crop, fit, marked_hits, text_of
+from team_console.widgets.text import Line, cell_len, fit, marked_hits, text_of
 from team_console.widgets.tones import Inked
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.events import Resize
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -97,7 +97,7 @@ class Spot(NamedTuple):
     number: int
 
 
-class Detail(Inked, ScrollView, can_focus=True):
+class Detail(Edged, Inked, ScrollView, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ.
 
     Attributes:
@@ -167,7 +167,6 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._pointed = 0
         self._laid_width = 0
         self._hits: tuple[str, ...] = ()
-        self._written: tuple[str, ...] = ()
 
     @property
     def drawn(self) -> str:
@@ -478,19 +477,14 @@ class Detail(Inked, ScrollView, can_focus=True):
         """Write what is read and where one is in it above the text; once the title is out of sight, that as well."""
         document = self.document
         if document is None:
-            title, banner, position = " ", "", ""
-        else:
-            is_above = self.scroll_offset.y > 0
-            title, position = " · ".join(filter(None, (document.title, document.headline * is_above))), self.position
-            banner = document.banner * is_above
-        width = max(0, self.outer_size.width - 3 - 2 * bool(self.styles.border_left[0]))
-        if cell_len(position) > width // 2:
+            self.set_title(())
+            return
+        is_above = self.scroll_offset.y > 0
+        title = " · ".join(filter(None, (document.title, document.headline * is_above)))
+        banner, position = document.banner * is_above, self.position
+        if cell_len(position) > self.outer_size.width // 2:
             position = position.partition(" · ")[0]
-        left = crop(banner or title, max(0, width - cell_len(position) - 2 * bool(position)))
-        space = " " * (width - cell_len(left) - cell_len(position)) if position else ""
-        if (written := (left, space, position, banner)) != self._written:
-            self._written = written
-            self.border_title = Content.assemble((left, "$text-warning" if banner else ""), space, position)
+        self.set_title(((banner or title, "warn" if banner else ""),), ((position, ""),) if position else ())
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Other lines stand on the screen."""

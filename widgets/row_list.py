@@ -13,6 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 from msgspec import Struct
 from team_console.store.model.safe import safe_line
 from team_console.widgets.document import CANNOT_BE_SHOWN
+from team_console.widgets.edge import Edged
 from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
 from team_console.widgets.later import WidgetMessage
 from team_console.widgets.scrolled import NotShown, room_of
@@ -71,7 +72,7 @@ Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
 """A pure function from a row to its lines; each is padded or cut to the width."""
 
 
-class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
+class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
     """Rows in, `Moved` and `Opened` out.
 
     Selection and marks belong to keys, so rows may come, go and change order under them.
@@ -127,6 +128,9 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     class Marked(WidgetMessage[ScrollView]):
         """Marks changed."""
 
+    class Topped(WidgetMessage[ScrollView]):
+        """Rows of another group are at the top."""
+
     def __init__(
         self,
         key: Callable[[RowT], str],
@@ -137,6 +141,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         matter: Callable[[RowT], object] = lambda row: row,
         markable: bool = True,
         group: Callable[[RowT], str] = lambda row: "",
+        has_group_in_title: bool = False,
         heading: Callable[[tuple[RowT, ...], Drawing], Line] = lambda below, drawing: (),
         is_new: Callable[[RowT], bool] = lambda row: False,
         clock: Callable[[], float] = monotonic,
@@ -152,6 +157,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             matter: What of a row a human decides on; a change of it under the cursor is a disturbance.
             markable: Whether space marks rows.
             group: What the rows below one heading have in common; empty for rows without a heading.
+            has_group_in_title: Whether the title names the group at the top, so that the first needs no heading.
             heading: How the heading looks, from the rows below it.
             is_new: Whether the human has not seen a row yet.
             clock: Seconds that only go forward.
@@ -159,6 +165,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         super().__init__(id=id)
         self.key_of, self._draw, self._matter, self._is_new = key, draw, matter, is_new
         self._group, self._heading_of, self._markable = group, heading, markable
+        self._has_group_in_title, self._told_group = has_group_in_title, ""
         self._row_lines, self._roomy = lines, roomy
         self._clock, self._now, self._hidden, self._is_roomy = clock, datetime.now(UTC), frozenset[str](), True
         self.rows: tuple[RowT, ...] = ()
@@ -239,6 +246,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             self._arrange()
         self._empty, self._now = empty, now
         self._resize_virtual()
+        self._tell_group()
         if not at_top and had is not None:
             self._scroll_rows(self._top(self._cursor) - line)
         self._show_cursor()
@@ -378,6 +386,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._fit_lines()
         self._resize_virtual()
         self._show_cursor()
+        self.draw_title()
 
     def _fit_lines(self) -> None:
         room = room_of(self)
@@ -442,9 +451,35 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._starts = []
         last = ""
         for index, group in enumerate(map(self._group, self.rows)):
-            if group and group != last:
+            if group and group != last and (index or not self._has_group_in_title):
                 self._starts.append(index)
             last = group
+
+    @property
+    def rows_at_top(self) -> tuple[RowT, ...]:
+        """The rows of the group that is at the top of the screen."""
+        if not self.rows:
+            return ()
+        group = self._group(self.rows[self._index_at_top])
+        return tuple(row for row in self.rows if self._group(row) == group)
+
+    @property
+    def _index_at_top(self) -> int:
+        return min(self._at(self.scroll_offset.y)[0], len(self.rows) - 1)
+
+    def _tell_group(self) -> None:
+        """Tell that rows of another group are at the top now."""
+        if not self._has_group_in_title or not self.rows:
+            return
+        group = self._group(self.rows[self._index_at_top])
+        if group != self._told_group:
+            self._told_group = group
+            self.post_message(self.Topped(self))
+
+    def watch_scroll_y(self, old: float, new: float) -> None:
+        """Other rows are at the top."""
+        super().watch_scroll_y(old, new)
+        self._tell_group()
 
     def _top(self, index: int) -> int:
         """Return the first line of a row, its heading excluded."""

@@ -1,4 +1,4 @@
-"""The one screen: status, tabs, banner, the list of the present place and its keys."""
+"""The one screen: its head, banner, the list of the present place and its keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from team_console.console.tui.decisions import PendingDecision, PendingDecisions
 from team_console.console.tui.drafts import Drafts, ScreenPlace
 from team_console.console.tui.editor import edit_text
 from team_console.console.tui.modes.pane import AttachmentCache, EvidenceWanted, Pane
-from team_console.console.tui.team import cells_of
 from team_console.console.tui.words import (
     DRAFT,
     ScreenState,
@@ -26,6 +25,7 @@ from team_console.console.tui.words import (
     digest_title,
     no_writing,
     notice_of,
+    places_with_something,
     pulse_of,
     shows_the_same,
     tabs_of,
@@ -35,11 +35,10 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.caller import Caller
 from team_console.store.views.digest import Digest, digest_of_team
 from team_console.store.views.rows import RequestRow
-from team_console.widgets.bars import Banner, Card, FewLines, KeyBar, KeyHint, StatusLine, TabBar, UndoBar
+from team_console.widgets.bars import Banner, Card, FewLines, Head, HeadFacts, KeyBar, KeyHint, UndoBar
 from team_console.widgets.detail import Detail
 from team_console.widgets.form import Behind
 from team_console.widgets.frames import Frames, frames_of
-from team_console.widgets.team import TeamStrip
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -164,6 +163,7 @@ class MainScreen(Screen[None]):
         self.pending_decisions = PendingDecisions(self)
         self.mode = self._place.mode
         self._panes: dict[Mode, Pane[Any]] = {}
+        self._places: frozenset[Mode] = frozenset()
         self._shown: dict[Mode, ScreenState] = {}
         self.last_said: deque[tuple[datetime, str, str]] = deque(maxlen=10)
         self._form: Form[Any] | None = None
@@ -220,9 +220,7 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Yield the frame and the first list; the others are made when they are gone to."""
         self.add_class(*size_classes(self.app.size))
-        yield StatusLine(id="status")
-        yield TabBar(id="tabs")
-        yield TeamStrip(id="strip")
+        yield Head(id="head")
         yield Banner(id="banner")
         yield Card(id="since")
         with Container(id="body"):
@@ -359,19 +357,21 @@ class MainScreen(Screen[None]):
 
     def _show_frame(self) -> None:
         """Show all around the list but the keys."""
-        situation, now, part = self.situation, self.now, self.query_one
-        snapshot = situation.snapshot
-        part(StatusLine).show(
-            safe_line(snapshot.config.name if snapshot else "team-console", 40),
-            safe_line(self.caller.actor, 40),
-            self._place_read or safe_line(self.caller.team.location, 300),
+        situation, now = self.situation, self.now
+        view = situation.view if situation.is_read else None
+        me = safe_line(self.caller.actor, 40)
+        self._places |= places_with_something(view) | {self.mode.place}
+        facts = HeadFacts(
+            safe_line(situation.snapshot.config.name if situation.snapshot else "team-console", 40),
+            "" if self.read_only else me,
             pulse_of(situation, now),
-            read_only=self.cannot_write,
-            busy=self.busy,
+            self.cannot_write,
+            self._place_read,
+            self.busy,
         )
-        part(TabBar).show(tabs_of(situation.view if situation.is_read else None, self.mode), str(self.mode.place))
-        part("#banner", Banner).show(notice_of(situation, now))
-        part(TeamStrip).show(cells_of(situation.view))
+        tabs = tabs_of(view, self._places, watched=me if self.read_only else "")
+        self.query_one(Head).show(tabs, str(self.mode.place), facts)
+        self.query_one("#banner", Banner).show(notice_of(situation, now))
 
     @property
     def _place_read(self) -> str:
@@ -453,7 +453,7 @@ class MainScreen(Screen[None]):
             self.toast(said)
 
     def set_busy(self, words: str) -> None:
-        """Say in the status line what is going on; empty for nothing."""
+        """Say in the head what is going on; empty for nothing."""
         self.busy = words
         self._show_frame()
 
@@ -684,11 +684,7 @@ class MainScreen(Screen[None]):
         if action is not None:
             self.action_perform(action.id)
 
-    @on(FewLines.Clicked, "#strip")
-    def _agent_chosen(self, event: FewLines.Clicked) -> None:
-        self.go_to_agent(event.name)
-
-    @on(FewLines.Clicked, "#tabs")
+    @on(FewLines.Clicked, "#head")
     def _chosen(self, event: FewLines.Clicked) -> None:
         self.go(Mode(event.name))
 

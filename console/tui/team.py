@@ -1,4 +1,4 @@
-"""What the strip of the team shows: each agent's state from the view."""
+"""Tells what each agent does, from the view."""
 
 from __future__ import annotations
 
@@ -6,27 +6,15 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 from team_console.store.model.message import Message
-from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import AgentState, RosterRow, StoryState, View
 from team_console.widgets.signs import AGENTS, FAILING, Sign
-from team_console.widgets.team import AgentCell
-
-_URGENT = (FAILING, AGENTS[AgentState.WAITING], AGENTS[AgentState.STOPPING])
-
-
-def cells_of(view: View | None) -> tuple[AgentCell, ...]:
-    """Return one cell per agent, the human left out; in the order of the roster, so that cells keep their places."""
-    if view is None:
-        return ()
-    signs = signs_of(view)
-    return tuple(_cell(row, signs[row.name]) for row in view.roster if row.name not in (view.me, USER))
 
 
 def signs_of(view: View | None) -> Mapping[str, Sign]:
-    """Return name -> what each agent does, as the strip says it; of who looks at the screen only that it is them."""
+    """Return name -> what each agent does, in a sign; of who looks at the screen only that it is them."""
     if view is None:
         return {}
     failing, asking = failing_agents(view), {item.who for item in view.attention if item.answerable}
@@ -49,16 +37,6 @@ def failing_agents(view: View) -> frozenset[str]:
     stories = (story for batch in view.batches for story in batch.stories)
     unreached = frozenset(row.recipient for row in view.failed)
     return unreached.union(story.agent for story in stories if story.state is StoryState.FAILED)
-
-
-def _cell(row: RosterRow, sign: Sign) -> AgentCell:
-    return AgentCell(
-        name=safe_line(row.name, 64),
-        key=row.name,
-        sign=sign,
-        urgent=sign in _URGENT,
-        is_gone=row.state is AgentState.STOPPED,
-    )
 
 
 def _sign(row: RosterRow, is_failing: bool, is_asking: bool) -> Sign:

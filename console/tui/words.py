@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -30,9 +30,7 @@ from team_console.widgets.bars import Notice, Pulse, Tab
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
 from team_console.widgets.form import Stopped
 from team_console.widgets.signs import REQUESTS
-from team_console.widgets.text import Line, cell_len, clock_time, pad, span
-from textual.content import Content
-from textual.widget import Widget
+from team_console.widgets.text import Line, clock_time, pad, span
 
 GONE = "✗ it is gone from the queue"
 NO_LONGER = "✓ it no longer waits here"
@@ -121,7 +119,7 @@ class ScreenState(Struct, frozen=True):
     root: str = ""
 
     def short(self, text: str) -> str:
-        """`text` with paths inside the team's folder written from there on; the folder stands in the status line."""
+        """`text` with paths inside the team's folder written from there on; the folder is named in Health."""
         return text.replace(self.root + "/", "") if self.root else text
 
     @property
@@ -187,7 +185,7 @@ _OLD = frozenset({State.UNREADABLE, State.VANISHED, State.STALE})
 
 
 def pulse_of(situation: ScreenState, now: datetime) -> Pulse:
-    """Return the word at the right end of the status line."""
+    """Return the mark at the right end of the head."""
     truth = truth_of(situation, now)
     pulse = _PULSES.get(truth.state, pulses.LIVE)
     return _aged(pulse, situation, now) if truth.state in _OLD else pulse
@@ -329,11 +327,11 @@ def _meanwhile(situation: ScreenState, now: datetime, first: str) -> str:
 def _aged(pulse: Pulse, situation: ScreenState, now: datetime) -> Pulse:
     if situation.good_at is None:
         return pulse
-    old = span((now - situation.good_at).total_seconds())
-    return Pulse(pulse.glyph, pulse.word, pulse.tone, f"shown is {old} old")
+    old = f"{span((now - situation.good_at).total_seconds())} old"
+    return replace(pulse, word=old) if pulse is pulses.STALE else replace(pulse, detail=old)
 
 
-# Words on the frame of a pane: the row above a list or a detail, a decision not yet written, what cannot be shown.
+# Words on the frame of a pane: a decision not yet written, what cannot be shown.
 
 BROKEN: tuple[Line, ...] = (((CANNOT_BE_SHOWN, "alarm"),), (), (("It is a defect of the console.", "muted"),))
 BROKEN_DOCUMENT = Document(key="broken", title="", blocks=(Lines(BROKEN),))
@@ -359,72 +357,55 @@ def with_banner(document: Document, outcome: str) -> Document:
     return replace(document, banner=" · ".join(filter(None, (outcome, document.banner))))
 
 
-def set_title(widget: Widget, title: str, subtitle: str = "", quiet: str = "") -> None:
-    """Write into the row above `widget`, plain text only; nothing is repainted when it stands there already.
+# What the tab of each place says: its key, its name, and how much there is to do.
+
+
+def places_with_something(view: View | None) -> frozenset[Mode]:
+    """Return the places that have something to show; the first three always have."""
+    found = set(PLACES[:3])
+    if view is not None:
+        if troubles_of(view):
+            found.add(Mode.HEALTH)
+        if view.batches or view.lifecycles:
+            found.add(Mode.SPRINT)
+        # Only what a router delivers: messages to the human are on no way.
+        routed = (Status.FAILED, Status.RETRY, Status.EXPIRED, Status.DELIVERED)
+        if any(view.counts.get(status) for status in routed):
+            found.add(Mode.DELIVERIES)
+    return frozenset(found)
+
+
+def tabs_of(view: View | None, places: Collection[Mode], *, watched: str = "") -> tuple[Tab, ...]:
+    """Return the tabs of these places. Without a view they carry no counts, because none are known.
 
     Args:
-        quiet: An arrow and where it leads; the arrow alone where the words have no room.
+        watched: Whose place this is when somebody else looks on, safe text.
     """
-    room = widget.outer_size.width - 3 - 3 * bool(subtitle)
-    if cell_len(f"{title}   {subtitle}   {quiet}") > room:
-        quiet = quiet[:1]
-    parts = title.split(" · ")
-    while cell_len(f"{title}   {subtitle}   {quiet}") > room and len(parts) > 2:
-        parts.pop()  # a part without room goes whole, the last one first
-        title = " · ".join((*parts, "…"))
-    if getattr(widget, "_written", None) == (title, subtitle, quiet):
-        return
-    widget._written = (title, subtitle, quiet)  # type: ignore[attr-defined]
-    rest = [("   " + words, tone) for words, tone in ((subtitle, "$text-warning"), (quiet, "$text-muted")) if words]
-    widget.border_title = Content.assemble(title, *rest) if title or rest else " "
+    return tuple(_tab(mode, view, watched) for mode in PLACES if mode in places)
 
 
-# What each mode's tab says: its key, its name, and how much waits there.
-
-_SHORT = {Mode.NEEDS: "Needs", Mode.HISTORY: "Hist", Mode.SPRINT: "Spr", Mode.DELIVERIES: "Del"}
-
-
-def tabs_of(view: View | None, present: Mode) -> tuple[Tab, ...]:
-    """Return the places; sprint and deliveries only where there is something to them, and while one is there.
-
-    Without a view tabs carry no counts, because none are known.
-    """
-    shown = (mode for mode in PLACES if mode is present.place or mode in PLACES[:4] or _has_something(mode, view))
-    return tuple(_tab(mode, view) for mode in shown)
-
-
-def _has_something(mode: Mode, view: View | None) -> bool:
-    """Return whether there is sprint traffic, or a router that delivers: letters to the human are on no way."""
-    if view is None:
-        return False
-    if mode is Mode.SPRINT:
-        return bool(view.batches or view.lifecycles)
-    return any(view.counts.get(status) for status in (Status.FAILED, Status.RETRY, Status.EXPIRED, Status.DELIVERED))
-
-
-def _tab(mode: Mode, view: View | None) -> Tab:
+def _tab(mode: Mode, view: View | None, watched: str) -> Tab:
     count, tone = _count(mode, view) if view is not None else ("", "muted")
-    return Tab(str(mode), mode.key, mode.label, _SHORT.get(mode, mode.label), count, tone)
+    label = f"Needs {watched}" if watched and mode is Mode.NEEDS else mode.label
+    return Tab(str(mode), mode.key, label, count, tone)
 
 
 def _count(mode: Mode, view: View) -> tuple[str, str]:
+    """Return how much there is to do in a place, and how urgent that is; mail that others have not read is no work."""
     match mode:
         case Mode.NEEDS:
             return _number(to_do(view.attention)), "warn"
-        case Mode.AGENTS:
-            return _number(sum(row.unread for row in view.roster)), "muted"
         case Mode.DELIVERIES:
-            failed = len(view.failed)
-            return (f"{failed:,}!", "bad") if failed else ("", "muted")
+            return _number(len(view.failed)), "bad"
         case Mode.SPRINT:
             latest = view.batches[-1].session_id if view.batches else ""
             stories = [story for batch in view.batches if batch.session_id == latest for story in batch.stories]
             done = sum(story.state is StoryState.DONE for story in stories)
-            return (f"{done:,}/{len(stories):,}", "muted") if stories else ("", "muted")
+            return (f"{done:,}/{len(stories):,}", "muted") if done < len(stories) else ("", "muted")
         case Mode.HEALTH:
             troubles = troubles_of(view)
             errors = sum(problem.severity == "error" for problem in troubles)
-            return (f"{errors:,}!", "bad") if errors else (_number(len(troubles)), "warn")
+            return (_number(errors), "bad") if errors else (_number(len(troubles)), "warn")
         case _:
             return "", "muted"
 

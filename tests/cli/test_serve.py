@@ -120,14 +120,14 @@ def test_a_page_that_sends_odd_frames_is_closed_and_leaves_no_word(team: Command
 
 
 def test_a_page_shows_the_team_read_only(url: str) -> None:
-    asyncio.run(screen_of(url, "sprint-42", "READ-ONLY", "Needs you"))
+    asyncio.run(screen_of(url, "sprint-42", "READ-ONLY", "Needs "))
 
 
 def test_with_write_the_console_can_write(team: CommandLine) -> None:
     with team.running("--json", "serve", "--port", "0", "--write") as process:
         found = json.loads(next_line(process.stdout))
         assert found["write"] is True
-        assert "READ-ONLY" not in asyncio.run(screen_of(found["url"], "sprint-42", "LIVE"))
+        assert "READ-ONLY" not in asyncio.run(screen_of(found["url"], "sprint-42", "●"))
 
 
 @pytest.mark.parametrize("words", [("--write", "--read-only"), ("--port", "99999"), ("--port", "-1")])

@@ -35,7 +35,7 @@ async def test_of_many_each_is_drawn_whole_and_the_word_that_differs_is_marked(t
     for name in names:
         ask(team, f"git push origin {name}", description=f"Push {name} to the others", timeout=600)
     async with opened(team) as desk:
-        await desk.shows("Needs you · 45 · 45 permissions", "45 alike: Bash: git push origin …")
+        await desk.shows("Needs you 45", "45 alike: Bash: git push origin …")
         await desk.reads(*(f"│ git push origin {name}\n" for name in names))
         await desk.reads(*(f"Push {name} to the others" for name in names))
         assert desk.detail.count("timeout: 600") == 45
@@ -63,7 +63,7 @@ async def test_what_is_no_simple_command_that_differs_in_one_word_has_a_row_of_i
     for command in commands:
         ask(team, command)
     async with opened(team) as desk:
-        await desk.shows("Needs you · 3")
+        await desk.shows("Needs you 3")
         await desk.lists(3)
         assert "alike" not in desk.text
 
@@ -100,15 +100,15 @@ def numbers(desk: Desk) -> set[str]:
 async def test_a_row_that_was_withdrawn_or_answered_while_it_is_read_is_counted_nowhere(team: MemoryTeam) -> None:
     asked = [ask(team, f"make {name}") for name in "abc"] + [ask(team, "rm -r build")]
     async with opened(team) as desk:
-        await desk.shows("3 alike: Bash: make …", "Needs you · 4")
+        await desk.shows("3 alike: Bash: make …", "Needs you 4")
         assert numbers(desk) == {"4"}
         asking.withdraw(Caller(team, AUTHOR), request_id=asked[0], reason="found another way")
-        await desk.shows("Needs you · 3")
+        await desk.shows("Needs you 3")
         assert numbers(desk) == {"3"}
         await desk.press("G")
         await desk.reads("rm -r build")
         asking.withdraw(Caller(team, AUTHOR), request_id=asked[3], reason="no need")
-        await desk.shows("Needs you · 2")
+        await desk.shows("Needs you 2")
         assert numbers(desk) == {"2"}
         assert "rm -r build" in desk.text, "what is read stays there"
 

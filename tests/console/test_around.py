@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.tui.screens import PickerApp
-from team_console.widgets.bars import KeyBar, TabBar
+from team_console.widgets.bars import Head, KeyBar
 from team_console.widgets.fields import Field, Letter
 
 from tests import showcase
@@ -48,8 +48,8 @@ async def test_tabs_and_keys_can_be_clicked(team: MemoryTeam) -> None:
         await desk.form()
         await desk.press("escape")
         await desk.until(desk.can_act, "the list behind the form")
-        tabs = desk.app.main.query_one(TabBar).text
-        await desk.pilot.click(TabBar, offset=(2 + tabs.index("History"), 0))
+        tabs = desk.app.main.query_one(Head).text
+        await desk.pilot.click(Head, offset=(1 + tabs.index("History"), 0))
         await desk.until(lambda: desk.app.main.mode == "history", "the mode")
 
 
@@ -86,7 +86,7 @@ async def test_one_write_at_a_time(team: MemoryTeam) -> None:
 def test_ctrl_z_gives_the_terminal_back_and_fg_draws_again(tmp_path: Path) -> None:
     showcase.build(tmp_path)
     with console(tmp_path) as terminal:
-        terminal.wait_for("Escalation", "LIVE")
+        terminal.wait_for("Escalation", "●")
         terminal.send(b"\x1a")
         terminal.wait_until(lambda: _stopped(terminal.pid), "a stopped process")
         terminal.wait_until(
@@ -102,7 +102,7 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_draws_again(tmp_path: Path) -> No
 def test_a_console_that_was_stopped_from_outside_goes_on_with_the_terminal_it_has(tmp_path: Path) -> None:
     showcase.build(tmp_path)
     with console(tmp_path) as terminal:
-        terminal.wait_for("Escalation", "LIVE")
+        terminal.wait_for("Escalation", "●")
         for times in (2, 3):
             os.kill(terminal.pid, signal.SIGSTOP)
             terminal.wait_until(lambda: _stopped(terminal.pid), "a stopped process")
@@ -125,7 +125,7 @@ def _is_drawn(terminal: Terminal, times: int) -> bool:
 def test_ctrl_l_draws_every_cell_again(tmp_path: Path) -> None:
     showcase.build(tmp_path)
     with console(tmp_path) as terminal:
-        terminal.wait_for("Escalation", "LIVE")
+        terminal.wait_for("Escalation", "●")
         terminal.settle()
         marker = len(terminal.output)
         terminal.send(b"\x0c")

@@ -58,7 +58,7 @@ def keys(terminal: Terminal) -> list[int]:
 @pytest.mark.parametrize(("columns", "lines"), [(120, 40), *([(80, 24)] if EXHAUSTIVE else [])])
 def test_keys_and_messages_keep_to_their_bytes_and_rest_costs_none(folder: Path, columns: int, lines: int) -> None:
     with Terminal([*COMMAND, "-t", str(folder)], cwd=folder, columns=columns, lines=lines) as terminal:
-        terminal.wait_for("LIVE", "Note 3")
+        terminal.wait_for("●", "Note 3")
         written(terminal)
         terminal.send("l")
         terminal.wait_for("No requests yet")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.selection import PLACES
 from team_console.console.tui.modes.decisions import DecisionsPane
-from team_console.console.tui.words import _SHORT
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars import TabBar
+from team_console.widgets.bars import Head
 
 from tests.console.conftest import AUTHOR, hand_in_plan, in_thread, opened
 from tests.memory_team import MemoryTeam
@@ -73,21 +71,9 @@ async def test_nothing_decided_yet_is_said_only_once_it_is_known(team: MemoryTea
         assert pane._ledger is not None
 
 
-@pytest.mark.parametrize(("width", "plans"), [(60, 0), (80, 3)])
-async def test_every_mode_has_its_name_on_a_narrow_screen(team: MemoryTeam, width: int, plans: int) -> None:
-    for number in range(plans):
-        hand_in_plan(team, f"Plan number {number} of many more")
-    async with opened(team, size=(width, 24)) as desk:
-        await desk.press("3", "right")
-        tabs = desk.app.main.query_one(TabBar).text
-        assert len(tabs.rstrip()) <= width - 2
-        places = [tabs.index(f"{mode.key} {_SHORT.get(mode, mode.label)}") for mode in PLACES[:4]]
-        assert places == sorted(places)
-
-
 async def test_where_counts_leave_no_room_every_mode_keeps_its_key(team: MemoryTeam) -> None:
     hand_in_plan(team)
-    async with opened(team, size=(60, 24)) as desk:
+    async with opened(team, size=(44, 24)) as desk:
         await desk.press("3", "right")
-        tabs = desk.app.main.query_one(TabBar).text
-        assert [word for word in tabs.split() if word.isdecimal()] == ["1", "1", "2", "1", "3", "4"]
+        head = desk.app.main.query_one(Head).text
+        assert head.split() == ["1·1", "2", "3", "History", "sprint-42", "·", "ceo", "●"]

@@ -16,7 +16,7 @@ from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars import StatusLine
+from team_console.widgets.bars import Head
 from team_console.widgets.document import CANNOT_BE_SHOWN
 from textual.events import Key
 
@@ -83,8 +83,8 @@ async def test_any_other_defect_ends_the_console_and_the_log_names_the_place_but
         desk = Desk(app, pilot)
         await desk.until(lambda: app.situation.reading is not None, "a first reading")
         if place == "a widget that is drawn":
-            monkeypatch.setattr(StatusLine, "render_line", fail)
-            app.main.query_one(StatusLine).refresh()
+            monkeypatch.setattr(Head, "render_line", fail)
+            app.main.query_one(Head).refresh()
         elif place == "a key":
             monkeypatch.setattr(app.main, "action_perform", fail)
             app.post_message(Key("2", "2"))
@@ -135,8 +135,8 @@ async def test_the_reading_that_fails_unexpectedly_is_tried_again(
         with monkeypatch.context() as patched:
             patched.setattr(desk.app.reader, "read", fail)
             desk.app.look()
-            await desk.shows("◌ STALE")
-        await desk.until(lambda: "◌ STALE" not in desk.text, "a reading that went well")
+            await desk.shows("◌ old")
+        await desk.until(lambda: "◌ old" not in desk.text, "a reading that went well")
 
 
 def test_a_defect_is_logged_once_however_often_it_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ async def test_the_store_its_lock_its_watch_and_its_audit_are_shown(team: Memory
     async with opened(team, size=(160, 40)) as desk:
         await desk.press("4")
         await desk.shows("intact to line 1 · last plan by task-manager")
-        for words in ("queue", "1 message ·", "is free", "LIVE"):
+        for words in ("queue", "1 message ·", "is free", "●"):
             assert words in desk.text
 
 
@@ -120,7 +120,7 @@ async def test_what_is_wrong_with_an_unreadable_queue_stands_first(
 
     monkeypatch.setattr(MemoryTeam, "snapshot", damaged)
     async with opened(team) as desk:
-        assert "✗ UNREADABLE" in desk.text
+        assert "✗ not readable" in desk.text
         assert "The queue cannot be read" in desk.text
         await desk.press("4")
         await desk.shows("unreadable: queue.yaml:47: the frame is broken")

@@ -87,7 +87,7 @@ async def test_what_wants_words_is_left_alone_and_what_was_never_shown_stays(
         form = await many(desk)
         assert len(form.meant) == 1
         assert "2 marked rows left alone" in desk.text
-        assert "2 not shown whole stay" in " ".join(desk.text.replace("▏", "").split())
+        assert "2 not shown whole stay" in " ".join(desk.text.replace("│", "").split())
         assert "enter approve 1" in desk.text
         await desk.press("enter")
         await desk.decided(team)

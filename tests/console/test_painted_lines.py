@@ -27,7 +27,7 @@ def test_on_a_small_terminal_it_says_what_is_left_and_the_record_says_what_was_p
     requests.submit_plan(Caller(team, "dev"), content=PLAN, summary="What is to be done")
     env = {"XDG_STATE_HOME": str(tmp_path / "state")}
     with console(tmp_path, "--as", "ceo", columns=80, lines=24, env=env) as terminal:
-        terminal.wait_for("LIVE", "1. step 1", "lines 1-", " of 19")
+        terminal.wait_for("●", "1. step 1", "lines 1-", " of 19")
         terminal.settle()
         last = max(map(int, re.findall(r"(\d+)\. step", terminal.text)))
         terminal.send("a")
@@ -50,7 +50,7 @@ async def test_what_is_scrolled_to_is_added_and_what_was_not_is_named(team: Memo
     async with opened(team) as desk:
         await desk.until(lambda: "what it ran" in desk.detail and " of 19" in desk.text, "the plan and its evidence")
         await desk.asks("enter", "G", "escape", "space", "a")
-        assert f"1 not shown whole stay: {AUTHOR}" in " ".join(desk.text.replace("▏", "").split())
+        assert f"1 not shown whole stay: {AUTHOR}" in " ".join(desk.text.replace("│", "").split())
         await desk.press("enter")
         assert verdicts(team) == []
         await desk.press("escape", "escape")

@@ -92,7 +92,7 @@ def test_a_log_with_colours_and_bytes_that_are_no_letters_are_words_of_a_reason_
 ) -> None:
     with on_team(tmp_path / "team", tmp_path) as terminal:
         before = _lines(tmp_path / "team")
-        terminal.wait_for("LIVE", "Escalation")
+        terminal.wait_for("●", "Escalation")
         terminal.send("jjr")
         terminal.wait_for("Reject the plan")
         terminal.settle(1.0)  # what comes before the form was drawn is refused

@@ -125,7 +125,7 @@ async def test_ends_that_do_not_come_and_news_that_is_alike_are_one_row_each(tea
     finish(team, 4)
     clock.advance(86_400)
     async with opened(team) as desk:
-        await desk.shows("1 Needs you 3", "Needs you · 3", "TROUBLE 3", "3 agents", "NEWS 4", "4 times")
+        await desk.shows("1 Needs you 3", "TROUBLE 3", "3 agents", "NEWS 4", "4 times")
         assert len(desk.rows) == 2
         await desk.press("G", "d")
         await desk.until(lambda: len(desk.rows) == 1, "all four are done")

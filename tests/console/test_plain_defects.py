@@ -112,7 +112,7 @@ HOSTILE = """messages:
 def test_nothing_copied_ends_a_paste_or_presses_enter(tmp_path: Path) -> None:
     (tmp_path / "message-queue.yaml").write_text(HOSTILE)
     with console(tmp_path, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
-        terminal.wait_for("hello there", "LIVE")
+        terminal.wait_for("hello there", "●")
         reach(terminal, "y", "Copied the id")
         reach(terminal, "Y", "Copied the text")
         copied = strict.of_screen(bytes(terminal.output)).copied

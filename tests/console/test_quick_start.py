@@ -62,7 +62,7 @@ def test_what_comes_while_the_first_picture_is_made_is_seen(tmp_path: Path) -> N
             cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        terminal.wait_for("Came in between us", "LIVE")
+        terminal.wait_for("Came in between us", "●")
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_a_console_whose_errors_go_to_a_file_is_drawn_on_the_terminal(tmp_path: 
     write_team(tmp_path / "team", letters(30))
     words = ("sh", "-c", 'exec "$@" 2>errors', "sh", *COMMAND, "-t", "team", "--as", LEAD)
     with Terminal(list(words), cwd=tmp_path, columns=100, lines=30) as terminal:
-        terminal.wait_for("job 000", "LIVE")
+        terminal.wait_for("job 000", "●")
         terminal.send("q")
         assert terminal.wait_exit() == 0
     assert (tmp_path / "errors").read_bytes() == b""

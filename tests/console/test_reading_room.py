@@ -149,7 +149,7 @@ def test_its_text_is_read_in_an_editor_and_piped_to_a_command(tmp_path: Path) ->
     script.write_text("import sys\nprint('READS', ascii(open(sys.argv[1]).read()))\ninput()\n", encoding="utf-8")
     env = {"VISUAL": f"{sys.executable} {script}", "XDG_STATE_HOME": str(tmp_path / "state")}
     with console(tmp_path, "--as", LEAD, env=env) as terminal:
-        terminal.wait_for("LIVE", "1. one")
+        terminal.wait_for("●", "1. one")
         terminal.send("f")
         terminal.wait_for("esc back")
         terminal.send("E")

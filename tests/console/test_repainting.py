@@ -14,7 +14,7 @@ from team_console.console.tui.app import ConsoleApp
 from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars import StatusLine
+from team_console.widgets.bars import Head
 from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.events import Resize
@@ -130,7 +130,7 @@ async def behind(team: MemoryTeam, terminal: pyte.Screen, monkeypatch: pytest.Mo
 async def test_what_changes_in_a_form_while_something_changes_behind_it_is_painted(
     behind: Desk, terminal: pyte.Screen
 ) -> None:
-    form, bar = behind.app.screen, behind.app.main.query_one(StatusLine)
+    form, bar = behind.app.screen, behind.app.main.query_one(Head)
     line = form.query(Input).first()
     for number in range(3):
         line.value = f"because {number}"

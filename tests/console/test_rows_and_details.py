@@ -43,7 +43,7 @@ async def test_a_row_tells_what_there_is_to_decide_on_a_second_line_where_it_fit
 ) -> None:
     hand_in_plan(team, "Split the loader from the renderer")
     async with opened(team, size=size) as desk:
-        lines = [line.partition("▏")[0] for line in desk.text.splitlines()]
+        lines = [line.partition("│")[0] for line in desk.text.splitlines()]
         heading = next(number for number, line in enumerate(lines) if line.split() == ["WAITING", "1"])
         row = heading + 1
         assert "Split the loader" in lines[row]
@@ -129,7 +129,7 @@ async def test_the_command_of_an_empty_inbox_lets_that_agent_ask_here(team: Memo
 
 
 def _offers(desk: Desk, shown: str, name: str) -> bool:
-    text = " ".join(desk.text.replace("▏", " ").split())  # a command of several lines as one
+    text = " ".join(desk.text.replace("│", " ").split())  # a command of several lines as one
     return f"No message waits for {shown}" in text and f"join {name} --for claude" in text
 
 

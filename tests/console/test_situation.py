@@ -31,7 +31,7 @@ def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -
     return ScreenState(reading=ReadResult(1, snapshot, made, fresh), **known)  # type: ignore[arg-type]
 
 
-DAMAGE = Problem("UNREADABLE", "error", "message-queue.yaml:47", "the frame is broken", "Repair it.")
+DAMAGE = Problem("not readable", "error", "message-queue.yaml:47", "the frame is broken", "Repair it.")
 FOREIGN = Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", "somebody wrote it without the lock", "Look again.")
 ROLLED_BACK = Problem("ROLLED_BACK", "error", "message-queue.yaml", "somebody took 3 messages out", "Write again.")
 BROKEN = Problem(
@@ -57,18 +57,18 @@ SITUATIONS = {
 
 
 PULSES = {
-    "loading": "READING",
-    "live": "LIVE",
-    "empty": "LIVE",
-    "locked": "LOCKED",
-    "unreadable": "UNREADABLE",
-    "vanished": "VANISHED",
-    "stalled": "STALE",
-    "failed": "STALE",
-    "polling": "POLLING",
-    "doubted": "IN DOUBT",
-    "settings": "SETTINGS",
-    "rolled back": "IN DOUBT",
+    "loading": "reading",
+    "live": "current",
+    "empty": "current",
+    "locked": "locked",
+    "unreadable": "not readable",
+    "vanished": "gone",
+    "stalled": "a moment old",
+    "failed": "a moment old",
+    "polling": "polling",
+    "doubted": "incomplete",
+    "settings": "settings",
+    "rolled back": "incomplete",
 }
 """The word of each situation's pulse."""
 
@@ -102,13 +102,13 @@ def test_banners_say_where_who_and_since_when(name: str, text: str, hint: str) -
 
 def test_a_lock_held_for_a_moment_is_no_news() -> None:
     holder = replace(HOLDER, since=to_text(NOW), alive=True)
-    assert pulse_of(seen(replace(SNAPSHOT, holder=holder)), NOW).word == "LIVE"
+    assert pulse_of(seen(replace(SNAPSHOT, holder=holder)), NOW).word == "current"
 
 
 def test_what_nobody_looked_at_for_a_while_is_stale() -> None:
-    assert pulse_of(seen(), NOW + timedelta(seconds=40)).word == "LIVE"
+    assert pulse_of(seen(), NOW + timedelta(seconds=40)).word == "current"
     later = pulse_of(seen(), NOW + timedelta(minutes=3))
-    assert (later.word, later.detail) == ("STALE", "shown is 3 min old")
+    assert (later.word, later.detail) == ("3 min old", "")
 
 
 @pytest.mark.parametrize("mode", list(Mode))

@@ -155,7 +155,7 @@ async def test_permissions_of_one_cause_are_one_row_and_one_verdict_answers_thos
     listed = [ask(team, f"git push origin branch-{number}") for number in range(3)]
     other = ask(team, "rm -r build")
     async with opened(team, me=LEAD) as desk:
-        await desk.shows("Needs you · 4", "3 alike: Bash: git push origin …", "branch-0, branch-1", "branch-2")
+        await desk.shows("Needs you 4", "3 alike: Bash: git push origin …", "branch-0, branch-1", "branch-2")
         await desk.asks("a")
         await desk.shows("Approve 3", "branch-0", "branch-1", "branch-2")
         late = ask(team, "git push origin branch-3")

@@ -32,7 +32,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_plan_appears_and_leaving_ends_everything(temporary: Path, elsewhere: CommandLine) -> None:
     with Terminal(DEMO, cwd=elsewhere.folder) as terminal:
-        terminal.wait_for("sprint-42", "LIVE")
+        terminal.wait_for("sprint-42", "●")
         terminal.wait_for("Plan · ")
         [folder] = demo_folders(temporary)
         eventually(lambda: processes_about(folder / "team"), "the process of the agents")
@@ -47,7 +47,7 @@ def test_a_signal_ends_console_agents_and_folder(
     number: signal.Signals, temporary: Path, elsewhere: CommandLine
 ) -> None:
     with Terminal(DEMO, cwd=elsewhere.folder) as terminal:
-        terminal.wait_for("sprint-42", "LIVE")
+        terminal.wait_for("sprint-42", "●")
         [folder] = demo_folders(temporary)
         terminal.signal(number)
         terminal.wait_exit()
@@ -57,7 +57,7 @@ def test_a_signal_ends_console_agents_and_folder(
 
 def test_a_lost_terminal_ends_everything_too(temporary: Path, elsewhere: CommandLine) -> None:
     with Terminal(DEMO, cwd=elsewhere.folder) as terminal:
-        terminal.wait_for("sprint-42", "LIVE")
+        terminal.wait_for("sprint-42", "●")
         [folder] = demo_folders(temporary)
         terminal.hang_up()
     eventually(lambda: not processes_about(folder / "team"), "the end of every process")

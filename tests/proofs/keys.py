@@ -259,7 +259,7 @@ def run(seed: int, presses: int, folder: Path, *, tell: bool = False) -> Outcome
             answer(data)
 
         terminal.screen.write_process_input = look_and_answer  # type: ignore[method-assign]
-        terminal.wait_for("LIVE", "P1")
+        terminal.wait_for("●", "P1")
         while len(held.presses) < presses and not terminal._ended():
             keys, pause = _next_keys(chance)
             for key in keys:

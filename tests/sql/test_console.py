@@ -33,7 +33,7 @@ def location(own_server: Server) -> str:
 def terminal(location: str, tmp_path: Path) -> Iterator[Terminal]:
     command = [sys.executable, "-P", "-m", "team_console.console", "-t", location]
     with Terminal(command, cwd=tmp_path) as terminal:
-        terminal.wait_for("LIVE", seconds=SECONDS)
+        terminal.wait_for("●", seconds=SECONDS)
         yield terminal
         terminal.send("q")
         terminal.wait_exit(SECONDS)
@@ -52,10 +52,10 @@ def test_a_server_that_answers_no_more_is_stale_with_the_reason_and_live_again_a
     try:
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
-        terminal.wait_for("STALE", "no connection to the server: ", seconds=SECONDS)
+        terminal.wait_for(" old", "no connection to the server: ", seconds=SECONDS)
     finally:
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
-    terminal.wait_for("LIVE", seconds=SECONDS)
+    terminal.wait_for("●", seconds=SECONDS)
     _tell(location, "The first build after the pause works")
-    terminal.wait_for("The first build after the pause", "LIVE", seconds=SECONDS)
+    terminal.wait_for("The first build after the pause", "●", seconds=SECONDS)

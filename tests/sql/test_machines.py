@@ -63,7 +63,7 @@ def test_two_consoles_and_an_agent_share_a_team_and_survive_its_server(net: Netw
     near, far = net.machines
     here, there = _place(near, server), _place(far, server)
     with near.console("-t", here) as each, far.console("-t", there) as other:
-        _wait_for_word([each, other], "LIVE")
+        _wait_for_word([each, other], "●")
         request = far("-t", there, "--as", "architect", "plan", "--content", "Split the loader", "--json").json
         _wait_for_word([each, other], "Split the loader")
         assert near("-t", here, "reject", request["request_id"], "--reason", "add tests", "--as", "ceo").status == 0
@@ -73,13 +73,13 @@ def test_two_consoles_and_an_agent_share_a_team_and_survive_its_server(net: Netw
         _wait_for_word([each, other], "Test the loader")
 
         server.kill()
-        _wait_for_word([each, other], "UNREADABLE")
+        _wait_for_word([each, other], "not readable")
         refused = far("-t", there, "send", "--to", "code_developer", "--type", "spec_ready", "--id", "late", "--json")
         assert (refused.status, refused.json["error"]) == (4, "STORE_UNREADABLE")
         assert "Test the loader" in each.text, "the last good view stays"
 
         server.start()
-        _wait_for_word([each, other], "LIVE")
+        _wait_for_word([each, other], "●")
         assert far("-t", there, "send", "--to", "code_developer", "--type", "spec_ready", "--id", "late").status == 0
         again = far("-t", there, "send", "--to", "code_developer", "--type", "spec_ready", "--id", "late", "--json")
         assert again.json["repeated"] is True
@@ -93,16 +93,16 @@ def test_a_pulled_cable_is_said_on_its_own_console_only_and_nothing_is_missed(ne
     near, far = net.machines
     here, there = _place(near, server), _place(far, server)
     with near.console("-t", here) as item, far.console("-t", there) as other:
-        _wait_for_word([item, other], "LIVE")
+        _wait_for_word([item, other], "●")
         far.pull_cable()
-        words = ("UNREADABLE", "STALE")
+        words = ("not readable", " old")
         other.wait_until(lambda: any(word in other.text for word in words), "word of the cut cable", 40.0)
         sent = ("send", "--to", "ceo", "--summary", "The build is broken again now", "--content", "Look.")
         assert near("-t", here, "--as", "architect", *sent).status == 0
         item.wait_for("The build is broken", seconds=20)
-        assert "LIVE" in item.text
+        assert "●" in item.text
         far.plug_cable()
-        other.wait_for("LIVE", "The build is broken", seconds=40)
+        other.wait_for("●", "The build is broken", seconds=40)
 
 
 def test_workers_on_two_machines_lose_nothing_to_a_crash_of_the_server(

@@ -28,13 +28,13 @@ pytestmark = pytest.mark.slow
 
 NOTE = "one two three four five"
 WORDS = {
-    State.OK: ("ok", "LIVE", None),
-    State.EMPTY: ("empty", "LIVE", None),
-    State.LOCKED: ("locked", "LOCKED", "locked"),
-    State.DOUBT: ("in doubt", "IN DOUBT", "doubt"),
-    State.SETTINGS: ("settings", "SETTINGS", "settings"),
-    State.UNREADABLE: ("unreadable", "UNREADABLE", "unreadable"),
-    State.VANISHED: ("vanished", "VANISHED", "vanished"),
+    State.OK: ("ok", "●", None),
+    State.EMPTY: ("empty", "●", None),
+    State.LOCKED: ("locked", "locked", "locked"),
+    State.DOUBT: ("in doubt", "incomplete", "doubt"),
+    State.SETTINGS: ("settings", "settings", "settings"),
+    State.UNREADABLE: ("unreadable", "not readable", "unreadable"),
+    State.VANISHED: ("vanished", "gone", "vanished"),
 }
 """State -> how text `status` begins, the pulse of the screen, the kind of its banner."""
 TABLE_LOCK = "BEGIN; LOCK TABLE agent_message IN SHARE ROW EXCLUSIVE MODE"
@@ -191,7 +191,7 @@ def _vitals(state: State) -> tuple[str, ...]:
             return ("settings", "though it held the settings of the team")
         case State.UNREADABLE | State.VANISHED:
             return (f"{state}: ",)
-    return ("is free", "LIVE")
+    return ("is free", "●")
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def tour(tmp_path: Path) -> Tour:
     corpus.build(folder)
     with console(folder, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
         made = Tour(terminal)
-        terminal.wait_for("hostile · ceo", "Needs you · ")
+        terminal.wait_for("hostile · ceo", "Needs you")
         for part in (_frame, _lists, _inbox_rows, _letters, _remedies, _verdicts):
             part(made)
         leave(terminal)

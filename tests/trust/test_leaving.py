@@ -79,7 +79,7 @@ def folder(team: CommandLine) -> Path:
 
 def type_words(terminal: Terminal) -> None:
     """Begin to reject the plan."""
-    terminal.wait_for(PLAN[:20], "LIVE")
+    terminal.wait_for(PLAN[:20], "●")
     reach(terminal, "1l", "All requests ·")
     reach(terminal, "r", "enter reject")
     terminal.send(WORDS)
@@ -112,7 +112,7 @@ def is_kept(state: Path) -> bool:
 def assert_words_are_offered_again(folder: Path, state: Path) -> None:
     """The next console has what was typed."""
     with console(folder, env={"XDG_STATE_HOME": str(state)}) as again:
-        again.wait_for(PLAN[:20], "LIVE")
+        again.wait_for(PLAN[:20], "●")
         reach(again, "1l", "All requests ·")
         reach(again, "r", WORDS)
         again.send(b"\x1b[27u")
@@ -174,7 +174,7 @@ def test_words_are_kept_at_once_when_something_fails(folder: Path, tmp_path: Pat
 @pytest.mark.parametrize("key", ["\x1b[21~", "\x1b[19~"], ids=["hanging", "in the middle of an exception"])
 def test_a_console_that_hangs_ends_when_its_terminal_is_gone(folder: Path, tmp_path: Path, key: str) -> None:
     with broken(folder, tmp_path) as terminal:
-        terminal.wait_for(PLAN[:20], "LIVE")
+        terminal.wait_for(PLAN[:20], "●")
         terminal.send(key)
         terminal.wait_until((tmp_path / "hangs").exists, "the hanging")
         terminal.hang_up()
@@ -184,7 +184,7 @@ def test_a_console_that_hangs_ends_when_its_terminal_is_gone(folder: Path, tmp_p
 
 def test_a_signal_writes_what_was_decided_and_waits_for_its_grace(folder: Path) -> None:
     with console(folder, env={"TEAM_CONSOLE_GRACE": "60"}) as terminal:
-        terminal.wait_for("Needs you ·", "LIVE", PLAN[:20])
+        terminal.wait_for("Needs you", "●", PLAN[:20])
         terminal.send("a")
         terminal.wait_for("enter approve")
         terminal.send("\r")

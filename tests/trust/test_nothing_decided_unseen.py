@@ -367,7 +367,7 @@ def test_a_decision_by_a_click_is_on_record_as_one(make_team: Callable[..., Comm
     sprint_team = make_team("task-manager")
     sprint_team.ok("plan", "--as", "task-manager", "--summary", "Split the loader today", "--content", "1. Split")
     with console(sprint_team.folder, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
-        terminal.wait_for("LIVE", "1. Split")
+        terminal.wait_for("●", "1. Split")
         terminal.send("a")
         terminal.wait_for("enter approve")
         terminal.settle()
@@ -387,7 +387,7 @@ def test_on_a_terminal_that_never_answers_what_it_shows_is_decided_and_nothing_t
     sprint_team.ok("plan", "--as", "task-manager", "--summary", "Split the loader today", "--content", "1. Split")
     with console(sprint_team.folder, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
         terminal.screen.write_process_input = lambda data: None  # type: ignore[method-assign]
-        terminal.wait_for("LIVE", "1. Split")
+        terminal.wait_for("●", "1. Split")
         terminal.send("a\r")
         terminal.wait_for("1 key did nothing")
         assert [line for line in _trail(sprint_team.folder) if line["action"] == "approve"] == []

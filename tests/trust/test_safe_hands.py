@@ -150,7 +150,7 @@ def test_random_keys_while_items_change_decide_only_what_was_asked_on_the_screen
     healthy(team, at=utc_now() - timedelta(seconds=10))
     before, dice, pressed = len(decided(team.folder)), random.Random(seed), list[Press]()
     with others_at_work(team.folder, seed), console(team.folder, columns=160) as terminal:
-        terminal.wait_for("Needs you ·", "LIVE")
+        terminal.wait_for("Needs you", "●")
         keys = ["a", "a", "r", "r", "d", "j", "k", "x", "y", "z", ENTER, ENTER, ENTER, ESCAPE, "w", TAB, " ", "1", "3"]
         for number in range(4 * ACTS):
             if number >= ACTS and len(decided(team.folder)) >= before + 2:
@@ -180,7 +180,7 @@ def test_keys_sent_in_one_go_decide_nothing(team: CommandLine) -> None:
     healthy(team, at=utc_now() - timedelta(seconds=10))
     before = len(decided(team.folder))
     with console(team.folder) as terminal:
-        terminal.wait_for("Needs you ·", "LIVE", PLAN[:20])
+        terminal.wait_for("Needs you", "●", PLAN[:20])
         reach(terminal, "1l", "All requests ·")
         rest(terminal, 0.8)
         for burst in BURSTS:
@@ -198,7 +198,7 @@ def test_what_enter_hands_in_can_be_taken_back_before_it_is_written(tmp_path: Pa
     build(folder)
     before = (folder / "audit.jsonl").read_bytes()
     with console(folder, env={"TEAM_CONSOLE_GRACE": "60"}) as terminal:
-        terminal.wait_for("Needs you ·", "LIVE")
+        terminal.wait_for("Needs you", "●")
         reach(terminal, "2", "Agents ·")
         terminal.send("jj")
         for key in "sS":

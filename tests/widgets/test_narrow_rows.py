@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from team_console.console.tui.modes.agents import inbox_lines, roster_lines
 from team_console.console.tui.modes.history import history_lines
 from team_console.console.tui.modes.needs import request_lines
@@ -13,7 +14,7 @@ from team_console.console.tui.modes.sprint import sprint_lines
 from team_console.store.backends.open import open_team
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
-from team_console.widgets.bars import DOUBT, Banner, Notice, Tab, TabBar
+from team_console.widgets.bars import DOUBT, STALE, Banner, Head, HeadFacts, Notice, Tab
 from team_console.widgets.row_list import Drawing
 from team_console.widgets.rows import kind_word
 from team_console.widgets.signs import AGENTS
@@ -94,15 +95,28 @@ async def test_what_a_banner_cannot_hold_ends_in_an_ellipsis() -> None:
 
 
 @pytest.mark.anyio
-async def test_tabs_move_closer_before_they_lose_their_words() -> None:
-    labels = ("Needs", "Inbox", "Req", "Deliv", "Sprint", "Hist", "Health")
-    tabs = tuple(Tab(label, str(number), label, label, "12") for number, label in enumerate(labels, 1))
-    bar, app = TabBar(), App[None]()
-    async with app.run_test(size=(80, 5)) as pilot:
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (80, " 1 Needs mara 18  2 Agents  3 History  6·1         atlas  READ-ONLY  ◌ 12 s old"),
+        (56, " 1 Needs mara 18  2  3  6·1  READ-ONLY  ◌ 12 s old"),
+    ],
+)
+async def test_names_of_tabs_give_way_then_the_team_never_a_number_or_the_mark(width: int, shown: str) -> None:
+    tabs = (
+        Tab("needs", "1", "Needs mara", "18"),
+        Tab("agents", "2", "Agents"),
+        Tab("history", "3", "History"),
+        Tab("deliveries", "6", "Deliveries", "1"),
+    )
+    facts = HeadFacts("atlas", pulse=replace(STALE, word="12 s old"), read_only=True)
+    bar, app = Head(), App[None]()
+    async with app.run_test(size=(width, 5)) as pilot:
         await app.mount(bar)
-        bar.show(tabs, "Needs")
+        bar.show(tabs, "needs", facts)
         await pilot.pause()
-        assert all(label in bar.render_line(0).text for label in labels)
+        assert bar.text.split() == shown.split()
+        assert len(bar.text) <= width - 1
 
 
 def test_a_narrow_past_has_whole_titles(view: View) -> None:

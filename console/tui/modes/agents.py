@@ -13,7 +13,7 @@ from team_console.console.selection import Mode, Selection
 from team_console.console.tui.modes.pane import FilterLine, Pane
 from team_console.console.tui.reader import LocalFacts
 from team_console.console.tui.team import asked_title, signs_of
-from team_console.console.tui.words import ScreenState, empty_words, first_step, first_step_lines, is_sure, set_title
+from team_console.console.tui.words import ScreenState, empty_words, first_step, first_step_lines, is_sure
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import ToolCall
@@ -228,7 +228,9 @@ class AgentsPane(Pane[Message]):
         count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
         # What is to be read matters more than how many agents there are, where there is room for one of them.
         number = f" · {len(self.roster.rows)}" if not 0 < self.roster.size.width < _ROOM_FOR_BOTH else ""
-        set_title(self.roster, f"Agents{number}", count, f"{unread:,} unread" if unread and not count else "")
+        words: Line = ((f"   {count}", "warn"),) if count else ()
+        right: Line = ((f"{unread:,} unread", "muted"),) if unread and not count else ()
+        self.roster.set_title(((f"Agents{number}", ""), *words), right)
 
     def seek_agent(self, name: str) -> None:
         """Put the roster's cursor on an agent, now or once it is there."""

@@ -17,7 +17,7 @@ from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of, questions_of
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.alike import causes_of, spans_that_differ
-from team_console.store.views.needs import ItemPart, arranged, group_of, need_of, part_of, to_do
+from team_console.store.views.needs import ItemPart, arranged, group_of, need_of, part_of
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState, View
 from team_console.store.views.search import Searchable, message_found, request_found, text_found
 from team_console.widgets.details import (
@@ -44,6 +44,7 @@ class NeedsPane(Pane[ActionItem]):
 
     MODE: ClassVar[Mode] = Mode.NEEDS
     MARKABLE: ClassVar[bool] = True
+    HAS_GROUP_IN_TITLE: ClassVar[bool] = True
 
     def __init__(self, cache: AttachmentCache) -> None:
         super().__init__(cache)
@@ -90,23 +91,27 @@ class NeedsPane(Pane[ActionItem]):
 
     def heading(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
         """Return the group, how many, and the key that marks the news as read."""
-        is_news = part_of(below[0]) is ItemPart.INFORMATION
-        key: Line = (("D", "key"), (" mark all read ", "muted")) if is_news else ()
+        return spread(((f" {self._group_words(below)}", "muted"),), self._key_of_group(below), drawing.width)
+
+    def _group_words(self, below: tuple[ActionItem, ...]) -> str:
         number = sum(len(self._standing_for(row)) for row in below if not self.is_gone(row))
-        return spread(((f" {self.group_of(below[0])} {number:,}", "muted"),), key, drawing.width)
+        return f"{self.group_of(below[0])} {number:,}"
+
+    @staticmethod
+    def _key_of_group(below: tuple[ActionItem, ...]) -> Line:
+        is_news = part_of(below[0]) is ItemPart.INFORMATION
+        return (("D", "key"), (" mark all read ", "muted")) if is_news else ()
 
     def title_of(self, shown: int, total: int) -> str:
-        """Return the number of items to do by kind, as the tab counts them; of a part of them its number."""
-        if shown != total:
-            return super().title_of(shown, total)
-        kinds: Counter[str] = Counter()
-        rows = [row for row in self.rows.rows if not self.is_gone(row)]
-        for row in rows:
-            kinds[NEEDS[row.need].word.lower()] += len(self._standing_for(row)) * (part_of(row) is ItemPart.DECIDE)
-        kinds = +kinds
-        words = [counted(number, kind) for kind, number in kinds.most_common()]
-        number = to_do(item for row in rows for item in self._standing_for(row))
-        return " · ".join((self.MODE.label, *((f"{number:,}",) if number else ()), *words))
+        """Return the group at the top, which needs no heading then; of a part of all the number of rows, too."""
+        top = self.rows.rows_at_top
+        group = self._group_words(top) if top else self.MODE.label
+        return group if shown == total else f"{shown:,} of {total:,} · {group}"
+
+    def quiet_words(self) -> Line:
+        """See `Pane`; of the news also the key that marks them as read."""
+        top = self.rows.rows_at_top
+        return (*(self._key_of_group(top) if top else ()), *super().quiet_words())
 
     def is_new(self, row: ActionItem) -> bool:
         """Return whether it came since the human was here last, and was not on the screen yet."""

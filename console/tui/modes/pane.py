@@ -27,7 +27,6 @@ from team_console.console.tui.words import (
     next_sort,
     request_outcome,
     row_now,
-    set_title,
     sorted_rows,
     with_banner,
     with_pending,
@@ -71,7 +70,7 @@ _REST = 0.04
 """Seconds for which a thing waits for its evidence before it is drawn without."""
 _AROUND = 0.15
 """Seconds after which what stands beside the rows around the cursor is looked for, since one of them is next."""
-_WIDE, _HIGH = (12, 13), (9, 10)
+_WIDE, _HIGH = (12, 13), (10, 10)
 """Shares of list and detail, side by side and below each other."""
 _MOST = 8
 """Shares the divider moves at most."""
@@ -199,12 +198,12 @@ class Pane(Container, Generic[RowT]):
     DEFAULT_CSS = """
     Pane { display: none; height: 1fr; }
     Pane.-active { display: block; layout: vertical; }
-    Pane > .pane--rows { layout: vertical; height: 9fr; width: 100%; }
+    Pane > .pane--rows { layout: vertical; height: 10fr; width: 100%; }
     Pane > Detail { height: 10fr; width: 100%; }
     Pane RowList { height: 1fr; padding: 0; }
-    Pane RowList, Pane Detail { border-top: panel $panel; border-title-color: $text-muted;
-        border-title-background: $panel; }
-    Pane RowList:focus, Pane Detail:focus { border-title-color: $text-accent; border-title-style: bold; }
+    Pane RowList, Pane Detail { border-top: solid $border; border-title-color: $text-muted; }
+    Pane RowList:focus, Pane Detail:focus { border-top: double $foreground; border-title-color: $foreground;
+        border-title-style: bold; }
     Pane.-inside > .pane--rows { height: 6; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "go_on", "Go on with what is read", show=False)]
@@ -212,6 +211,8 @@ class Pane(Container, Generic[RowT]):
     MARKABLE: ClassVar[bool] = False
     KEY: ClassVar[str] = "key"
     """Attribute that names a row."""
+    HAS_GROUP_IN_TITLE: ClassVar[bool] = False
+    """Whether the title names the group of the rows at the top."""
     ROOMY: ClassVar[int] = 18
     """Height of the list from which on its rows have two lines; 0 for never."""
     draw: Draw[RowT]
@@ -419,6 +420,7 @@ class Pane(Container, Generic[RowT]):
             matter=self.matter_of,
             markable=self.MARKABLE,
             group=self.group_of,
+            has_group_in_title=self.HAS_GROUP_IN_TITLE,
             heading=self.heading,
             is_new=self.is_new,
             id=id,
@@ -487,11 +489,22 @@ class Pane(Container, Generic[RowT]):
             notes.append(f"o by {self.sort}")
         if self.query_text:
             notes.append(f"/ {self.query_text}  esc ✕")
-        known = self.situation.view is not None
+        title = self.title_of(shown, total) if self.situation.view is not None else self.MODE.label
+        words: Line = (("   " + "  ".join(notes), "warn"),) if notes else ()
+        self.rows.set_title(((title, ""), *words), self.quiet_words())
+
+    def quiet_words(self) -> Line:
+        """Return what stands at the right end of the title: where the arrow keys lead."""
         other = self.MODE.other
-        arrow = "→" if other is not None and other.place is not other else "←"
-        quiet = f"{arrow} {other.label.lower()}" if other is not None else ""
-        set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes), quiet)
+        if other is None:
+            return ()
+        label = other.label.lower()
+        return ((f"{label} →" if other.place is not other else f"← {label}", "muted"),)
+
+    @on(RowList.Topped)
+    def _topped(self, event: RowList.Topped) -> None:
+        event.stop()
+        self._show_titles()
 
     def _show_detail(self) -> None:
         self._follow_request()

@@ -62,7 +62,7 @@ class Program:
 
 
 def _shows_list(text: str) -> bool:
-    return re.search(r"job \d{6}", text) is not None and "READING" not in text
+    return re.search(r"job \d{6}", text) is not None and "◔ reading" not in text
 
 
 def console(run: Run) -> Iterator[Figure]:

@@ -1,0 +1,66 @@
+"""The row above a panel: its title, and by its edge whether the panel has the keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from team_console.widgets.text import Line, cell_len, crop, width_of
+from team_console.widgets.tones import TONES
+from textual.content import Content
+from textual.style import Style
+
+if TYPE_CHECKING:
+    from textual.widget import Widget as _Widget
+else:
+    _Widget = object  # a mixin: it stands before the real base
+
+_LEAST = 8
+"""Cells that the left part of a title keeps, whatever stands at the right."""
+
+
+class Edged(_Widget):
+    """A panel whose title row is its edge: doubled where the keys go, single elsewhere, also without colours."""
+
+    _left: Line = ()
+    _right: Line = ()
+
+    def set_title(self, left: Line, right: Line = ()) -> None:
+        """Show safe text at the two ends of the edge; the right part goes where it has no room."""
+        if (left, right) != (self._left, self._right):
+            self._left, self._right = left, right
+            self.draw_title()
+
+    def notify_style_update(self) -> None:
+        """Draw the edge as the focus and the theme want it now."""
+        super().notify_style_update()
+        self.draw_title()
+
+    def draw_title(self) -> None:
+        """Write the title, with the edge between its two parts."""
+        kind, colour = self.styles.border_top
+        edge, ink = "═" if kind == "double" else "─", Style(foreground=colour)
+        has_corner = bool(self.styles.border_left[0])  # the toolkit sets a blank behind a corner
+        before = "" if has_corner else " "
+        room = self.outer_size.width - 2 - has_corner
+        right = self._right if width_of(self._right) <= room - _LEAST else ()
+        end = width_of(right) + 2 if right else 0
+        parts: list[tuple[str, str | Style]] = []
+        left = room - end - 2
+        for text, tone in self._left:
+            shown = crop(text, max(0, left))
+            parts.append((shown, _style(tone)))
+            left -= cell_len(shown)
+        title = Content.assemble(before, *parts, " ") if parts else Content("")
+        gap = Content.styled(edge * max(0, room - end - title.cell_length), ink) if right else Content("")
+        ends = Content.assemble(" ", *((text, _style(tone)) for text, tone in right), " ") if right else Content("")
+        written = Content.assemble(title, gap, ends)
+        if self.border_title != written:
+            self.border_title = written
+
+
+def _style(tone: str) -> str:
+    """Return a tone as styles of the toolkit spell it."""
+    known = TONES.get(tone)
+    if known is None:
+        return ""
+    return f"{'bold ' * known.bold}{f'${known.front}' * bool(known.front)}".strip()
