@@ -44,7 +44,7 @@ async def test_a_row_tells_what_there_is_to_decide_on_a_second_line_where_it_fit
     hand_in_plan(team, "Split the loader from the renderer")
     async with opened(team, size=size) as desk:
         lines = [line.partition("│")[0] for line in desk.text.splitlines()]
-        heading = next(number for number, line in enumerate(lines) if line.split() == ["WAITING", "1"])
+        heading = next(number for number, line in enumerate(lines) if "═ WAITING 1 ═" in line)
         row = heading + 1
         assert "Split the loader" in lines[row]
         assert (f"PLAN · {AUTHOR} · 2 lines" in lines[row + 1]) is below

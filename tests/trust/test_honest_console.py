@@ -103,7 +103,7 @@ def shows(terminal: Terminal, found: Found) -> bool:
     pulse, banner, health = lines[0], lines[1], re.search(r"4(?: Health |·)\d", lines[0]) is not None
     has_plan = PLAN[:20] in terminal.text
     if found.condition in (Condition.UNREADABLE, Condition.VANISHED):
-        word = "gone" if found.condition is Condition.VANISHED else "not readable"
+        word = "∅ gone" if found.condition is Condition.VANISHED else "✗ not readable"
         kept = "Shown is what was read" in " ".join(terminal.text.split())
         return word in pulse and banner.count(word) == 1 and kept and has_plan
     if found.condition is Condition.EMPTY or found.is_rolled_back or found.is_damaged:
