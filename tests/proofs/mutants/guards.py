@@ -109,20 +109,21 @@ def marks() -> dict[str, list[tuple[str, int]]]:
     found: dict[str, list[tuple[str, int]]] = {}
     for folder in ("store", "console", "widgets", "tests/proofs/crash"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for name, line in _marked_lines(path.read_text(encoding="utf-8")):
+            for name, line in marked_lines(path.read_text(encoding="utf-8")):
                 found.setdefault(name, []).append((str(path.relative_to(ROOT)), line))
     return found
 
 
 def switched_off(text: str, name: str, off: Off) -> str:
     """The source of a module without this protection."""
-    (line,) = [line for mark, line in _marked_lines(text) if mark == name]
+    (line,) = [line for mark, line in marked_lines(text) if mark == name]
     tree = ast.parse(text)
     (marked,) = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and node.lineno == line]
     return ast.unparse(ast.fix_missing_locations(_put(tree, marked, off(copy.deepcopy(marked)))))
 
 
-def _marked_lines(text: str) -> Iterator[tuple[str, int]]:
+def marked_lines(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the name of each mark in a source, and the line of the statement that it is about."""
     lines = text.splitlines()
     for number, line in enumerate(lines):
         if mark := _MARK.search(line):
