@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -143,7 +143,7 @@ def _input_blocks(message: Message) -> tuple[Block, ...]:
     elif proposal.sort in (Sort.PAGE, Sort.SEARCH):
         blocks.append(Text(_exact(proposal.subject), Form.CODE))
     if proposal.rest and proposal.sort is Sort.OTHER:
-        blocks.append(Text(structure(proposal.rest, limit=None), Form.STRUCTURED))
+        blocks.append(Text(structure(proposal.rest), Form.STRUCTURED))
     elif proposal.rest:
         blocks += _further(proposal.rest)
     elif proposal.sort is Sort.OTHER:
@@ -222,14 +222,14 @@ def _option_blocks(option: Option, number: int, anchor: str, *, is_close: bool) 
         yield Text(_exact(option.preview), Form.CODE, is_close=True)
     if option.rest:
         yield Lines((((f"further input of {number}", "muted"),),), is_close=True)
-        yield Text(structure(option.rest, limit=None), Form.STRUCTURED, is_close=True)
+        yield Text(structure(option.rest), Form.STRUCTURED, is_close=True)
 
 
 def _further(rest: Fields) -> Iterator[Block]:
     """Yield what a client's tool was called with and no other block tells."""
     if rest:
         yield Heading("further input")
-        yield Text(structure(rest, limit=None), Form.STRUCTURED)
+        yield Text(structure(rest), Form.STRUCTURED)
 
 
 def answer_blocks(question: Message, answer: Message, content: str | None = None) -> Iterator[Block]:
@@ -412,7 +412,7 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
     if isinstance(blob, Mapping) and content is None:
         place, size = safe_line(blob.get("path", ""), 200), safe_line(blob.get("bytes", "?"), 20)
         words = f"Only the beginning is shown; the whole of it ({size} bytes) is in {place}."
-        blocks.append(Lines(((("✂ ", "warn"), (words, "warn")),)))
+        blocks.append(Lines(((("✂ ", "warn"), (words, "warn")),), is_cut=True))
     if not blocks and not text and title == safe_line(read.name):
         blocks.append(said("This message has no content.", "muted"))
     return tuple(blocks)
@@ -494,7 +494,12 @@ def _turn(turn: Turn, topic: str, now: datetime) -> Iterator[Block]:
     if title != topic or not told:
         yield said(title, "strong")
     yield from told
-    yield Lines(tuple(tuple(_delivery(delivery, now)) for delivery in turn.deliveries), indent=2)
+    yield delivery_lines(turn.deliveries, now)
+
+
+def delivery_lines(deliveries: Iterable[Delivery], now: datetime) -> Lines:
+    """Return a line for each copy of a message: where it is, and what was tried."""
+    return Lines(tuple(tuple(_delivery(delivery, now)) for delivery in deliveries), indent=2)
 
 
 def _delivery(delivery: Delivery, now: datetime) -> Iterator[Part]:

@@ -292,6 +292,7 @@ class Lines(Struct, frozen=True):
     Attributes:
         anchor: A name by which its first line is found; empty for none.
         is_close: Whether no line is left free above it.
+        is_cut: Whether it says that more is there than can be shown.
     """
 
     lines: tuple[Line, ...]
@@ -300,6 +301,7 @@ class Lines(Struct, frozen=True):
     beside: bool = False
     anchor: str = ""
     is_close: bool = False
+    is_cut: bool = False
 
 
 class Fact(Struct, frozen=True):
@@ -408,27 +410,44 @@ class LaidLine(NamedTuple):
 
 
 def laid_out(
-    document: Document, width: int, *, raw: bool = False, full: bool = False, headings_first: bool = False
+    document: Document,
+    width: int,
+    *,
+    raw: bool = False,
+    full: bool = False,
+    whole: bool = False,
+    headings_first: bool = False,
 ) -> Iterator[LaidLine]:
-    """Yield the lines of a document, those of its own before those of its parts."""
-    for laid in _own_lines(document, width, raw=raw, full=full, headings_first=headings_first):
+    """Yield the lines of a document, those of its own before those of its parts.
+
+    Args:
+        raw: Show texts as they were written.
+        full: Show the facts that are shown on demand, too.
+        whole: Cut no text, however long it is.
+        headings_first: Say above the text which headings it has.
+    """
+    for laid in _own_lines(document, width, raw=raw, full=full, whole=whole, headings_first=headings_first):
         yield laid._replace(of=document.token)
     for number, part in enumerate(document.parts):
         if number or document.blocks:
             yield LaidLine(Place.HEAD, ())
         shown = Document(key=document.key, title="", blocks=part.blocks, token=part.token)
-        for laid in _own_lines(shown, width, raw=raw, full=full, headings_first=False):
+        for laid in _own_lines(shown, width, raw=raw, full=full, whole=whole, headings_first=False):
             yield laid._replace(of=part.token)
 
 
-def _own_lines(document: Document, width: int, *, raw: bool, full: bool, headings_first: bool) -> Iterator[LaidLine]:
+def _own_lines(
+    document: Document, width: int, *, raw: bool, full: bool, whole: bool, headings_first: bool
+) -> Iterator[LaidLine]:
     head, labels = _head(document, width), _label_width(document, full)
     headings = [block.text for block in document.blocks if isinstance(block, Heading)] if headings_first else []
     if len(headings) > 1:
         head += wrap((("] ", "key"), (" · ".join(headings), "muted")), width, rest=(("  ", ""),))
     previous: Block | None = None
     if full and document.more:
-        head.extend(line for fact in document.more for group in _groups(fact, width, labels, raw) for line in group)
+        head.extend(
+            line for fact in document.more for group in _groups(fact, width, labels, raw, whole) for line in group
+        )
     if head and (document.blocks or document.parts):
         head.append(())
     yield from (LaidLine(Place.HEAD, line) for line in head)
@@ -442,9 +461,10 @@ def _own_lines(document: Document, width: int, *, raw: bool, full: bool, heading
         if is_asked and (gone := list(_remarks(document, 0, width))):
             yield from (*gone, LaidLine(Place.HEAD, ()))
         anchor = block.anchor if isinstance(block, Lines) else ""
-        for number, group in enumerate(_groups(block, width, labels, raw), start=1):
+        is_cut = isinstance(block, Lines) and block.is_cut
+        for number, group in enumerate(_groups(block, width, labels, raw, whole), start=1):
             for line in group:
-                yield LaidLine(place, line, number * is_asked, is_cut=line[:1] == _CUT, anchor=anchor)
+                yield LaidLine(place, line, number * is_asked, is_cut=is_cut or line[:1] == _CUT, anchor=anchor)
                 anchor = ""
             if is_asked and document.remarks:
                 yield from _remarks(document, number, width)
@@ -475,7 +495,7 @@ def _head(document: Document, width: int) -> list[Line]:
     return lines + wrap(tuple(parts), width) if parts else lines
 
 
-def _groups(block: Block, width: int, labels: int, raw: bool) -> Iterable[Group]:
+def _groups(block: Block, width: int, labels: int, raw: bool, whole: bool) -> Iterable[Group]:
     """Yield the screen lines of each line of a block."""
     match block:
         case Fact(label, line):
@@ -490,7 +510,7 @@ def _groups(block: Block, width: int, labels: int, raw: bool) -> Iterable[Group]
         case Text(text, form, marked=(start, end)):
             if start < end:
                 return (_marked_code(text, start, end, width),)
-            return _lines_of(text, Form.SOURCE if raw and form not in _EXACT else form, width)
+            return _lines_of(text, Form.SOURCE if raw and form not in _EXACT else form, width, whole)
 
 
 _CUT: Line = (("✂ ", "warn"),)
@@ -498,9 +518,10 @@ _CUT: Line = (("✂ ", "warn"),)
 
 
 @lru_cache(maxsize=8)
-def _lines_of(text: str, form: Form, width: int) -> Sequence[Group]:
+def _lines_of(text: str, form: Form, width: int, whole: bool) -> Sequence[Group]:
     """Return the lines of a text, remembered: a fact beside it that changes each minute must not lay it out anew."""
     most = SHOWN_CHARACTERS if form in (Form.PROSE, Form.SOURCE) else _SHOWN_EXACTLY
+    most = len(text) if whole else most
     lines = list(_READERS[form](text[:most].rstrip("\n"), width))
     if len(text) > most:
         lines.append(((), (*_CUT, (f"{len(text) - most:,} more characters are not shown here", "warn"))))

@@ -69,8 +69,10 @@ def request_document(
     more = [
         fact("asked", ago(row.asked_at, now)),
         fact("state", *REQUESTS[row.state].part),
-        fact("id", safe_line(row.request_id, 200)),
+        fact("id", safe_line(row.question.message_id, 120)),
     ]
+    if row.request_id != row.question.message_id:
+        more.append(fact("request", safe_line(row.request_id, 200)))
     if item is not None and item.why:
         more.append(fact("why here", safe_line(item.why, 300)))
     return Document(

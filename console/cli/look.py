@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from msgspec import to_builtins
 from msgspec.structs import asdict, replace
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind
 from team_console.console.cli.main import REQUEST, agent, arg, flag, seconds, verb
@@ -16,36 +15,28 @@ from team_console.console.cli.printing import (
     age,
     age_since,
     doubts,
-    payload_lines,
     print_csv,
     print_list,
     print_rows,
     print_table,
-    summary_line,
     view_now,
-    whole_content,
     width,
 )
 from team_console.console.preferences import load
-from team_console.store.contract.team import KEPT_PRIVATE, Snapshot, Team
-from team_console.store.model.clock import is_within, local_time, to_text
+from team_console.store.contract.team import Snapshot, Team
+from team_console.store.model.clock import local_time, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, guess
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.protocol.client_requests import why_in, why_lines
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import asks, parse_message, when_created
-from team_console.store.protocol.remarks import Placed, placed, remarks_in
 from team_console.store.protocol.titles import said_in
-from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service.agents import send_roster
-from team_console.store.service.inbox import Trust, marked, trust_in
+from team_console.store.service.inbox import marked
 from team_console.store.service.maintenance import heal
 from team_console.store.service.signing import accept_keys, accept_settings
 from team_console.store.service.waiting import until
-from team_console.store.views.alike import causes_of, decided_before
-from team_console.store.views.conversation import Delivery, Thread, find_thread, versions_of
+from team_console.store.views.alike import causes_of
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
     VerdictProof,
@@ -56,20 +47,15 @@ from team_console.store.views.decisions import (
     proofs,
 )
 from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, told
-from team_console.store.views.facts import halves_of
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import (
     CSV_FIELDS,
-    HistoryPage,
     csv_row,
     history,
     history_as,
     history_json,
     log_line,
-    past,
 )
-from team_console.store.views.projection import view_of
-from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestRow, RosterRow, View, as_json
 from team_console.store.views.search import Query, moment_of, parse_query, request_found, wanted
 from team_console.store.views.status import (
@@ -124,174 +110,6 @@ def watched(team: Team, *, whole: bool = False) -> Snapshot:
         time.sleep(_PAUSE)
         snapshot = look()
     return snapshot
-
-
-@verb(
-    arg("id", "a message id or a request id", metavar="ID|REQUEST", source="requests"),
-    (
-        flag("--lines", "only its text, with the numbers that remarks name"),
-        flag(
-            "--why",
-            "only why it asks: what user and agent said last, and the last tool calls, from the client's transcript",
-        ),
-    ),
-)
-def do_show(call: Call) -> int:
-    """Show the whole message or request: what it says, where it is on its way to each recipient, the versions of
-    a plan, and every message of its thread, archived ones included. Nothing is marked or changed. Of a request
-    that waits it prints the word by which an answer says that it is on exactly this: approve REQUEST --seen WORD."""
-    snapshot = call.snapshot()
-    word = call.options.id
-    thread = find_thread(word, (*snapshot.messages, *snapshot.dropped), call.team.archived, snapshot.recorded)
-    if thread is None:
-        hint = "List ids with: team-console requests, team-console inbox AGENT, or team-console history."
-        raise TeamError(Code.INVALID_FIELD, f"there is no message and no request {word}", hint)
-    known = past(call.team, limit=ARCHIVED)
-    everything = {message.message_id: message for message in (*known.messages, *snapshot.messages)}
-    halves = [half for half in halves_of(thread.message, everything.values()) if half not in thread.messages]
-    said = sorted((*thread.messages, *halves), key=when_created)
-    thread = replace(thread, messages=tuple(said))
-    view = _view(call, snapshot, thread, known)
-    if call.options.why and not call.as_json:
-        call.say(*why_lines(why_in(thread.message.payload)))
-    elif call.options.lines and not call.as_json:
-        for number, line in enumerate(lines_to_remark(thread.message, whole_content(call.team, thread.message)), 1):
-            call.say(f"{number:>5}  {line.rstrip()}")
-    elif call.as_json:
-        found = [{**asdict(one.remark), "now": one.now} for one in _placed(call, thread, view)]
-        causes = causes_of(view.requests)
-        before = [request_json(row, view.now, causes[row.key]) for row in _before(thread, view)]
-        shown = _as_json(thread, view, trust_in(call.team, thread.messages), causes)
-        call.json({**shown, "remarks": found, "before": before})
-    else:
-        _show(call, thread, view)
-    call.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
-    call.warn(doubts(call, snapshot))
-    return 0
-
-
-def _view(call: Call, snapshot: Snapshot, thread: Thread, known: HistoryPage) -> View:
-    """Return the view with this thread in it, however old it is."""
-    ids = {message.message_id for message in known.messages}
-    older = [message for message in thread.messages if message.message_id not in ids]
-    history = (*known.messages, *reversed(older))
-    return view_of(snapshot, me=call.actor, now=call.team.clock(), history=history, complete=known.complete)
-
-
-def _versions(thread: Thread, view: View) -> list[RequestRow]:
-    return versions_of(view.requests, thread.request_id) if thread.request_id else []
-
-
-def seen_words(thread: Thread, view: View) -> dict[str, str]:
-    """Message id of each open request that is shown -> what an answer to exactly this one quotes.
-
-    Several messages may claim one request id, and the view has a row for the first alone: an answer can be on each.
-    """
-    rows = [row for row in view.requests if row.request_id == thread.request_id]
-    closed = {digest_of(row.question) for row in rows if not row.is_open}
-    asked = [message for message in (thread.message, *thread.messages) if asks(message, thread.request_id)]
-    words = {message.message_id: digest_of(message) for message in asked if len(closed) < len(rows)}
-    return {message_id: word for message_id, word in words.items() if word not in closed}
-
-
-def _as_json(thread: Thread, view: View, trust: Trust, causes: Mapping[str, str]) -> dict[str, Any]:
-    versions = [request_json(row, view.now, causes[row.key]) for row in _versions(thread, view)]
-    return {
-        "message": dict(trust.marked(thread.message).record),
-        "live": thread.is_live,
-        "seen": seen_words(thread, view).get(thread.message.message_id),
-        "seen_words": seen_words(thread, view),
-        "why": to_builtins(why) if (why := why_in(thread.message.payload)) is not None else None,
-        "request": next((row for row in versions if row["request_id"] == thread.request_id), None),
-        "versions": versions,
-        "thread": [dict(trust.marked(message).record) for message in thread.messages],
-        "deliveries": [as_json(delivery) for delivery in thread.deliveries],
-        "doubles": [dict(trust.marked(message).record) for message in thread.doubles],
-    }
-
-
-def _show(call: Call, thread: Thread, view: View) -> None:
-    words = seen_words(thread, view)
-    _show_message(call, thread.message, view, words)
-    where = "in the queue" if thread.is_live else "in the archive"
-    call.say(f"{where}, {thread.message.status}")
-    versions = [
-        (row.request_id, str(row.kind), _state(row), age(row.waiting_seconds(view.now)), _what(row))
-        for row in _versions(thread, view)
-    ]
-    _print_part(call, "", "REQUEST  KIND  STATE  WAITED  WHAT", versions)
-    if found := _placed(call, thread, view):
-        call.say("", "remarks on lines, and where they are in this version", style="bold")
-        call.say(*(f"{one.words}: «{one.remark.quote}»: {one.remark.text}" for one in found))
-    before = [
-        (row.request_id, _state(row), age_since(row.answered_at, view.now), _what(row)) for row in _before(thread, view)
-    ]
-    _print_part(call, "decided on the same before", "REQUEST  STATE  AGO  WHAT", before)
-    ways = thread.deliveries
-    if len(ways) != 1 or ways[0].tries or ways[0].error or ways[0].at:
-        heads = "RECIPIENT  STATUS  AT  TRIES  NEXT TRY  ID  ERROR"
-        _print_part(call, "", heads, [_delivery_cells(way) for way in ways])
-    others = [message for message in thread.messages if message is not thread.message]
-    if others:
-        call.say("", "thread, the oldest first", style="bold")
-    _show_all(call, others, view, words)
-    if thread.doubles:
-        call.say("", "other messages with the same id", style="bold")
-    _show_all(call, thread.doubles, view, {})
-
-
-def _show_all(call: Call, messages: Iterable[Message], view: View, words: Mapping[str, str]) -> None:
-    for message in messages:
-        call.say()
-        _show_message(call, message, view, words)
-
-
-def _show_message(call: Call, message: Message, view: View, words: Mapping[str, str]) -> None:
-    call.say(f"{parse_message(message).name}  {message.message_id}", style="bold")
-    recipients = ", ".join(message.recipients)
-    written = message.created or "undated"
-    if is_within(message.created_at):
-        written += f" ({age_since(message.created_at, view.now)} ago)"
-    call.say(f"from {message.sender} to {recipients}, {message.priority} priority, {written}")
-    call.say(summary_line(message), *payload_lines(message, whole_content(call.team, message)))
-    if words.get(message.message_id) == digest_of(message):
-        call.say(f"to decide on exactly this, answer it with --seen {digest_of(message)}")
-
-
-def _print_part(call: Call, title: str, heads: str, rows: Sequence[Sequence[str]]) -> None:
-    """Print a table below its title, apart from what is above; nothing without rows."""
-    if rows:
-        call.say(*("", title)[: 1 + bool(title)], style="bold")
-        print_table(call, heads, rows)
-
-
-def _state(row: RequestRow) -> str:
-    return f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
-
-
-def _what(row: RequestRow) -> str:
-    return f"{row.title}: {row.reason}" if row.reason else row.title
-
-
-def _before(thread: Thread, view: View) -> list[RequestRow]:
-    row = next((row for row in view.requests if row.request_id == thread.request_id), None)
-    return decided_before(row, view.requests) if row is not None and parse_message(thread.message).opens else []
-
-
-def _placed(call: Call, thread: Thread, view: View) -> list[Placed]:
-    """Return the remarks on the request and its earlier versions, held against its text."""
-    versions = _versions(thread, view)
-    until = next((at for at, row in enumerate(versions) if row.request_id == thread.request_id), -1)
-    said = [m for row in versions[: until + 1] for m in (*row.talk, *([row.verdict] if row.verdict else []))]
-    remarks = [remark for message in said for remark in remarks_in(message.payload)]
-    lines = lines_to_remark(thread.message, whole_content(call.team, thread.message)) if remarks else []
-    return placed(remarks, lines)
-
-
-def _delivery_cells(delivery: Delivery) -> tuple[str, ...]:
-    tries = f"{delivery.tries} of {delivery.most_tries}" if delivery.tries else "-"
-    way = (delivery.recipient, delivery.status, delivery.at or "-", tries, delivery.next_try or "-")
-    return *way, delivery.message_id, delivery.error
 
 
 # `evidence`: what a human signed for a request, and the command by which anybody checks it.
@@ -374,7 +192,7 @@ def do_requests(call: Call) -> int:
 
 
 def _cells(row: RequestRow, now: datetime) -> tuple[str, ...]:
-    state = _state(row)
+    state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
     if row.talk and row.is_open:
         word = "asked back" if row.asked_back is not None else "answered back"
         state = f"{state}, {word} {age_since(row.talk[-1].created_at, now)} ago"

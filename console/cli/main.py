@@ -156,8 +156,10 @@ _GROUPS = {
         "withdraw": "take back an open request of your own",
         "shutdown": "ask agents to stop; --all asks one after the other",
     },
-    ("Look", "look"): {
+    ("Look", "show"): {
         "show": "show a whole message or request with its thread",
+    },
+    ("Look", "look"): {
         "evidence": "print what a human signed for a request, and the command that checks it",
         "requests": "list the requests: who asked whom, how long ago, what was answered",
         "decisions": "list the decisions: who decided what, and what proves it",

@@ -16,8 +16,7 @@ from team_console.store.model.clock import is_within
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import fenced, safe_line, safe_text
-from team_console.store.protocol.client_requests import WHY, answers_of, joined, notes_of, permission_of, why_in
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.client_requests import WHY, answers_of, joined, notes_of
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
 from team_console.store.protocol.suggestions import suggestion_words
@@ -33,7 +32,6 @@ from team_console.store.protocol.verdicts import (
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.settings.parsing import rule_trouble
 from team_console.store.views.history import csv_text
-from team_console.store.views.proposals import proposal_of
 from team_console.store.views.rows import View
 from team_console.store.views.status import assess, view_of_team
 
@@ -149,13 +147,15 @@ def age_since(moment: datetime | None, now: datetime) -> str:
     return age(max(0.0, (now - moment).total_seconds()) if is_within(moment) else None)
 
 
-# A message as lines of safe text: what `receive`, `show` and `inbox` print of its payload, never raw JSON.
+# A message as lines of safe text: what `receive` prints of its payload, never raw JSON.
 
 _INDENT = "  "
 _HEAD = re.compile(r"\W|_|(?:ID|Received|TRUST|Messages for)\b", re.IGNORECASE)
 """Begins a line that could be taken for one around a message."""
 _APART = frozenset({"content", "summary", "request_id", "requestId", "attachment"})
 """Payload keys that have lines of their own."""
+_EVIDENCE = frozenset({WHY, "before", "before_at", "before_private"})
+"""What a request carries for whoever decides on it; `show` prints it."""
 MACHINE_FIELDS = frozenset({REQUEST_DIGEST, SHOWN_DIGEST, EVIDENCE, SHOWN_BY, SIGNATURE})
 """What a verdict keeps for whoever checks it later; it is no part of what the agent is told."""
 
@@ -174,30 +174,24 @@ def summary_line(message: Message) -> str:
     return _INDENT + line if _HEAD.match(line) else line
 
 
-def payload_lines(message: Message, content: str | None = None, *, apart: frozenset[str] = frozenset()) -> list[str]:
+def payload_lines(message: Message, content: str | None) -> list[str]:
     """Return the rest of the payload below `summary_line`: content, the id an answer must quote, and every other
     field.
 
     Indented, so that no content can pretend to be a further message. `content` replaces a content of which the
-    message itself holds only the beginning. Of a verdict the fields `apart` are left out.
+    message itself holds only the beginning.
     """
-    is_verdict = not message.payload.keys().isdisjoint((REQUEST_DIGEST, SHOWN_BY))
-    lines = _lines(message, parse_message(message), content, _APART | apart if is_verdict else _APART)
-    return [line for text in lines for line in fenced(text, _INDENT)]
+    return [line for text in _lines(message, parse_message(message), content) for line in fenced(text, _INDENT)]
 
 
-def _lines(message: Message, read: ParsedMessage, content: str | None, apart: frozenset[str]) -> Iterator[str]:
+def _lines(message: Message, read: ParsedMessage, content: str | None) -> Iterator[str]:
     carried = bool(read.carried)  # a sprint message whose content is JSON that could be read
     if not carried:
         yield from _content_lines(message, message.content if content is None else content)
     if message.request_id is not None:
         yield f"request_id: {safe_line(message.request_id)}"
-    if read.opens is RequestKind.PERMISSION:
-        apart |= SHOWN
-        yield from permission_lines(message)
-    if read.opens is not None and why_in(message.payload) is not None:
-        apart |= {WHY}
-        yield f"why it asks: team-console show {safe_line(read.request_id)} --why"
+    is_verdict = not message.payload.keys().isdisjoint((REQUEST_DIGEST, SHOWN_BY))
+    apart = _APART | (MACHINE_FIELDS if is_verdict else _EVIDENCE if read.opens is not None else frozenset())
     fields = {key: value for key, value in message.payload.items() if key not in apart}
     if carried:
         fields = {key: value for key, value in fields.items() if key not in read.body or read.body[key] != value}
@@ -206,14 +200,14 @@ def _lines(message: Message, read: ParsedMessage, content: str | None, apart: fr
         if fields.keys() & read.body.keys():
             fields = {"further fields": fields}  # what decides is in the JSON, and must not be taken for its namesake
     if fields:
-        yield from structure(fields, limit=None).split("\n")
+        yield from structure(fields).split("\n")
     yield from _attachment_lines(message, content)
 
 
 def _carried_lines(read: ParsedMessage) -> Iterator[str]:
     yield f"kind: {safe_line(read.name)}"
     body = {key: value for key, value in read.body.items() if key != "msg_type"}
-    yield from structure(body, limit=None).split("\n") if body else ()
+    yield from structure(body).split("\n") if body else ()
 
 
 def _content_lines(message: Message, content: str) -> list[str]:
@@ -244,29 +238,6 @@ def _attachment_lines(message: Message, content: str | None) -> Iterator[str]:
         yield f"attachment: {path} ({size} bytes)"
 
 
-SHOWN = frozenset({"tool", "input", "before", "before_at", "before_private", "suggestions"})
-"""Payload keys of a permission that these lines tell."""
-
-
-def permission_lines(message: Message) -> Iterator[str]:
-    """Yield the lines of a `permission_request`; every line but the headings is indented or marked."""
-    permission = permission_of(message.payload)
-    proposal = proposal_of(permission)
-    yield f"tool: {safe_line(permission.tool)}"
-    subject = f" {safe_line(proposal.subject)}" if proposal.subject else ""
-    yield f"{proposal.sort}:{subject}"
-    yield from (f"  △ {note}" for note in proposal.notes)
-    yield from (f"  {safe_text(line)}" for line in proposal.diff)
-    if proposal.text:
-        yield from (f"  │ {safe_text(line)}" for line in proposal.text.removesuffix("\n").split("\n"))
-    if proposal.rest:
-        yield from (f"  {line}" for line in structure(proposal.rest, limit=None).split("\n"))
-    if proposal.words:
-        yield f"what the agent says of it: {safe_line(proposal.words)}"
-    for number, suggestion in enumerate(permission.suggestions, start=1):
-        yield f"may be allowed always, {number}: {safe_line(suggestion_words(suggestion))}"
-
-
 # What `receive` prints: the display block of seed 000.
 
 
@@ -287,7 +258,7 @@ def _block(message: Message, content: str | None) -> str:
     ]
     if (mark := message.record.get(TRUST)) is not None:  # below the four lines of the source and before its content
         lines.append(f"TRUST: {trust_words(TrustMark(mark))}")
-    return "\n".join(["---", *map(safe_line, lines), *payload_lines(message, content, apart=MACHINE_FIELDS), "---"])
+    return "\n".join(["---", *map(safe_line, lines), *payload_lines(message, content), "---"])
 
 
 # The outcome of a request as lines for people and scripts: what was decided, in whose words, and what was edited.

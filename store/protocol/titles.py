@@ -26,7 +26,7 @@ _DEPTH = 40
 _LINES = 2000
 
 
-def structure(value: Any, *, limit: int | None = _LINES) -> str:
+def structure(value: Any, *, limit: int | None = None) -> str:
     """`value` in lines of safe text; what is longer than `limit` lines is said to be left out."""
     lines: list[str] = []
     for line in _lines(value, 0):
@@ -178,7 +178,7 @@ def _telling(payload: Fields) -> str:
     if told or not payload:
         return told
     key = next((key for key in payload if key not in _REFERRING), "")
-    return structure({key: payload[key]}) if key else ""
+    return structure({key: payload[key]}, limit=_LINES) if key else ""
 
 
 def _asked(read: ParsedMessage) -> str:

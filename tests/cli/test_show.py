@@ -30,10 +30,11 @@ def test_a_request_is_shown_with_its_versions_and_its_answer(team: CommandLine) 
     team.ok("reject", first, "--reason", "Add tests")
     second = plan(team, AGAIN, "1. Split\n2. Test")
     shown = team.ok("show", first).out
-    assert "  1. Split\n  2. Ship\n" in shown
-    assert re.search(rf"{re.escape(first)} +plan +rejected by ceo", shown)
-    assert re.search(rf"{re.escape(second)} +plan +open", shown)
-    assert "plan_approval_response" in shown.partition("thread, the oldest first")[2]
+    assert "\n1. Split\n2. Ship\n" in shown
+    assert f"\n↷ a newer plan took its place: {second}\n" in shown
+    assert re.search(r"✗ rejected by ceo .*\n\nAdd tests\n", shown)
+    assert "Answer to a plan · ceo" in shown.partition("thread, the oldest first")[2]
+    assert re.search(r"✗ rejected .* Add tests\n", team.ok("show", second).out.partition("history of this plan")[2])
     found = team.ok("show", first, "--json").json
     assert (found["request"]["state"], found["request"]["content"]) == ("rejected", "1. Split\n2. Ship")
     assert [row["request_id"] for row in found["versions"]] == [first, second]

@@ -308,6 +308,6 @@ def test_the_hook_stores_why_it_asks_and_show_says_it(client: Client, human: Hum
             *("the user said last:", "> Make it ready", "the agent said last:", "> Now the pipe."),
             *("its last tool calls:", "  Bash: ls · ok"),
         ]
-        assert f"why it asks: team-console show {request} --why" in human.command.ok("show", request).out
+        assert "── why it asks " in human.command.ok("show", request).out
         human.command.ok("approve", request, "--seen", shown["seen"])
         client.end(hook)

@@ -143,7 +143,7 @@ def test_by_command_line_on_a_signed_team(team_folder: CommandLine) -> None:
     ).out
     shown = office.ok("show", later.strip(), "--json").json["remarks"]
     assert [(one["line"], one["now"]) for one in shown] == [(4, 4), (5, None)]
-    assert "line 5 is gone: «3. Drop the old one»: keep it a week" in office.ok("show", later.strip()).out
+    assert "✎ line 5 is gone · “3. Drop the old one” · keep it a week" in office.ok("show", later.strip()).out
 
 
 def test_an_unsigned_question_back_is_none_in_a_signed_team(team_folder: CommandLine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def states(team: CommandLine) -> dict[str, str]:
 def word(team: CommandLine, message_id: str) -> str:
     """What `show` prints for an answer to exactly this."""
     found = str(team.ok("show", message_id, "--json").json["seen_words"][message_id])
-    below = team.ok("show", message_id).out.partition(f"  {message_id}\n")[2]
+    below = re.split(rf"\nid +{message_id}\n", team.ok("show", message_id).out)[1]
     assert below.partition("--seen ")[2].startswith(f"{found}\n")
     return found
 

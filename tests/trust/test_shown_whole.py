@@ -1,4 +1,4 @@
-"""What `show` prints of a request is all that it says: `--seen` of its word approves exactly what stood there."""
+"""What `show` and `receive` print is all that a message says; `--seen` of its word approves exactly that."""
 
 from __future__ import annotations
 
@@ -18,35 +18,53 @@ from tests.trust.places_of_teams import put
 pytestmark = pytest.mark.slow
 
 
-def hand_in(team: CommandLine, message_id: str, **record: Any) -> str:
-    """Put a message into `drop/`, as a script without the lock does; what `show` prints of it."""
+def hand_in(team: CommandLine, message_id: str, **record: Any) -> tuple[str, str]:
+    """Put a message into `drop/`, as a script without the lock does; what `show` and `receive` print of it."""
     drop = team.folder / "drop"
     drop.mkdir(exist_ok=True)
     whole = {"message_id": message_id, "from": "task-manager", "to": "ceo", **record}
     (drop / f"{message_id}.yaml").write_text(yaml.safe_dump(whole, sort_keys=False))
     team.ok("check", "--heal")
-    return team.ok("show", message_id).out
+    return team.ok("show", message_id).out, team.ok("receive", "--agent", "ceo", "--peek").out
 
 
 def test_a_first_line_that_its_title_cuts_is_shown_whole(team: CommandLine) -> None:
     plan = f"1. Tidy up the loader {'and so on ' * 30}and delete the archives"
     payload = {"request_id": "plan_approval-1@task-manager@t", "content": plan}
-    assert f"\n  {plan}\n" in hand_in(team, "MSG-long", type="plan_approval_request", payload=payload)
+    shown, received = hand_in(team, "MSG-long", type="plan_approval_request", payload=payload)
+    assert plan in " ".join(shown.partition("\n\n")[2].split())
+    assert f"\n  {plan}\n" in received
+
+
+def test_of_a_request_that_cannot_be_shown_whole_no_word_is_printed(team: CommandLine) -> None:
+    plan = "\n".join(f"{number}. One step of many" for number in range(12_000))
+    request = team.ok("--as", "task-manager", "plan", "--content", "-", stdin=plan).out.strip()
+    shown = team.ok("show", request).out
+    assert ("11999. One step of many" in shown, "answer it with --seen" in shown) == (True, True)
+    for path in (team.folder / "attachments").iterdir():
+        path.unlink()
+    shown = team.ok("show", request).out
+    assert ("Only the beginning is shown" in shown, "answer it with --seen" in shown) == (True, False)
 
 
 def test_a_content_whose_title_is_another_field_is_shown_whole(team: CommandLine) -> None:
     payload = {"issue": "a small thing", "severity": "blocker", "recommendation": "r", "content": "Delete it\nall"}
-    shown = hand_in(team, "MSG-other", type="escalate", payload=payload)
-    assert "\na small thing\n  Delete it\n  all\n" in shown
+    shown, received = hand_in(team, "MSG-other", type="escalate", payload=payload)
+    assert "\na small thing\n" in shown
+    assert "\nDelete it\nall\n" in shown
+    assert "\na small thing\n  Delete it\n  all\n" in received
 
 
 def test_a_field_beside_the_json_is_not_shown_in_place_of_what_decides(team: CommandLine) -> None:
     said = {"msg_type": "AGENT_CREATE_REQUEST", "agent_type": "root-runner", "role_hint": "x", "requested_by": "s"}
     content = f"AGENT_CREATE_REQUEST: {json.dumps({**said, 'kind': 'AGENT_DESTROY_REQUEST'})}"
     payload = {"summary": "wants one tester for it", "agent_type": "tester", "role_hint": "x", "content": content}
-    shown = hand_in(team, "MSG-create", type="message", payload=payload)
-    assert "  kind: AGENT_CREATE_REQUEST\n  agent_type: root-runner\n" in shown
-    assert "  kind: AGENT_DESTROY_REQUEST\n  further fields:\n    agent_type: tester\n" in shown
+    shown, received = hand_in(team, "MSG-create", type="message", payload=payload)
+    body, _, details = shown.partition("── details ")
+    assert "\nagent_type: root-runner\n" in body
+    assert "\nagent_type: tester\n" in details
+    assert "  kind: AGENT_CREATE_REQUEST\n  agent_type: root-runner\n" in received
+    assert "  kind: AGENT_DESTROY_REQUEST\n  further fields:\n    agent_type: tester\n" in received
     assert "root-runner-1 is created" in team.ok("approve", "MSG-create").out
 
 

@@ -1,4 +1,4 @@
-"""Nested values are written like YAML, safe, bounded, and without losing the difference between values."""
+"""Nested values are written like YAML, safe, whole, and without losing the difference between values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_nested_values_look_like_yaml() -> None:
     assert structure([{"a": 1, "b": 2}, {"a": 3}]) == "- a: 1\n  b: 2\n- a: 3"
 
 
-def test_deep_nesting_is_shown_to_its_bottom_and_length_is_cut_and_said() -> None:
+def test_deep_nesting_is_shown_to_its_bottom_and_length_to_its_end() -> None:
     deep: object = "bottom"
     for _ in range(500):
         deep = [deep]
@@ -22,4 +22,4 @@ def test_deep_nesting_is_shown_to_its_bottom_and_length_is_cut_and_said() -> Non
     for _ in range(100_000):
         deep = [deep]
     assert "nested deeper than can be shown" in structure(deep)
-    assert structure(list(range(10_000))).endswith("… more is not shown here")
+    assert structure(list(range(10_000))).endswith("- 9999")
