@@ -232,7 +232,7 @@ def remarks_on(
         typed: Line number -> remark that is still to be sent.
     """
     found = []
-    for one in _sent_remarks(row, earlier, content):
+    for one in sent_remarks(row, earlier, content):
         where = "" if one.now == one.remark.line else f"{one.words} · “{one.remark.quote}” · "
         words = safe_line(f"{where}{one.remark.text}", _LONGEST)
         found.append(Remarked(one.now or 0, words))
@@ -242,7 +242,7 @@ def remarks_on(
     )
 
 
-def _sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[Placed]:
+def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[Placed]:
     """Return the remarks that were sent, oldest first, held against the text of this version."""
     told = (message for each in (*reversed(earlier), row) for message in (*each.talk, each.verdict) if message)
     remarks = [remark for message in told for remark in remarks_in(message.payload)]
