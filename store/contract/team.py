@@ -367,8 +367,8 @@ class Team(ABC):
     """`yaml`, `sql` or `memory`."""
     look_wait: float = 10.0
     """Seconds that a look waits for a store which another program keeps to itself (decision D7)."""
-    writes_in_pieces: bool = False
-    """Whether a write costs what it changes, so that a long job lets others in between two of its pieces."""
+    writes_only_changes: bool = False
+    """Whether a write costs what it changes, rather than the whole store."""
 
     @property
     def has_trail(self) -> bool:

@@ -244,7 +244,13 @@ def commands(config: TeamConfig, job: Job) -> list[str]:
 
 
 def settle(
-    tx: Transaction, job: Job, outcomes: Mapping[str, str | None], trust: Trust, *, attempts: int | None = None
+    tx: Transaction,
+    job: Job,
+    outcomes: Mapping[str, str | None],
+    trust: Trust,
+    members: Callable[[], Sequence[str]],
+    *,
+    attempts: int | None = None,
 ) -> list[Attempt]:
     """Push to each target that has no outcome yet, and put all outcomes on the message.
 
@@ -252,10 +258,10 @@ def settle(
         outcomes: Target -> its error, or None.
         attempts: As for `with_outcome`.
     """
-    known, names = dict(outcomes), members_of(tx)
+    known = dict(outcomes)
     for name in job.targets:
         if name not in known:
-            known[name] = obstacle(tx.config, names, name)
+            known[name] = obstacle(tx.config, members, name)
             if known[name] is None:
                 tx.push(name, trust.marked(job.message))
     message = with_outcome(job, known, tx.now, attempts=attempts)

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 from team_console.store.contract.team import Snapshot, TeamState
-from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, ids_of
 from team_console.store.model.safe import counted
@@ -86,17 +85,6 @@ def clear(
     refused = Refused()
 
     def write(piece: Sequence[Message]) -> float:
-        while True:
-            try:
-                return one_pass(piece)
-            except RefusedRowsError as error:
-                if error.certain and refused.learn(error):
-                    continue
-                if error.certain or len(piece) == 1:
-                    raise
-            return max(write([message]) for message in piece)
-
-    def one_pass(piece: Sequence[Message]) -> float:
         with caller.transaction("clear") as tx:
             begun = time.monotonic()
             live = [message for message in still(tx, piece) if message.message_id not in refused.rows]
@@ -115,7 +103,7 @@ def clear(
 
     ids = ids_of(old)
     try:
-        in_pieces(caller.team, old, write)
+        in_pieces(caller.team, old, write, refused)
     except TeamError as error:
         if not cleared:
             raise

@@ -153,7 +153,8 @@ class AgentDelivery(Struct):
         if stored is None or stored.envelope("token") != job.message.envelope("token"):
             tx.record("deliver", ids=[], late={job.message.message_id: outcomes})
             return []
-        return settle(tx, replace(job, message=stored), outcomes, trust_in(self.caller.team, [stored]))
+        now = replace(job, message=stored)
+        return settle(tx, now, outcomes, trust_in(self.caller.team, [stored]), members_of(tx))
 
     def _claim(self, tx: Transaction, attempts: list[Attempt], refused: Refused) -> Job | None:
         """Return the next message, held for the time its commands may take; its claim counts as an attempt."""
@@ -225,7 +226,7 @@ def deliver(
         if most is not None:
             jobs = jobs[:most]
             choice = replace(choice, ids=frozenset(job.message.message_id for job in jobs))
-        _push(caller, choice, [job.message for job in jobs if not commands(snapshot.config, job)], done)
+        _push(caller, snapshot, choice, [job.message for job in jobs if not commands(snapshot.config, job)], done)
         agents = dict.fromkeys(names[0] for job in jobs if (names := commands(snapshot.config, job)))
         run_commands(caller, choice, list(agents), done, stop or threading.Event())
     except TeamError as error:
@@ -255,11 +256,9 @@ def next_due(snapshot: Snapshot) -> datetime | None:
 def _expire(caller: Caller, snapshot: Snapshot, choice: PassScope, done: Delivered) -> None:
     """Give up what waited too long; what waits for the human or the lead never runs out."""
     stale = [message for message in snapshot.messages if _is_stale(snapshot.config, message, choice, snapshot.taken_at)]
+    refused = Refused()
 
     def write(piece: Sequence[Message]) -> float:
-        return _in_spite_of_rows(piece, one_pass, write)
-
-    def one_pass(piece: Sequence[Message], refused: Refused) -> float:
         expired: list[Message] = []
         left: list[Attempt] = []
         with caller.transaction("expire") as tx:
@@ -279,30 +278,7 @@ def _expire(caller: Caller, snapshot: Snapshot, choice: PassScope, done: Deliver
         done.attempts += left
         return time.monotonic() - begun
 
-    in_pieces(caller.team, stale, write)
-
-
-def _in_spite_of_rows(
-    piece: Sequence[Message],
-    one_pass: Callable[[Sequence[Message], Refused], float],
-    write: Callable[[Sequence[Message]], float],
-) -> float:
-    """Write a piece; rows that the table refuses are left as they are, and take no others along.
-
-    Returns:
-        Seconds for which others were held up.
-    """
-    refused = Refused()
-    while True:
-        try:
-            return one_pass(piece, refused)
-        except RefusedRowsError as error:
-            if error.certain and refused.learn(error):
-                continue
-            if error.certain or len(piece) == 1:
-                raise
-        # Which of them ended the whole transaction shows when each has its own.
-        return max(write([message]) for message in piece)
+    in_pieces(caller.team, stale, write, refused)
 
 
 def _is_stale(config: TeamConfig, message: Message, choice: PassScope, now: datetime) -> bool:
@@ -310,18 +286,18 @@ def _is_stale(config: TeamConfig, message: Message, choice: PassScope, now: date
     return served and is_expired(message, now) and choice.takes(message, message.recipients)
 
 
-def _push(caller: Caller, choice: PassScope, due: Sequence[Message], done: Delivered) -> None:
-    """Push those that are still due, piece by piece; what an inbox or a row refuses costs only its own message."""
+def _push(caller: Caller, snapshot: Snapshot, choice: PassScope, due: Sequence[Message], done: Delivered) -> None:
+    """Push those that are still due, piece by piece; what an inbox or a row refuses costs only its own message.
+
+    The members are those of the snapshot: finding them anew for each piece would read the whole store each time.
+    """
     trust = trust_in(caller.team, due) if due else None
+    names, refused = members_of(snapshot), Refused()
 
     def write(piece: Sequence[Message]) -> float:
-        return _in_spite_of_rows(piece, one_pass, write)
-
-    def one_pass(piece: Sequence[Message], refused: Refused) -> float:
         attempts: list[Attempt] = []
         with caller.transaction("deliver") as tx:
             begun = time.monotonic()
-            names = members_of(tx)
             for message in still(tx, piece):
                 job = job_of(tx.config, names, message, tx.now)
                 if trust is None or job is None or not choice.takes(message, job.targets) or commands(tx.config, job):
@@ -333,12 +309,12 @@ def _push(caller: Caller, choice: PassScope, due: Sequence[Message], done: Deliv
                 else:
                     trouble = refused.pushes.get(message.message_id)
                     outcomes = dict.fromkeys(job.targets, trouble) if trouble else {}
-                    attempts += settle(tx, job, outcomes, trust, attempts=attempts_of(message) + 1)
+                    attempts += settle(tx, job, outcomes, trust, names, attempts=attempts_of(message) + 1)
             record_attempts(tx, attempts)
         done.attempts += attempts
         return time.monotonic() - begun
 
-    in_pieces(caller.team, due, write)
+    in_pieces(caller.team, due, write, refused)
 
 
 def _why_given_up(message: Message) -> str:

@@ -47,6 +47,13 @@ def _set_agent(team: MemoryTeam, agent: Agent) -> None:
     team._config = replace(team.config(), agents=MappingProxyType(agents))
 
 
+def test_a_long_pass_is_written_in_pieces_so_that_others_write_in_between(team: MemoryTeam, caller: Caller) -> None:
+    put(team, *(make_message(number, to="architect") for number in range(1_100)))
+    deliver(caller)
+    pieces = [line.facts["ids"] for line in team.audit(limit=10) if line.action == "deliver"]
+    assert sorted(len(ids) for ids in pieces) == [100, 500, 500]
+
+
 def test_the_human_and_the_lead_are_left_to_read_in_the_console(
     team: MemoryTeam, caller: Caller, pushed: Pushed
 ) -> None:

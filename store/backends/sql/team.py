@@ -67,7 +67,7 @@ class SqlTeam(Team):
     """
 
     kind = "sql"
-    writes_in_pieces = True
+    writes_only_changes = True
     error: ClassVar[type[Exception]]
 
     def __init__(

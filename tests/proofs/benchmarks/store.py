@@ -21,6 +21,7 @@ from team_console.store.views.status import view_of_team
 
 from tests.proofs.benchmarks.data import AGENTS, LEAD, letters, write_team
 from tests.proofs.benchmarks.measure import PEERS, Figure, Run, bare, command, environment, run_once, take_turns
+from tests.store.growing_verbs import aged, waiting
 
 _SENDS = {100: 5.0, 1_000: 5.5, 10_000: 9.0}
 """Size of the queue -> how many bare Python starts a send may take."""
@@ -39,6 +40,18 @@ with open(sys.argv[1] + "/message-queue.yaml", "rb") as file:
     seen = yaml.load(file, yaml.CSafeLoader)
 print(time.perf_counter() - start, len(seen["messages"]))
 """
+_WRITER = """
+import sys, time
+from team_console.store.backends.open import open_team
+from team_console.store.service.caller import Caller
+caller = Caller(open_team(sys.argv[1]), sys.argv[2])
+while True:
+    start = time.perf_counter()
+    with caller.transaction("wait"):
+        print(time.perf_counter() - start, flush=True)
+    time.sleep(0.02)
+"""
+"""Another writer: how long it waits each time until it may write."""
 _NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count)"
 _OVER = """
 INSERT INTO agent_message (message_id, sender, recipient, message_type, payload, status, created_at, delivered_at)
@@ -74,6 +87,7 @@ def store(run: Run) -> Iterator[Figure]:
     yield from _sends(run)
     yield from _cold_reads(run)
     yield from _sqlite(run)
+    yield from _long_jobs(run)
 
 
 def _sends(run: Run) -> Iterator[Figure]:
@@ -157,3 +171,21 @@ def _verbs_beside(run: Run, rows: int, status: str) -> dict[str, float]:
             took[verb].append(perf_counter() - start)
             team.close()
     return {verb: median(values[2:]) for verb, values in took.items()}
+
+
+def _long_jobs(run: Run) -> Iterator[Figure]:
+    count = 1_000 if run.is_quick else 10_000
+    files, base = run.folder / "long-job", run.folder / "long-job.db"
+    write_team(files, (waiting(toast, AGENTS[toast.number % len(AGENTS)]) for toast in aged(count)))
+    run_once((*command(), "init", str(base), "--lead", LEAD, "--agent", AGENTS[0]), environment(run.folder))
+    with closing(sqlite3.connect(base)) as table:
+        table.execute(f"{_NUMBERS} {_OVER}", {"count": count, "status": "pending", "agent": AGENTS[0]})
+        table.commit()
+    for kind, place in (("files", files), ("SQLite", base)):
+        with subprocess.Popen((sys.executable, "-c", _WRITER, place, LEAD), stdout=subprocess.PIPE) as writer:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+            deliver(Caller(open_team(str(place)), LEAD))
+            writer.terminate()
+            longest = max(map(float, writer.stdout.read().split()))
+        yield Figure(f"{kind}, another writer beside deliver_all of {count:,}", longest, 0.5, "s waited at most")
