@@ -26,7 +26,7 @@ from team_console.store.contract.team import (
 from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, is_copy
+from team_console.store.model.message import FieldDict, Message, is_copy
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import fact_of
@@ -67,6 +67,14 @@ class _Transaction(Transaction):
 
     def archived_thread(self, request_id: str) -> Iterable[Message]:
         return [message for message in self._archived() if carries(message, request_id)]
+
+    def delete_archived(self, before: datetime) -> FieldDict:
+        archives = self._state.archives
+        old = {message.message_id for message in self._archived() if _is_older(message, before)}
+        old -= {message.message_id for message in self.everything()}
+        for agent, page in archives.items():
+            archives[agent] = [message for message in page if message.message_id not in old]
+        return {"count": len(old)} if old else {}
 
     def archived_for(self, agent: str, message: Message) -> bool:
         return any(is_copy(archive, message) for archive in self._state.archives.get(agent, ()))
@@ -156,17 +164,6 @@ class MemoryTeam(Team):
             return self._state.attachments[reference]
         except KeyError:
             raise TeamError(Code.INVALID_FIELD, f"no attachment {reference!r}") from None
-
-    def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
-        with self.transaction(actor=actor, action="delete_archived", wait=wait) as tx:
-            pages = self._state.archives.values()
-            old = {message.message_id for page in pages for message in page if _is_older(message, before)}
-            old -= {message.message_id for message in tx.everything()}
-            if old:
-                tx.record("delete_archived", ids=sorted(old), before=to_text(before))
-                for agent, page in self._state.archives.items():
-                    self._state.archives[agent] = [message for message in page if message.message_id not in old]
-        return len(old)
 
     @contextmanager
     def announce(self, presence: Presence, name: str) -> Iterator[bool]:

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import os
 import re
+import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -16,7 +17,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
-from team_console.store.model.clock import Clock
+from msgspec.structs import replace
+from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Fields, Message
 from team_console.store.model.recorded import RecordedFacts
@@ -188,6 +190,35 @@ class LockHolder(Struct, frozen=True):
     since: str
     action: str
     alive: bool | None
+
+
+class HolderWatch:
+    """Looks who holds a lock, and asks the system for it only now and then: that costs every process of a machine time.
+
+    A holder is asked for at each look until it is gone: a write that is over must not pass for one that blocks. One
+    that records no time counts from when it was first seen.
+    """
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock, self._seconds = clock, seconds
+        self._asked = -seconds
+        self._known: LockHolder | None = None
+
+    def rest(self) -> None:
+        """Ask nobody for a while: this process has just held the lock itself."""
+        self._asked, self._known = time.monotonic(), None
+
+    def look(self, find: Callable[[bool], LockHolder | None]) -> LockHolder | None:
+        """Return the holder that `find` gives, which is told whether the system is to be asked now."""
+        now, known = time.monotonic(), self._known
+        if known is None and now - self._asked < self._seconds:
+            return find(False)
+        self._asked, holder = now, find(True)
+        if holder is not None and not holder.since:
+            is_same = known is not None and known.pid == holder.pid
+            holder = known if is_same else replace(holder, since=to_text(self._clock()))
+        self._known = holder
+        return holder
 
 
 class Beyond(Struct, frozen=True):
@@ -487,13 +518,13 @@ class Team(ABC):
         """Delete archived messages created before `before` for good; returns how many ids are gone.
 
         Raises:
-            TeamError: `NOT_PERMITTED` when this kind of team keeps its archives, or as for `transaction`.
+            TeamError: As for `transaction`.
         """
-        raise TeamError(
-            Code.NOT_PERMITTED,
-            f"archives of a {self.kind} team are not deleted by team-console",
-            "Move old archive files away by hand while nobody writes.",
-        )
+        with self.transaction(actor=actor, action="delete_archived", wait=wait) as tx:
+            facts = tx.delete_archived(before)
+            if facts:
+                tx.record("delete_archived", before=to_text(before), **facts)
+        return int(facts.get("count", 0))
 
     def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
         """Put settings that were in force and are lost back from the audit trail; what was done, None for nothing.

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, ids_of, is_copy
+from team_console.store.model.message import FieldDict, Message, ids_of, is_copy
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.in_force import InForce
@@ -123,6 +123,14 @@ class Transaction(ABC):
     @abstractmethod
     def archived_thread(self, request_id: str) -> Iterable[Message]:
         """Archived messages that carry this request id or have it as message id."""
+
+    @abstractmethod
+    def delete_archived(self, before: datetime) -> FieldDict:
+        """Delete archived messages created before `before` with the commit; what is still live keeps its archive.
+
+        Returns:
+            The facts for the trail, among them the `count` of ids that go; empty for none.
+        """
 
     @abstractmethod
     def archived_for(self, agent: str, message: Message) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +15,6 @@ from team_console.store.backends.sql.history import AuditRow, Trail, archived_me
 from team_console.store.backends.sql.row_reader import Progress, RowReader, in_order
 from team_console.store.backends.sql.rows import dump, is_storable
 from team_console.store.backends.sql.schema import (
-    ARCHIVE,
     ATTACHMENTS,
     CHANGED,
     GRANT,
@@ -36,7 +33,17 @@ from team_console.store.backends.sql.schema import (
 from team_console.store.backends.sql.settings import SettingsRows, mark_beside
 from team_console.store.backends.sql.transaction import SqlTransaction, may_address, restore, to_recipient
 from team_console.store.backends.sql.window import is_large, make_indexes, over, rows_of, telling
-from team_console.store.contract.team import Addressed, AuditLine, Beyond, Condition, LockHolder, Page, Snapshot, Team
+from team_console.store.contract.team import (
+    Addressed,
+    AuditLine,
+    Beyond,
+    Condition,
+    HolderWatch,
+    LockHolder,
+    Page,
+    Snapshot,
+    Team,
+)
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status
@@ -84,8 +91,7 @@ class SqlTeam(Team):
         self._trail = Trail(is_whole=True)
         self._facts = Trail(is_whole=False)
         self._seen: tuple[object, Snapshot] | None = None
-        self._asked = -_ASK_SECONDS
-        self._holder: LockHolder | None = None
+        self._holder = HolderWatch(clock, _ASK_SECONDS)
         self._refused: frozenset[str] = frozenset()
         """Statuses that the table was seen to refuse."""
         self._is_indexed = False
@@ -248,19 +254,7 @@ class SqlTeam(Team):
         )
 
     def _now_holding(self) -> LockHolder | None:
-        """Return the holder of the lock; one that records no time counts from when it was first seen.
-
-        A holder is asked for at each look until it is gone: a write that is over must not pass for one that blocks.
-        """
-        now, before = time.monotonic(), self._holder
-        if before is None and now - self._asked < _ASK_SECONDS:
-            return None
-        self._asked, holder = now, self.holder()
-        if holder is not None and not holder.since:
-            is_same = before is not None and before.pid == holder.pid
-            holder = before if is_same else replace(holder, since=to_text(self.clock()))
-        self._holder = holder
-        return holder
+        return self._holder.look(lambda is_due: self.holder() if is_due else None)
 
     def obstacle(self) -> str:
         """See `Team.obstacle`: rights on a file are known beforehand, those on a server when they are refused."""
@@ -364,21 +358,6 @@ class SqlTeam(Team):
             text = f"no attachment {reference!r}"
             raise TeamError(Code.INVALID_FIELD, text, "The message that names it may have been copied.")
         return data if isinstance(data, bytes) else as_text(data).encode("utf-8", "surrogateescape")
-
-    def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
-        """See `Team.delete_archived`; what is still in the queue keeps its archive."""
-        with self.transaction(actor=actor, action="delete_archived", wait=wait) as tx:
-            old = f"SELECT message_id FROM {ARCHIVE} WHERE created <> '' AND created < :before"
-            found = {gone for (gone,) in tx.connection.rows(old, {"before": to_text(before)})}
-            stored = f"SELECT {tx.shape.id} FROM {MESSAGES} WHERE {tx.shape.id} IN"
-            ids = sorted(found.difference(*zip(*tx.connection.rows_among(stored, sorted(found)), strict=True)))
-            if ids:
-                # A newer message in the archive of somebody else may have the same id.
-                gone = f"DELETE FROM {ARCHIVE} WHERE message_id = :message_id AND created <> '' AND created < :before"
-                rows = [{"message_id": message_id, "before": to_text(before)} for message_id in ids]
-                tx.connection.change_all(gone, rows)
-                tx.record("delete_archived", count=len(ids), before=to_text(before))
-        return len(ids)
 
     @contextmanager
     def _reading(self) -> Iterator[tuple[Connection, Shape]]:

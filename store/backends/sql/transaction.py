@@ -47,7 +47,7 @@ from team_console.store.backends.sql.window import TELLING_KINDS, is_large
 from team_console.store.contract.transaction import Changes, RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import ENVELOPE_KEYS, Fields, Message, ids_of
+from team_console.store.model.message import ENVELOPE_KEYS, FieldDict, Fields, Message, ids_of
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, reworded
 from team_console.store.protocol.parsing import carries
@@ -211,6 +211,19 @@ class SqlTransaction(Transaction):
         found = archived_messages(self.connection, either, {"request_id": storable(request_id)})
         # guard: id-as-stored
         return [message for message in found if carries(message, request_id)]  # another's may be stored as this one is
+
+    def delete_archived(self, before: datetime) -> FieldDict:
+        condition, values = "created <> '' AND created < :before", {"before": to_text(before)}
+        rows = self.connection.rows(f"SELECT message_id FROM {ARCHIVE} WHERE {condition}", values)
+        old = {message_id for (message_id,) in rows}
+        stored = f"SELECT {self.shape.id} FROM {MESSAGES} WHERE {self.shape.id} IN"
+        live = {message_id for (message_id,) in self.connection.rows_among(stored, sorted(old))}
+        if old <= live:
+            return {}
+        # A newer message in the archive of somebody else may have the same id.
+        gone = [{"message_id": message_id, **values} for message_id in sorted(old - live)]
+        self.connection.change_all(f"DELETE FROM {ARCHIVE} WHERE message_id = :message_id AND {condition}", gone)
+        return {"count": len(gone)}
 
     def archived_for(self, agent: str, message: Message) -> bool:
         return agent in self._owners(message.message_id)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 
 from msgspec import Struct
 from team_console.store.backends.yaml.archives import Archives, is_plain
@@ -15,9 +16,12 @@ from team_console.store.backends.yaml.commit import (
     ConcurrentWriteError,
     LockedTeam,
     OutcomeUnknownError,
+    Shortening,
     failure,
+    plan_shortening,
     record,
     replaced_settings,
+    shorten,
     write,
     write_settings,
 )
@@ -39,7 +43,7 @@ from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.contract.transaction import ChangedError, Transaction
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, ids_of
+from team_console.store.model.message import FieldDict, Message, ids_of
 from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import parse_message
@@ -61,6 +65,8 @@ class YamlTransaction(Transaction):
         self._text = team.queue.text
         self._archives = team.archives
         self._looks = 0
+        self.shortened: list[Shortening] = []
+        """Archives that become shorter once the line that says so is durable."""
         self.notices = team.notices
 
     @property
@@ -98,6 +104,12 @@ class YamlTransaction(Transaction):
 
     def archived_thread(self, request_id: str) -> Iterable[Message]:
         return self._archives.thread(request_id)
+
+    def delete_archived(self, before: datetime) -> FieldDict:
+        self.shortened = plan_shortening(self._team, before=before, keep=set(ids_of(self.stored())))
+        ids = frozenset[str]().union(*(item.ids for item in self.shortened))
+        left = {item.path.name: len(item.data or b"") for item in self.shortened}
+        return {"count": len(ids), "left": left} if ids else {}
 
     # guard: archived-once-per-agent
     def archived_for(self, agent: str, message: Message) -> bool:
@@ -172,6 +184,8 @@ class LockedSession(Struct):
         with replaced_settings(team, changes.settings):
             line = line_of(changes, actor=actor)
             self.write(line, changes.attachments, settings=tx.to_record, rests_on=tx.expected)
+        if tx.shortened:
+            shorten(team, tx.shortened)
 
     def write(
         self,

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 from team_console.store.backends.locked_files import missing_locks
 from team_console.store.backends.yaml.archives import Archives, ForeignAppends
 from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line
@@ -43,10 +41,11 @@ from team_console.store.contract.team import (
     WITHOUT_LOCKS,
     Addressed,
     Condition,
+    HolderWatch,
     LockHolder,
     Snapshot,
 )
-from team_console.store.model.clock import Clock, from_file, to_text
+from team_console.store.model.clock import Clock, from_file
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.recorded import RecordedFacts
@@ -79,8 +78,7 @@ class SnapshotReader:
         self._guard = threading.Lock()
         self._settings = settings
         self._broken: _Broken | None = None
-        self._asked_kernel = -ASK_KERNEL_SECONDS
-        self._silent_holder: LockHolder | None = None
+        self._holder = HolderWatch(clock, ASK_KERNEL_SECONDS)
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
         self._ours: QueueFile | None = None
         self._settled: FileVersion | None = None
@@ -101,7 +99,7 @@ class SnapshotReader:
     def left(self, generation: QueueFile | None) -> None:
         """Remember what a turn of our own ended with; the kernel need not be asked who had the lock then: we had."""
         self.generation, self.folder_seen = generation, True
-        self._asked_kernel, self._silent_holder = time.monotonic(), None
+        self._holder.rest()
 
     def snapshot(self, progress: Progress | None) -> Snapshot:
         """See `Team.snapshot`."""
@@ -120,7 +118,7 @@ class SnapshotReader:
             # The lock's text before the ledger: a ledger that is read first may only look shorter than it says.
             lock_text = self._lock_text()
             problems += self._beside.problems(generation, lock_text)
-            holder = self._holder(lock_text)
+            holder = self._holder.look(self._find_holder)
             # guard: lock-given-back-meanwhile
             if holder is None and parse_released(lock_text) is None:  # it may have been given back meanwhile
                 lock_text = self._lock_text()
@@ -265,21 +263,8 @@ class SnapshotReader:
     def _lock_text(self) -> bytes:
         return read_text(self._disk, self._layout.lock)
 
-    def _holder(self, lock_text: bytes) -> LockHolder | None:
-        """Return the holder of the lock; one without a text in the lock file is asked of the kernel now and then.
-
-        Such a holder counts from when it was first seen, and is asked for at each look until it is gone.
-        """
-        path, now, silent = self._layout.lock, time.monotonic(), self._silent_holder
-        if silent is None and now - self._asked_kernel < ASK_KERNEL_SECONDS:
-            return find_holder(self._disk, path, lock_text)
-        self._asked_kernel, self._silent_holder = now, None
-        holder = find_holder(self._disk, path, self._lock_text(), sure=True)
-        if holder is None or holder.since:
-            return holder
-        same = silent is not None and silent.pid == holder.pid
-        self._silent_holder = silent if same else replace(holder, since=to_text(self._clock()))
-        return self._silent_holder
+    def _find_holder(self, is_due: bool) -> LockHolder | None:
+        return find_holder(self._disk, self._layout.lock, self._lock_text(), sure=is_due)
 
     # guard: loss-told
     def _loss(self, generation: QueueFile, lock_text: bytes) -> Loss | None:

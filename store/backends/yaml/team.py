@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,9 +33,9 @@ from team_console.store.contract.team import (
     Team,
     WatchHint,
 )
-from team_console.store.model.clock import Clock, to_text, utc_now
+from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, ids_of
+from team_console.store.model.message import Message
 from team_console.store.settings.in_force import InForce, SettingsReader
 
 if TYPE_CHECKING:
@@ -201,21 +200,6 @@ class YamlTeam(Team):
             facts = {PRIVATE: True} if is_closed(error) else {}
             hint = "The message that names it may have been copied."
             raise TeamError(Code.INVALID_FIELD, text, hint, **facts) from error
-
-    def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
-        """See `Team.delete_archived`; what is still in the queue keeps its archive."""
-        from team_console.store.backends.yaml.commit import plan_shortening, shorten
-
-        with self._session("delete_archived", wait) as session:
-            live = set(ids_of(session.team.queue.text.messages()))
-            found = plan_shortening(session.team, before=before, keep=live)
-            ids = frozenset[str]().union(*(item.ids for item in found))
-            if ids:
-                with session.transaction(actor=actor) as tx:
-                    left = {item.path.name: len(item.data or b"") for item in found}
-                    tx.record("delete_archived", count=len(ids), before=to_text(before), left=left)
-                shorten(session.team, found)
-        return len(ids)
 
     def watch(self) -> AsyncIterator[WatchHint]:
         """See `Team.watch`."""
