@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -20,46 +19,36 @@ HINT = (
     "Until then those in force before are used, and nothing that needs authority is written. Put them back with "
     "'team-console check --heal', or confirm them as they are with 'team-console check --accept-settings'."
 )
-_NOTHING = re.compile(rb"(?:\s|\0|\xef\xbb\xbf|#[^\n]*+|---|\.\.\.|\{\s*+\}|~|null)*+")
-"""A text without a setting: blanks, the zeros a crash leaves, comments such as `# begin`, `{}`.
-
-Nothing is given back once it matched: the signs of `########` could be one comment or many, in ways that double with
-each of them.
-"""
-_AUTHORITY = re.compile(
-    rb"""(?m)(?:^|[{,]\s*)["']?(?P<key>lead|master|agents|members|key_file|humans|verdicts|team_id)["']?\s*:"""
-)
-"""A key that says who may do what, at the beginning of a line or in `{lead: ceo, agents: [a]}`."""
+_AUTHORITY = ("agents", "humans", "key_file", "lead", "team_id", "verdicts")
+"""Settings that say who may do what."""
 
 
-_NAMES = {"master": "lead", "members": "agents"}
-
-
-def loss(text: bytes | None, in_force: bytes, *, is_read: bool = True) -> str:
-    """Return what happened to settings that were `in_force`, as the end of a sentence; empty when they were merely
-    edited.
+def loss(text: bytes | None, said: TeamConfig | TeamError, before: bytes, known: TeamConfig) -> str:
+    """Return what settings lost that were in force, as the end of a sentence; empty when they were merely edited.
 
     Args:
         text: What is there now, None when nothing is.
-        is_read: Whether it could be understood; of what could not, its own error says more than a key it lacks.
+        said: What it says, or why it says nothing: of what nobody can understand its own error says more.
+        before: The text that was in force.
+        known: What that said.
     """
-    if _NOTHING.fullmatch(in_force):
+    if not known.said:
         return ""
     if text is None:
-        return "is gone"
-    if _NOTHING.fullmatch(text):
-        return "is empty"
-    if in_force.startswith(text.rstrip(b"\0\r\n \t")) and len(text.rstrip()) < len(in_force.rstrip()):
-        return "was cut short"
-    if not is_read:
+        return "" if isinstance(said, TeamError) else "is gone"
+    now = said if isinstance(said, TeamConfig) and said.is_yaml and not said.is_misread else None
+    # guard: mended-settings-are-no-loss
+    if now is not None and now.said and not known.is_yaml:
+        return weakening(known, now)
+    rest = text.rstrip(b"\0\r\n \t")
+    if before.startswith(rest) and len(rest) < len(before.rstrip()):
+        return "was cut short" if rest else "is empty"
+    if now is None:
         return ""
-    gone = sorted(_authority(in_force) - _authority(text))
-    return f"says nothing of {' and '.join(gone)} any more" if gone else ""
-
-
-def _authority(text: bytes) -> set[str]:
-    """Return what a text says about rights, each rule by one of its names."""
-    return {_NAMES.get(key, key) for match in _AUTHORITY.finditer(text) for key in [match["key"].decode()]}
+    if not (now.said or now.problems):
+        return "is empty"
+    gone = [key for key in _AUTHORITY if key in known.said and key not in now.said]
+    return f"says nothing of {' and '.join(gone)} any more" if gone else weakening(known, now)
 
 
 def loss_problem(place: str, what: str) -> Problem:
@@ -212,38 +201,28 @@ def judge(
     """
     error = said if isinstance(said, TeamError) else None
     config = last if isinstance(said, TeamError) else said
-    is_misread = error is not None or config.is_misread
-    is_other = before is not None and before != text
-    known = _understood(before or b"", understand) if is_other else None
-    is_broken = error is None and not config.is_yaml
-    is_mended = known is not None and not known.is_yaml and error is None and text is not None and not is_broken
-    what = ""
-    # guard: mended-settings-are-no-loss
-    if before is not None and (error is None or text is not None) and not is_mended:
-        what = loss(text, before, is_read=not is_misread)
-    if not what and known is not None and not is_misread and not is_broken:
-        what = weakening(known, config)
+    known = _understood(before, understand) if before is not None and before != text else None
+    what = loss(text, said, before or b"", known) if known is not None else ""
     if error is not None:
         problems: tuple[Problem, ...] = (
             Problem(SETTINGS_UNREADABLE, "error", names.unread, error.message, error.hint),
         )
     else:
-        problems = misread_problems(config, names.line) if is_misread else config_problems(config, names.line)
+        problems = (misread_problems if config.is_misread else config_problems)(config, names.line)
+    is_misread = error is not None or config.is_misread
     # guard: broken-settings-stay-off-the-record
-    if is_broken and not what and not is_misread:
+    if not (what or is_misread or config.is_yaml):
         # What somebody is still typing: the last settings that parse stay in force, and no write records these.
-        is_known = known is not None and known.is_yaml
-        in_force = known if known is not None and is_known else config
-        return InForce(in_force, config_problems(config, names.line), text, before if is_known else None)
-    if not what and not (is_other and is_misread):
+        if known is None or not known.is_yaml:
+            return InForce(config, problems, text)
+        return InForce(known, problems, text, before)
+    if known is None or not (what or is_misread):
         return InForce(config, problems, text, None if error is not None else text, error)
     told = (loss_problem(names.lost, what),) if what else (lost_to(problems[0]), *problems[1:])
-    if known is not None:
-        # guard: only-what-parses-is-put-back
-        put_back = before if known.is_yaml else None
-        known = replace(known, lost=told[0].sentence, unconfirmed=digest(text or b""))
-        return InForce(known, told, text, put_back)
-    return InForce(config, told if error is None else problems, text, error=error)
+    # guard: only-what-parses-is-put-back
+    put_back = before if known.is_yaml else None
+    known = replace(known, lost=told[0].sentence, unconfirmed=digest(text or b""))
+    return InForce(known, told, text, put_back)
 
 
 def _understood(text: bytes, understand: Callable[[bytes], TeamConfig]) -> TeamConfig | None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code
-from team_console.store.settings.in_force import loss
 
 from tests.conftest import CommandLine
 
@@ -145,12 +144,3 @@ def test_a_new_mode_of_settings_or_key_is_seen_by_a_team_that_is_open(
         key.chmod(0o600)
         path.chmod(0o666)
         assert (bool(team.config().key), bool(team.config().distrust)) == (True, True)
-
-
-@pytest.mark.parametrize("banner", [b"#" * 400, b"# " * 400, b"# ~ null --- ... {} " * 40])
-def test_settings_below_a_banner_are_compared_at_once(banner: bytes) -> None:
-    """Each sign of a banner could begin a comment of its own: forty of them kept every command busy for hours."""
-    before = banner + b"\nlead: ceo\nagents: [a]\n"
-    assert loss(before + b"language: en\n", before) == ""
-    assert loss(banner + b"\n", before) == "is empty"
-    assert loss(b"lead: x\n", banner + b"\n---\n{}\n" + banner) == ""
