@@ -10,14 +10,15 @@ import fcntl
 import os
 import threading
 import time
+from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.locked_files import SAFE, is_locked, open_folder
 from team_console.store.backends.session_notes import files_of_notes, read_note
-from team_console.store.contract.team import UNKNOWN, Attendance, Presence, is_presence_name
+from team_console.store.contract.team import UNKNOWN, Attendance, Presence, Team, is_presence_name
 from team_console.store.model.clock import from_file, to_text
 from team_console.store.model.message import Message, Priority, Status, new_record
 from team_console.store.model.names import as_name
@@ -130,6 +131,38 @@ class SessionNotes:
         self._known = {mark: known[mark] if mark in known else _as_message(*mark, path) for mark, path in files.items()}
         found = (message for message in self._known.values() if message is not None)
         return tuple(sorted(found, key=lambda message: message.created))
+
+
+class PresentInFolder(Team):
+    """A team whose processes are present in a folder beside its messages, with the notes of sessions of clients.
+
+    Attributes:
+        presence: That folder.
+    """
+
+    presence: PresenceFolder
+    _notes: SessionNotes
+
+    def keep_presence_in(self, path: Path) -> None:
+        """Use the folder `path`, which need not be there."""
+        self.presence, self._notes = PresenceFolder(path), SessionNotes(path)
+
+    @abstractmethod
+    def mode_beside(self) -> int | None:
+        """Return the permissions of the team's files; None where there is no team."""
+
+    def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
+        """See `Team.announce`: a locked file."""
+        mode = None if self.read_only else self.mode_beside()
+        return nullcontext(False) if mode is None else self.presence.announce(presence, name, mode=mode)
+
+    def attendance(self, presence: Presence) -> Attendance:
+        """See `Team.attendance`: who holds a locked file."""
+        return self.presence.attendance(presence)
+
+    def session_notes(self) -> tuple[Message, ...]:
+        """See `Team.session_notes`."""
+        return self._notes.look()
 
 
 def _as_message(name: str, number: int, moment: int, path: str) -> Message | None:

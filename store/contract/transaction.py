@@ -218,9 +218,10 @@ class Transaction(ABC):
     ) -> list[Message]:
         """Live messages that fit every given condition, in stored order."""
         wanted_statuses, wanted_types = frozenset(statuses), frozenset(types)
+        found = self.stored_candidates(recipient=recipient, statuses=wanted_statuses, types=wanted_types)
         return [
             candidate
-            for candidate in self.candidates(recipient=recipient, statuses=wanted_statuses, types=wanted_types)
+            for candidate in (self.everything() if found is None else self.changes.apply(found))
             if (recipient is None or candidate.is_addressed_to(recipient))
             and (not wanted_statuses or candidate.status in wanted_statuses)
             and (not wanted_types or candidate.type in wanted_types)
@@ -234,15 +235,26 @@ class Transaction(ABC):
         """Read the live messages with these ids at once, where each would be asked for by itself."""
         return None
 
-    def candidates(
+    def stored_candidates(
         self, *, recipient: str | None, statuses: frozenset[str], types: frozenset[str]
-    ) -> Sequence[Message]:
-        """Live messages among which are all that fit, in stored order; perhaps every message."""
-        return self.everything()
+    ) -> Sequence[Message] | None:
+        """Return messages as stored, in stored order, among which are all that fit, as stored or by now.
+
+        None where no look is quicker than one at every message.
+        """
+        return None
+
+    def stored_naming(self, word: str) -> Sequence[Message] | None:
+        """Return messages as stored among which are all that hold `word` in any of their values, as stored or by now.
+
+        None as for `stored_candidates`.
+        """
+        return None
 
     def naming(self, word: str) -> Sequence[Message]:
         """Live messages among which are all that hold `word` in any of their values; perhaps every message."""
-        return self.everything()
+        found = self.stored_naming(word)
+        return self.everything() if found is None else self.changes.apply(found)
 
     def thread(self, request_id: str) -> list[Message]:
         """Live and archived messages that carry `request_id` in their payload or as message id, oldest first."""

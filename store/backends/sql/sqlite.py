@@ -16,29 +16,26 @@ import sqlite3
 import struct
 import time
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from team_console.store.backends.locked_files import missing_locks_in
-from team_console.store.backends.presence_folder import PresenceFolder, SessionNotes
+from team_console.store.backends.presence_folder import PresentInFolder
 from team_console.store.backends.sql.connection import Column, Connection, Relation
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     WITHOUT_LOCKS,
-    Attendance,
     LockHolder,
-    Presence,
     WatchHint,
     WatchState,
     locked_error,
 )
 from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message
 
 _COLUMNS = """
 SELECT name, type, name IN (
@@ -147,7 +144,7 @@ Version = tuple[tuple[int, int, int] | None, ...]
 """Inode, size and time in ns of the database and of its log."""
 
 
-class SqliteTeam(SqlTeam):
+class SqliteTeam(PresentInFolder, SqlTeam):
     """One database file."""
 
     error = sqlite3.Error
@@ -162,8 +159,7 @@ class SqliteTeam(SqlTeam):
             clock=clock,
         )
         self.path = path
-        self._presence = PresenceFolder(path.with_name(f"{path.name}-presence"))
-        self._notes = SessionNotes(self._presence.path)
+        self.keep_presence_in(path.with_name(f"{path.name}-presence"))
         self._with_log: tuple[int, int] | None = None
         self._held: int | None = None
 
@@ -201,23 +197,10 @@ class SqliteTeam(SqlTeam):
         found = self._version()
         return found if _age(found) > _SETTLES[-1] else None
 
-    def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
-        """Return a locked file beside the database: a row that is renewed would wake everybody who watches the file."""
-        if self.read_only:
-            return nullcontext(False)
-        try:
-            mode = os.stat(self.path).st_mode & 0o777
-        except OSError:
-            return nullcontext(False)
-        return self._presence.announce(presence, name, mode=mode)
-
-    def attendance(self, presence: Presence) -> Attendance:
-        """Return who holds a locked file."""
-        return self._presence.attendance(presence)
-
-    def session_notes(self) -> tuple[Message, ...]:
-        """Return the notes beside the database."""
-        return self._notes.look()
+    def mode_beside(self) -> int | None:
+        """See `PresentInFolder`: a row that is renewed would wake everybody who watches the file."""
+        found = _stat(self.path)
+        return None if found is None else found.st_mode & 0o777
 
     def places(self) -> Mapping[str, str]:
         """Return the file, its log and the folder of who is there."""

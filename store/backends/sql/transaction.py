@@ -137,40 +137,36 @@ class SqlTransaction(Transaction):
         arrivals = 0 if known is None else known.arrivals
         return arrivals // step < (arrivals + len(self.changes.added) + len(self.changes.archived)) // step
 
-    def candidates(
+    def stored_candidates(
         self, *, recipient: str | None, statuses: frozenset[str], types: frozenset[str]
-    ) -> Sequence[Message]:
+    ) -> Sequence[Message] | None:
         """Return the rows for this recipient or of these types alone, while no more was read.
 
         Of types that a row of others has all rows, among which it has its place.
         """
         if self._state is not None or self.changes.replaced:
-            return self.everything()
+            return None
         if recipient is not None and statuses:
             having, values = self.shape.has_status(statuses)
-            entries = self._read(may_address(having), {**to_recipient(recipient), **values})
-            return self.changes.apply(in_order(entries))
+            return in_order(self._read(may_address(having), {**to_recipient(recipient), **values}))
         if not types or "message_type" not in self.shape.types:
-            return self.everything()
+            return None
         # guard: plain-kinds-in-part
         if not types <= TELLING_KINDS and is_large(self.connection):
-            return self.everything()
+            return None
         some, values = listed("type", types)
         entries = self._read(f"{_TYPE if 'message' in types else self.shape.kind} IN {some}", values)
-        if any(entry.arrival is None for entry in entries):
-            return self.everything()
-        return self.changes.apply(in_order(entries))
+        return None if any(entry.arrival is None for entry in entries) else in_order(entries)
 
-    def naming(self, word: str) -> Sequence[Message]:
+    def stored_naming(self, word: str) -> Sequence[Message] | None:
         """Return the rows with that id, or with the word or an escape that may hide it in their payload or note."""
         is_text = "payload" in self.shape.types and not self.shape.has_bytes("payload")
         if self._state is not None or self.changes.replaced or not (is_text and _PLAIN_ID(word)):
-            return self.everything()
+            return None
         texts = [f"CAST({MESSAGES}.payload AS TEXT)", *([f"{NOTES}.note"] if self.shape.has_ours else [])]
         held = [f"{text} LIKE :word OR {text} LIKE :escape ESCAPE '!'" for text in texts]
         condition = " OR ".join([f"{self.shape.id} = :message_id", *held])
-        entries = self._read(condition, {"message_id": word, "word": f"%{word}%", "escape": r"%\u00%"})
-        return self.changes.apply(in_order(entries))
+        return in_order(self._read(condition, {"message_id": word, "word": f"%{word}%", "escape": r"%\u00%"}))
 
     def read_whole(self) -> None:
         if not self._is_whole:

@@ -79,25 +79,23 @@ class YamlTransaction(Transaction):
     def stored_message(self, message_id: str) -> Message | None:
         return self._text.message(message_id)
 
-    def candidates(
+    def stored_candidates(
         self, *, recipient: str | None, statuses: frozenset[str], types: frozenset[str]
-    ) -> Sequence[Message]:
-        """See `Transaction.candidates`; found by a look at the bytes of each entry."""
-        if not types:
-            return self.everything()
+    ) -> Sequence[Message] | None:
+        """See `Transaction.stored_candidates`; found by a look at the bytes of each entry."""
         words = [word.encode("utf-8", "replace") for word in types]
-        return self.changes.apply(self._text.entries_with(words))
+        return self._text.entries_with(words) if words else None
 
-    def naming(self, word: str) -> Sequence[Message]:
+    def stored_naming(self, word: str) -> Sequence[Message] | None:
         """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it.
 
         A number or a time can be written in other ways.
         """
         if not is_plain(word) or _MAY_BE_NUMBER(word):
-            return self.everything()
+            return None
         held = self._text.entries_with([word.encode()])
         changed = [old for old in self.changes.replaced if old not in set(held)]
-        return self.changes.apply([*held, *changed])
+        return [*held, *changed]
 
     def archived_message(self, message_id: str) -> Message | None:
         return self._archives.find(message_id)

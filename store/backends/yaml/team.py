@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from team_console.store.backends.presence_folder import PresenceFolder, SessionNotes
+from team_console.store.backends.presence_folder import PresentInFolder
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import (
     Layout,
@@ -25,12 +25,9 @@ from team_console.store.backends.yaml.settings import SettingsFile
 from team_console.store.contract.team import (
     PRIVATE,
     Addressed,
-    Attendance,
     AuditLine,
     Page,
-    Presence,
     Snapshot,
-    Team,
     WatchHint,
 )
 from team_console.store.model.clock import Clock, utc_now
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
 
 
-class YamlTeam(Team):
+class YamlTeam(PresentInFolder):
     """The team whose queue is `queue`. Nothing is created before the first transaction that writes."""
 
     kind = "yaml"
@@ -76,7 +73,7 @@ class YamlTeam(Team):
         self._was_there = self.layout.folder_exists(self._disk)
         self._left: QueueFile | None = None
         self._looks: SnapshotReader | None = None
-        self._notes = SessionNotes(self.layout.presence)
+        self.keep_presence_in(self.layout.presence)
 
     @property
     def _reader(self) -> SnapshotReader:
@@ -207,21 +204,11 @@ class YamlTeam(Team):
 
         return watch(self.layout)
 
-    def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
-        """See `Team.announce`."""
+    def mode_beside(self) -> int | None:
+        """See `PresentInFolder.mode_beside`."""
         folder = self._disk.stat(self.layout.folder)
-        if self.read_only or folder is None:
-            return nullcontext(False)
         found = self._disk.stat(self.layout.queue) or self._disk.stat(self.layout.config) or folder
-        return PresenceFolder(self.layout.presence).announce(presence, name, mode=found.mode)
-
-    def attendance(self, presence: Presence) -> Attendance:
-        """See `Team.attendance`."""
-        return PresenceFolder(self.layout.presence).attendance(presence)
-
-    def session_notes(self) -> tuple[Message, ...]:
-        """See `Team.session_notes`."""
-        return self._notes.look()
+        return found.mode if folder is not None and found is not None else None
 
     def places(self) -> Mapping[str, str]:
         """See `Team.places`."""
