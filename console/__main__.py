@@ -18,20 +18,32 @@ def command() -> int:
     if sys.argv[1:] == ["--version"] and _say_version():
         return 0
     try:
-        if "hook" in sys.argv:
-            from team_console.console.clients.start import is_hook, run_hook
+        words = sys.argv[1:]
+        # guard: hook-start-of-its-own
+        if is_call_of("hook", words):
+            from team_console.console.clients.start import run_hook
 
-            # guard: hook-start-of-its-own
-            if is_hook(sys.argv[1:]):
-                return run_hook(sys.argv[1:])
-        if "mcp" in sys.argv:
-            from team_console.console.mcp.start import is_mcp, run_mcp
+            return run_hook(words)
+        if is_call_of("mcp", words) and sys.stdin is not None and sys.stdout is not None:
+            from team_console.console.mcp.start import run_mcp
 
-            if is_mcp(sys.argv[1:]):
-                return run_mcp(sys.argv[1:], _run)
-        return _run(sys.argv[1:])
+            return run_mcp(words, _run)
+        return _run(words)
     except KeyboardInterrupt:
         return 130
+
+
+def is_call_of(verb: str, words: Sequence[str]) -> bool:
+    """Return whether these arguments call a verb that reads them itself."""
+    if verb not in words or "--help" in words or "-h" in words:
+        return False
+    skip = False
+    for word in words:
+        if skip or word.startswith("-"):
+            skip = not skip and word in ("-t", "--team", "--as")
+            continue
+        return word == verb
+    return False
 
 
 def _run(words: Sequence[str]) -> int:

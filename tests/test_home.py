@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from team_console.console.clients.running import claude_home, codex_home
+from team_console.console.clients.claude import claude_home
+from team_console.console.clients.codex import codex_home
 from team_console.console.preferences import config_path
 from team_console.store.model.home import state_folder
 

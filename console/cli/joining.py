@@ -12,9 +12,10 @@ from team_console.console.cli.call import Call, is_terminal
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.printing import ASK_HELP, parse_rules
 from team_console.console.cli.team import make_team
-from team_console.console.clients.client_files import Running
-from team_console.console.clients.join import CLIENTS, Joined, join, joined_by, leave, running_sessions
-from team_console.console.clients.join_all import join_all, leave_all
+from team_console.console.clients.client import Running
+from team_console.console.clients.join import Joined, join, join_all, joined_by, leave
+from team_console.console.clients.session_files import EACH
+from team_console.console.clients.table import PROGRAMS, running_sessions
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.open import OWN_FOLDER, nearest_team
 from team_console.store.model.errors import Code, TeamError
@@ -27,7 +28,7 @@ SHOW = flag("--print", "show every difference; write nothing", dest="show")
 
 @verb(
     arg("name", "the member the agent is to be", nargs="?", metavar="NAME", source="agents"),
-    arg("--for", "what the agent runs in; once it has joined, this is known", dest="client", choices=tuple(CLIENTS)),
+    arg("--for", "what the agent runs in; once it has joined, this is known", dest="client", choices=tuple(PROGRAMS)),
     flag("--all", "every session, by a name of its own", dest="every"),
     arg("--session", "with --all: of those that run only this; repeatable", metavar="ID", action="append"),
     (
@@ -81,7 +82,7 @@ def _join(call: Call, folder: Path, *, write: bool, location: str | None = None)
         TeamError: `USAGE` where nobody knows what the member runs in; as for `join`.
     """
     options = call.options
-    client, scope = CLIENTS.get(options.client), options.scope
+    client, scope = PROGRAMS.get(options.client), options.scope
     if client is None:
         found = joined_by(call.team, options.name, folder)
         if found is None:
@@ -133,7 +134,7 @@ def _join_all(call: Call, *, write: bool) -> int:
     Raises:
         TeamError: `USAGE` for a session that does not run; as for `join_all`.
     """
-    sessions = running_sessions()
+    sessions = list(running_sessions())
     known = [one.session for one in sessions]
     chosen = call.options.session
     if chosen is None and sessions and write and not call.as_json and is_terminal(sys.stdin):
@@ -178,9 +179,8 @@ def do_leave(call: Call) -> int:
     project = absolute("." if options.folder is None else options.folder)
     if options.every is (options.name is not None):
         raise TeamError(Code.USAGE, "leave takes a NAME or --all", "For example: team-console leave helper")
-    if options.every:
-        return _finish(call, leave_all(call.caller, write=write))
-    return _finish(call, leave(call.caller, options.name, project=project, write=write))
+    name = EACH if options.every else options.name
+    return _finish(call, leave(call.caller, name, project=project, write=write))
 
 
 # What a join or leave did, for people in a few lines, or as JSON.

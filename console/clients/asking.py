@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.clients.client import Client
+from team_console.console.clients.environment import attended
 from team_console.console.clients.event import Event, EventName, Wish, specific_reply
 from team_console.console.clients.hook_process import OUT, is_read, listening, undisturbed
 from team_console.console.clients.quick import ASKS_BY_TOOL, note_unasked
@@ -99,7 +100,7 @@ def wait_for_verdict(
         dialog: The client's own that stands beside it, where it says when it is answered.
     """
     # A dialog that stands beside this keeps nobody waiting: the human may open a console again.
-    is_beside = dialog is not None and session.call.attended == "1"
+    is_beside = dialog is not None and attended() == "1"
     # guard: waits-beside-a-dialog
     human = HumanWatch(session.team, _ABSENT_LOOKS_BESIDE if is_beside else _ABSENT_LOOKS)
     looks = [*([human.is_gone] if needs_human else []), *([dialog.is_closed] if dialog else [])]
@@ -179,7 +180,7 @@ def ask_before(session: ClientSession) -> None:
     if rule in session.call.held and _is_held(session):
         return
     # guard: no-by-a-dialog-nobody-sees
-    if session.client.can_raise_dialog and session.call.attended == "1":
+    if session.client.can_raise_dialog and attended() == "1":
         reason = f"{session.config.lead} wants to be asked for: {rule}"
         session.say(specific_reply(event, permissionDecision="ask", permissionDecisionReason=reason))
     else:

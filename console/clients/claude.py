@@ -1,27 +1,60 @@
-"""Claude Code: its events, its replies, its transcript. Facts are those of 2.1, seen with the program."""
+"""Claude Code: its files, its events, its replies, its transcript. Facts are those of 2.1, seen with the program."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from team_console.console.clients.client import Client, yes
+from team_console.console.clients.client import Client, Running, yes
+from team_console.console.clients.client_process import is_alive
+from team_console.console.clients.environment import NOT_ATTENDED, SESSION
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
-from team_console.console.clients.running import facts_of_session
-from team_console.console.clients.session_files import EXIT
+from team_console.console.clients.file_change import read_file
+from team_console.console.clients.json_editing import NotEditable, Settings, read
+from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, own_file
+from team_console.console.clients.rules import native_rules
+from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, names
+from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line
 from team_console.console.clients.transcript import Row, Said, blocks, clean, end_words, say, take_call, texts, typed
+from team_console.store.model.errors import Problem, TeamError
+from team_console.store.model.home import home, state_folder
 from team_console.store.protocol.parsing import mapping, text_in
 from team_console.store.protocol.sent_back import SentBack
 
 NAME = "claude-code"
+_LARGEST_RECORD = 1 << 16
+_PLUGINS = "CLAUDE_CODE_PLUGIN_DIRS"
 _CRITICAL = 120.0
 """Seconds after which it refuses by itself to delete what is critical: home, root, the project."""
+
+
+_HOOKS = {"project": ".claude/settings.json", "local": ".claude/settings.local.json", "user": "settings.json"}
+_LINES = HookLines(
+    tuple(event for event in EventName if event != EventName.INTERRUPT),  # its own record tells of that
+    wakers=(EventName.SESSION_START, EventName.PROMPT),
+    waker_condition=f"{NOT_ATTENDED} || ",
+    says_asking=True,
+)
+_ALLOW_RULE = f"mcp__{SERVER}__*"
+"""The rule that spares the user a question for each of our tools."""
+_PATHS = {
+    "project": "These files name this machine's paths: keep them out of a shared repository (--local: the hooks).",
+    "local": ".mcp.json names this machine's paths and is the project's: keep it out of a shared repository.",
+}
 
 
 class Claude(Client):
     """Claude Code."""
 
     name = NAME
+    word = "claude"
+    scopes = ("project", "local", "user")
+    asks = True
     plan_tool = "ExitPlanMode"
     question_tools = ("AskUserQuestion",)
     plan_modes = ("auto", "acceptEdits", "default")
@@ -29,6 +62,81 @@ class Claude(Client):
     shows_dialog_beside = True
     shows_title = True
     is_woken_by_hook = True
+
+    def places(self, scope: str, joining: Joining) -> list[Place]:
+        """Return its settings, the file of its servers, and the script of what is held."""
+        folder = claude_home() if scope == "user" else joining.project
+        # The other file of the user stands beside the folder, unless that is configured.
+        is_beside = scope == "user" and not os.environ.get("CLAUDE_CONFIG_DIR")
+        base, servers = home() if is_beside else folder, ".claude.json" if scope == "user" else ".mcp.json"
+        held = _held(joining)
+        ours: dict[str, Any] = {"hooks": _LINES.entries(joining.command, held=joining.hold, quiet=joining.quiet)}
+        ours["hooks"]["PreToolUse"] += _LINES.holding(held.path, native_rules(joining.hold))
+        if joining.has_server:
+            ours |= {"permissions": {"allow": [_ALLOW_RULE]}, "enabledMcpjsonServers": [SERVER]}
+        return [
+            json_place(folder / _HOOKS[scope], folder, joining.name, ours),
+            json_place(base / servers, base, joining.name, joining.servers(), is_optional=True),
+            *([held] if joining.hold or joining.leaves else []),
+        ]
+
+    def every_session(self, joining: Joining) -> list[Place]:
+        """Return the user's settings, which it reads while it runs, too; the hooks there start no process for a session
+        that was left out.
+        """
+        mark = f"{shlex.quote(names().folder)}/{LEFT_OUT}"
+        ours = {"hooks": _LINES.entries(joining.command, condition=f'[ -e {mark}"{SESSION}" ] || ')}
+        return [json_place(claude_home() / _HOOKS["user"], claude_home(), EACH, ours)]
+
+    def can_hold(self, rules: Sequence[str]) -> bool:
+        """Return whether rules of its own say what is to be held."""
+        return bool(native_rules(rules))
+
+    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+        """Return what the user should know."""
+        where = "on this machine" if scope == "user" else "in this folder"
+        more = "; the MCP tools need a new session" if joining.has_server else ""
+        return [
+            f"Sessions of Claude Code {where} are {joining.name} from now on, those that run within 3 seconds{more}.",
+            "While a console is open you get its permissions, plans and questions, beside its own dialog, and what you",
+            "ask for (below) also in auto mode. You do not get what its rules and its check let pass.",
+            "With no console open a session does what it would do without us, headless runs included.",
+            *([_PATHS[scope]] if scope in _PATHS else []),
+        ]
+
+    def running(self) -> Iterator[Running]:
+        """Yield the sessions of which it keeps a record, and whose process is there."""
+        for session, pid in self.processes():
+            if is_alive(pid):
+                folder, name, doing = (str(_facts_of(session).get(key) or "") for key in ("cwd", "name", "status"))
+                yield Running(session, NAME, folder, name, doing)
+
+    def processes(self) -> Iterator[tuple[str, int]]:
+        """Yield sessions with the number of their process, as its records say."""
+        for facts in _sessions():
+            session, pid = facts.get("sessionId"), facts.get("pid")
+            if isinstance(session, str) and isinstance(pid, int):
+                yield session, pid
+
+    def problems(self) -> list[Problem]:
+        """Return the plugins that have modules: such a one can let pass what hooks, rules and the human refused."""
+        folder = claude_home()
+        environment: Settings = {}
+        with suppress(TeamError, NotEditable):
+            environment = read(read_file(folder / "settings.json", folder) or EMPTY_JSON).get("env", {})
+        more = f"{environment.get(_PLUGINS, '')}{os.pathsep}{os.environ.get(_PLUGINS, '')}".split(os.pathsep)
+        paths: list[Path] = []
+        for root in (folder / "plugins", folder / "skills", *map(Path, filter(None, more))):
+            with suppress(OSError):
+                paths += sorted(root.glob("**/hooks/hooks.json"))
+        text = "this plugin has modules, which can let every call pass, whatever hooks, rules and you decide"
+        hint = "Remove it, or trust it: no console can hold what it lets through."
+        found = []
+        for path in paths:
+            with suppress(OSError, ValueError, AttributeError):
+                if json.loads(path.read_bytes()).get("modules"):
+                    found.append(Problem("PLUGIN_MODULES", "warning", str(path.parent.parent), text, hint))
+        return found
 
     def patience_of(self, data: Mapping[str, Any]) -> float | None:
         """Return how long it waits before it refuses what is critical.
@@ -48,7 +156,11 @@ class Claude(Client):
 
     def status_of(self, session: str) -> str:
         """Return what its record says of a session that runs."""
-        return str(facts_of_session(session).get("status") or "")
+        return str(_facts_of(session).get("status") or "")
+
+    def title_of(self, session: str) -> str:
+        """Return the name of a session that runs, given by its user or made up."""
+        return str(_facts_of(session).get("name") or "")
 
     def take_row(self, said: Said, row: Row) -> None:
         """Take a row, of which there is one for each block of a message, all with the id of the message."""
@@ -105,3 +217,29 @@ def _result(item: Mapping[str, Any]) -> str:
         return "ok"
     match = EXIT.search(text[:40])
     return f"exit {match[1]}" if match is not None else "failed"
+
+
+def _held(joining: Joining) -> Place:
+    """Return the script by which calls are held."""
+    path = state_folder() / "joined" / f"{HOLD}{joining.name}"
+    line = f"exec env {shell_line([*joining.command, '--hold', '--timeout', str(A_DAY)])}\n"
+    return own_file(path, state_folder(), line, "TEAM_CONSOLE_AS=")
+
+
+def claude_home() -> Path:
+    """Return the folder of its own files."""
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or home() / ".claude")
+
+
+def _facts_of(session: str) -> Mapping[str, Any]:
+    return next((facts for facts in _sessions() if facts.get("sessionId") == session), {})
+
+
+def _sessions() -> Iterator[dict[str, Any]]:
+    """Yield its own record of each session that runs."""
+    for path in sorted(claude_home().glob("sessions/*.json")):
+        with suppress(OSError, ValueError, RecursionError):
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                value = json.loads(file.read(_LARGEST_RECORD))
+            if isinstance(value, dict):
+                yield value

@@ -1,15 +1,18 @@
-"""What a client is to the flows: how its events are read, how it is answered, and how its session is woken."""
+"""What a client is to the flows: its files, how its events are read and answered, and how its session is woken."""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
+from team_console.console.clients.place import Joining, Place
 from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.transcript import Row, Said
+from team_console.store.model.errors import Problem
 from team_console.store.protocol.parsing import mapping, mappings, text_in
 from team_console.store.protocol.sent_back import SentBack
 
@@ -19,8 +22,78 @@ MOST_BLOCKS = 8
 """How often in a row a hook may keep a turn from ending: a model's patience, where the client has no limit."""
 
 
-class Client(ABC):
-    """One client; a subclass says what differs.
+class Running(Struct, frozen=True):
+    """A session of a client that runs, as the client's own records say.
+
+    Attributes:
+        client: What people call the client.
+        name: What the client calls the session, if anything.
+        doing: What it does, in the client's word.
+        joins_at_once: Whether it reads its settings while it runs.
+    """
+
+    session: str
+    client: str
+    folder: str
+    name: str = ""
+    doing: str = ""
+    joins_at_once: bool = False
+
+    @property
+    def line(self) -> str:
+        """One line for people."""
+        return ", ".join(word for word in (self.client, self.name, self.folder, self.doing, self.session) if word)
+
+
+class Program(ABC):
+    """What an agent runs in, as `join` and `leave` know it; a subclass says what differs.
+
+    Attributes:
+        word: As `join --for` has it.
+        scopes: Whose settings it reads, all of them together: `project`, `local` for the project on this machine alone,
+            `user`.
+        asks: Whether the team's `ask_for` counts for its calls.
+        needs_server: Whether a member takes part by our MCP server alone.
+    """
+
+    word: str
+    scopes: tuple[str, ...] = ("project",)
+    asks = False
+    needs_server = False
+
+    @abstractmethod
+    def places(self, scope: str, joining: Joining) -> list[Place]:
+        """Return the files that change when a member joins; the one that says who acts is the first."""
+
+    def every_session(self, joining: Joining) -> list[Place]:
+        """Return the files that change when all of its sessions join, each as a member of its own; none where it
+        cannot.
+        """
+        return []
+
+    @abstractmethod
+    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+        """Return what the user should know: from when on it joins, what reaches whom and what does not."""
+
+    def can_hold(self, rules: Sequence[str]) -> bool:
+        """Return whether it has rules of its own by which such calls can be held until somebody decides."""
+        return False
+
+    def running(self) -> Iterator[Running]:
+        """Yield its sessions that run."""
+        yield from ()
+
+    def processes(self) -> Iterator[tuple[str, int]]:
+        """Yield sessions with the number of their process, which may be gone."""
+        yield from ()
+
+    def problems(self) -> list[Problem]:
+        """Return findings on what else may let its calls pass."""
+        return []
+
+
+class Client(Program):
+    """A program whose sessions call our hook.
 
     Attributes:
         name: As requests and the roster have it.
@@ -47,7 +120,7 @@ class Client(ABC):
 
     def has_sent(self, data: Mapping[str, Any]) -> bool:
         """Return whether an event that names no client looks like one of this."""
-        return True
+        return False
 
     def event_of(self, data: Mapping[str, Any]) -> Event:
         """Read one event."""
@@ -97,6 +170,10 @@ class Client(ABC):
     def status_of(self, session: str) -> str:
         """Return its own word for what a session does: `idle`, `busy`, `waiting` while a dialog is open; empty where it
         has none."""
+        return ""
+
+    def title_of(self, session: str) -> str:
+        """Return what it calls a session that runs; empty where it does not say."""
         return ""
 
     @abstractmethod

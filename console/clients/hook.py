@@ -13,7 +13,7 @@ from team_console.console.clients.instructions import command_of, instructions_f
 from team_console.console.clients.mail import acknowledge_handed, hand_mail
 from team_console.console.clients.quick import Invocation
 from team_console.console.clients.session import ClientSession
-from team_console.console.clients.session_files import RUNNING, TURN, SessionFiles, digest, names, sweep
+from team_console.console.clients.session_files import TURN, SessionFiles, digest, names, sweep
 from team_console.console.clients.wake import is_nudge, wait_beside, wait_for_mail
 from team_console.store.backends.session_notes import sweep_notes
 from team_console.store.model.safe import counted
@@ -150,8 +150,7 @@ def _ended(session: ClientSession) -> None:
     session.note(Doing.ENDED, wait=HURRY)
     session.files.forget()
     if session.call.has_own_name:
-        for name in (session.event.session, RUNNING + session.event.session):  # another may have the name
-            names().remove(name)
+        names().remove(session.event.session)  # another may have the name
 
 
 def _config_changed(session: ClientSession) -> None:

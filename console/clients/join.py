@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.clients.claude_files import ClaudeFiles
-from team_console.console.clients.client_files import ClientFiles, Running
-from team_console.console.clients.codex_files import CodexFiles
+from team_console.console.clients.client import Program, Running
 from team_console.console.clients.file_change import FileChange, FileRefused, write_change
 from team_console.console.clients.instructions import instructions_for, program
-from team_console.console.clients.other_files import McpFiles, ShellFiles
 from team_console.console.clients.place import Joining, Place
-from team_console.console.clients.qwen_files import QwenFiles
-from team_console.console.clients.receipts import Receipt, forget_receipt, keep_receipt, member_key, receipt_of
-from team_console.console.clients.session_files import EACH
+from team_console.console.clients.receipts import (
+    Receipt,
+    forget_receipt,
+    keep_receipt,
+    member_key,
+    receipt_of,
+    receipts,
+)
+from team_console.console.clients.session_files import EACH, LEFT_OUT, names
 from team_console.console.clients.settings_part import quiet_condition
+from team_console.console.clients.table import PROGRAMS
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.extras import install_line, is_installed
+from team_console.store.model.home import home
 from team_console.store.model.names import USER, check_name
 from team_console.store.service.caller import Caller
 from team_console.store.service.members import add_members, remove_members, set_member
 from team_console.store.settings.team_config import Agent
 
-CLIENTS: Mapping[str, ClientFiles] = {
-    client.name: client for client in (ClaudeFiles(), CodexFiles(), QwenFiles(), McpFiles(), ShellFiles())
-}
-"""What an agent may run in, by the names that `join --for` takes."""
 Step = tuple[FileChange, Receipt]
 
 
@@ -56,7 +58,7 @@ class Joined(Struct, frozen=True):
 def join(
     caller: Caller,
     agent: Agent,
-    client: ClientFiles,
+    client: Program,
     scope: str,
     *,
     project: Path,
@@ -83,13 +85,13 @@ def join(
         text = f"{name} is the human's seat in team {config.name}, and no agent acts as it"
         raise TeamError(Code.NOT_PERMITTED, text, "Choose a name for the agent: team-console join NAME --for ...")
     if scope not in client.scopes:
-        text = f"--{scope}: {client.name} has no such file"
+        text = f"--{scope}: {client.word} has no such file"
         raise TeamError(Code.USAGE, text, "Join in a project, or copy what --print shows.")
     if hold and not client.can_hold(hold):
         text = "--hold is for claude, and for what a rule of its own can say"
         raise TeamError(Code.USAGE, text, "For example: --hold push --hold delete")
     if client.needs_server and not is_installed("mcp", "pydantic"):
-        text = f"the MCP server, which is all that {client.name} needs, lacks a package"
+        text = f"the MCP server, which is all that {client.word} needs, lacks a package"
         raise TeamError(Code.USAGE, text, f"Install it with: {install_line('mcp')}")
     joining = replace(joining_of(caller.team, name, project, location), hold=tuple(hold))
     steps, left_out = joins(client.places(scope, joining), joining)
@@ -110,7 +112,7 @@ def join(
     if client.asks:
         rules = config.asked_for(name) if agent.ask_for is None else agent.ask_for
         notes += _words_of_rules(name, rules, hold)
-    if not joining.has_server and client.name != "shell":
+    if not joining.has_server and client.word != "shell":
         notes.append(f"Its tools (MCP) need one more package: {install_line('mcp')}; then join again")
     notes += _words_of_old_member(agent, config.agents.get(name, agent))
     notes.append(f"Next: 'team-console' opens the console. To take this out again: team-console leave {name}")
@@ -136,7 +138,7 @@ def _words_of_old_member(agent: Agent, old: Agent) -> list[str]:
     return [f"{text}; to change it: team-console member set {agent.name}{words}"]
 
 
-def joined_by(team: Team, name: str, project: Path) -> tuple[ClientFiles, str] | None:
+def joined_by(team: Team, name: str, project: Path) -> tuple[Program, str] | None:
     """Return the client and the scope by which a member has joined from a project; None when it has not."""
     joining = joining_of(team, check_name(name, field="name"), project)
     for client, scope in _ways():
@@ -147,38 +149,84 @@ def joined_by(team: Team, name: str, project: Path) -> tuple[ClientFiles, str] |
     return None
 
 
+def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str], *, write: bool) -> Joined:
+    """Let the chosen sessions that run, and all that start from now on, join under names of their own.
+
+    Args:
+        sessions: Those that run.
+        chosen: Ids of those of them that join.
+
+    Raises:
+        TeamError: As for `join`.
+    """
+    joining = joining_of(caller.team, EACH, home())
+    steps, _ = joins(_every_session(joining), joining)
+    if write:
+        for one in sessions:
+            if one.session not in chosen:
+                names().write(LEFT_OUT + one.session, {})
+        write_steps(steps)
+    notes = [f"{one.line}: {'joins' if one.session in chosen else 'is left out'}" for one in sessions]
+    notes += [
+        "Claude Code has joined in about 3 seconds, each session by a name of its own that its title shows.",
+        "Codex joins when a session starts or is resumed, and asks first whether it may run these hooks.",
+        "Every session that starts from now on joins, too.",
+        "Take it out again: team-console leave --all",
+    ]
+    return Joined("join", EACH, False, tuple(change for change, _ in steps), tuple(notes), write)
+
+
 def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
-    """Take out again what joins of `name` put into the files of clients and the team's settings, and nothing else.
+    """Take out again what joins put into the files of clients and the team's settings, and nothing else.
+
+    Args:
+        name: Who leaves; `EACH` for what `join_all` put there, and the members that it made.
 
     Raises:
         TeamError: `INVALID_NAME`, `NOT_PERMITTED` for files that have to be changed by hand.
     """
-    name, location = check_name(name, field="name"), location_of(caller.team)
-    joining = replace(joining_of(caller.team, name, project), leaves=True)
-    places = [place for client, scope in _ways() for place in client.places(scope, joining)]
-    steps, unread = leavings(list({place.path: place for place in places}.values()))
-    is_known = name in caller.team.config().agents
-    removes = is_known and receipt_of(member_key(location, name)) is not None
-    warnings: Sequence[str] = ()
+    location, members = location_of(caller.team), caller.team.config().agents
+    joining = Joining(name, location, ("",), project.absolute(), leaves=True)
+    if name == EACH:
+        places, made = _every_session(joining), made_for_sessions(location)
+    else:
+        places = [place for program, scope in _ways() for place in program.places(scope, joining)]
+        made = {check_name(name, field="name")} if receipt_of(member_key(location, name)) is not None else set()
+    steps, notes = leavings(list({place.path: place for place in places}.values()))
+    removes = sorted(made & members.keys())
     if write:
         take_out_steps(steps)
-        warnings = remove_members(caller, [name]).warnings if removes else ()
-        forget_receipt(member_key(location, name))
-    notes = [] if steps or removes else [f"{name} has not joined from here; nothing is to be taken out"]
-    notes += [*unread, *warnings]
-    if is_known and not removes:
+        if removes:
+            notes += remove_members(caller, removes).warnings
+        for member in made:
+            forget_receipt(member_key(location, member))
+        if name == EACH:
+            shutil.rmtree(names().folder, ignore_errors=True)
+    if not (steps or removes):
+        who = "no session has joined by --all" if name == EACH else f"{name} has not joined from here"
+        notes.insert(0, f"{who}; nothing is to be taken out")
+    if name in members and not removes:
         notes.append(f"{name} was a member before it joined and stays one")
     if steps:
         notes.append("Sessions that run now keep what they have read until they end.")
-    return Joined("leave", name, removes, tuple(steps), tuple(notes), write)
+    return Joined("leave", name, bool(removes), tuple(steps), tuple(notes), write)
 
 
-def _ways() -> Iterator[tuple[ClientFiles, str]]:
+def _every_session(joining: Joining) -> list[Place]:
+    return [place for program in PROGRAMS.values() for place in program.every_session(joining)]
+
+
+def made_for_sessions(location: str) -> set[str]:
+    """Return the members of a team that were made, one for each session."""
+    return {one.member for one in receipts() if one.each and not one.file and one.team == location}
+
+
+def _ways() -> Iterator[tuple[Program, str]]:
     """Yield each client with each of its scopes."""
-    yield from ((client, scope) for client in CLIENTS.values() for scope in client.scopes)
+    yield from ((one, scope) for one in PROGRAMS.values() for scope in one.scopes)
 
 
-def _refuse_other_scopes(client: ClientFiles, scope: str, joining: Joining) -> None:
+def _refuse_other_scopes(client: Program, scope: str, joining: Joining) -> None:
     """Refuse to join where settings of another scope have another member: a client runs the hooks of all scopes, so
     each session would act as both, and ask everything twice.
 
@@ -198,11 +246,6 @@ def has_joined(project: Path) -> bool:
     joining = Joining("", "", ("",), project)
     ways = ((client, scope) for client, scope in _ways() if scope != "user")
     return any(client.places(scope, joining)[0].members() for client, scope in ways)
-
-
-def running_sessions() -> list[Running]:
-    """Return the sessions that run, of every client that keeps a record of them."""
-    return [one for client in CLIENTS.values() for one in client.running()]
 
 
 # Steps that `join`, `leave` and their forms for every session are made of.

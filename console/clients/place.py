@@ -165,6 +165,6 @@ def _edit_own(ours: str, sign: str, text: str, notes: Notes | None, joins: bool)
     # guard: file-of-somebody-else-stays
     if text and sign not in text:
         if joins:
-            raise NotEditable("somebody else wrote it; rename its folder first")
+            raise NotEditable("somebody else wrote it; move it away first")
         return text, []
     return ours if joins else "", []

@@ -9,6 +9,7 @@ import time
 from collections.abc import Collection
 
 from team_console.console.clients.client_process import has_waker
+from team_console.console.clients.environment import attended, project_of
 from team_console.console.clients.session_files import (
     ALLOWED,
     ASKED,
@@ -218,7 +219,7 @@ def note_state(files: SessionFiles, places: object, note: dict[str, str]) -> boo
 
 def note_unasked(call: Invocation, files: SessionFiles) -> None:
     """Remember what the client refuses by itself, since nobody is at its terminal and nobody at a console."""
-    if call.attended == "0":
+    if attended() == "0":
         keys = ("tool_name", "tool_input", "cwd", "agent_id")
         files.write(_refused_file(call.data), {key: call.data.get(key) for key in keys})
 
@@ -336,12 +337,6 @@ class Invocation:
         session = self.data.get("session_id")
         return session if isinstance(session, str) else ""
 
-    @property
-    def attended(self) -> str:
-        """Whether somebody is at the client's terminal: `1`; `0` for a run without one, which ends only when its hooks
-        have; empty where it does not say."""
-        return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED", "")
-
     def rule_for(self, rules: Collection[str] | None) -> str:
         """Return the rule by which this use of a tool is to be asked for; empty for none.
 
@@ -350,5 +345,4 @@ class Invocation:
         # Imported only while somebody is at a console: reading a command costs 10 ms.
         from team_console.console.clients.rules import EVERY_WORD, rule_for
 
-        project = os.environ.get("CLAUDE_PROJECT_DIR") or str(self.data.get("cwd") or os.curdir)
-        return rule_for(self.data, EVERY_WORD if rules is None else rules, project=project)
+        return rule_for(self.data, EVERY_WORD if rules is None else rules, project=project_of(self.data))

@@ -1,15 +1,20 @@
-"""Qwen Code: its events, its replies, its transcript. Facts are those of 0.15, seen with the program."""
+"""Qwen Code: its files, its events, its replies, its transcript. Facts are those of 0.15, seen with the program."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.clients.client import Client, yes
-from team_console.console.clients.event import Event, Reply, Wish, specific_reply
+from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
+from team_console.console.clients.place import Joining, Place, json_place
 from team_console.console.clients.session_files import EXIT
+from team_console.console.clients.settings_part import HookLines
 from team_console.console.clients.transcript import Row, Said, clean, end_words, say, take_call, typed
+from team_console.store.model.home import home
 from team_console.store.protocol.parsing import mapping, mappings, text_in
 from team_console.store.protocol.sent_back import SentBack
 
@@ -18,13 +23,50 @@ _TOOLS = {"run_shell_command": "Bash", "write_file": "Write", "edit": "Edit", "r
 """Tools that take what those of Claude Code take, which is how the console knows them."""
 
 
+_PATIENCE = 58
+"""Seconds: after 60 it goes on without its hook, and what that says later counts for nothing."""
+_LINES = HookLines(
+    (
+        EventName.SESSION_START,
+        EventName.SESSION_END,
+        EventName.PROMPT,
+        EventName.AFTER_TOOL,
+        EventName.AFTER_FAILED_TOOL,
+        EventName.PERMISSION,
+        EventName.STOP,
+    ),
+    client=NAME,
+    per_second=1_000,
+    patience=_PATIENCE,
+    says_asking=True,
+)
+"""Without that before a tool: what a hook asks for there it refuses without a dialog."""
+
+
 class Qwen(Client):
     """Qwen Code, which shows its own dialog only when its hook has ended."""
 
     name = NAME
+    word = "qwen"
+    scopes = ("project", "user")
     plan_tool = "exit_plan_mode"
     question_tools = ("ask_user_question",)
-    takes_edits = True
+
+    def places(self, scope: str, joining: Joining) -> list[Place]:
+        """Return its settings, which hold hooks and servers."""
+        folder, inner = (_home(), "") if scope == "user" else (joining.project, ".qwen/")
+        ours = {"hooks": _LINES.entries(joining.command), **joining.servers(trust=True)}
+        return [json_place(folder / f"{inner}settings.json", folder, joining.name, ours)]
+
+    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+        """Return what the user should know."""
+        where = "on this machine" if scope == "user" else "in this folder"
+        return [
+            f"Sessions of Qwen Code that start {where} from now on are {joining.name}.",
+            "While a console is open you get its permissions, plans and questions, for some 40 seconds each; then",
+            "its own dialog comes. You do not get what its rules and its mode let pass. Runs without a terminal (-p)",
+            "ask nobody. Mail reaches it while it works and at the end of a turn; nothing wakes it then.",
+        ]
 
     def has_sent(self, data: Mapping[str, Any]) -> bool:
         """Return whether an event looks like one of Qwen Code, which has a folder for transcripts."""
@@ -72,6 +114,11 @@ class Qwen(Client):
         changed: Reply = {} if instead is None else {"updatedInput": dict(instead)}
         why = "allowed once by the human"
         return specific_reply(event, permissionDecision="allow", permissionDecisionReason=why, **changed)
+
+
+def _home() -> Path:
+    """Return the folder of its own files."""
+    return Path(os.environ.get("QWEN_HOME") or home() / ".qwen")
 
 
 def _result(response: Mapping[str, Any]) -> str:

@@ -138,8 +138,8 @@ def has_in_any_session(prefix: str, agent: str, location: str) -> bool:
 
 EACH = "*"
 """Stands for the name in the command of a hook that is every session's: each acts under a name of its own."""
-RUNNING = "running-"
-"""Begins the marks of sessions that ran when they joined: they read the user's settings anew, and no plugin."""
+LEFT_OUT = "left-out-"
+"""Begins the marks of sessions that do not join with the others."""
 
 
 def names() -> SessionFiles:
@@ -149,9 +149,8 @@ def names() -> SessionFiles:
 
 def name_of(session: str) -> str | None:
     """Return the name of a session, empty for one that was left out; None for one that has none yet."""
-    is_in_plugin = "CLAUDE_PLUGIN_ROOT" in os.environ
-    if not is_session_id(session) or (is_in_plugin and names().names(RUNNING + session)):
-        return ""  # where it is marked, its hook in the user's settings answers
+    if not is_session_id(session) or names().names(LEFT_OUT + session):
+        return ""
     known = names().read(session)
     return None if known is None else str(known["name"])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import re
 import shlex
@@ -16,7 +15,6 @@ from team_console.console.clients.event import EventName
 from team_console.console.clients.instructions import PROGRAM
 from team_console.console.clients.json_editing import NotEditable, Settings, read, written
 from team_console.console.clients.receipts import Notes
-from team_console.console.clients.rules import EVERY_WORD, native_rules
 from team_console.console.clients.session_files import EACH, QUIET, member_folder
 from team_console.store.model.errors import Code, TeamError
 
@@ -166,34 +164,12 @@ def edit_settings(text: str, name: str, ours: Settings, notes: Notes | None, *, 
         _refuse_others(members_in(settings) - {name})
     if notes is None:  # nobody knows, so what nobody else would write
         notes = [way for way in added({}, ours) if value_at(ours, way) is not None or SERVER in way[-1]]
-        notes += _rules_of_earlier_versions(settings, name)
     take_out(settings, name, notes)
     if joins:
         before = copy.deepcopy(settings)
         merge(settings, ours)
         made = list(added(before, settings))
     return written(text, settings), made
-
-
-def _rules_of_earlier_versions(settings: Settings, name: str) -> Notes:
-    """Return the `ask` rules that an earlier version wrote with hooks that said so.
-
-    It wrote many at once and in its own order: fewer than three in that order may be somebody's own.
-    """
-    lines = json.dumps(settings.get("hooks", {}))
-    asked = value_at(settings, ("permissions", "ask"))
-    if "--has-rules" not in lines or name not in members_in(settings) or not isinstance(asked, list):
-        return []
-    order = {rule: number for number, rule in enumerate(native_rules(EVERY_WORD))}
-    runs: list[list[str]] = [[]]
-    for rule in asked:
-        number = order.get(rule, -1) if isinstance(rule, str) else -1
-        if number < 0 or (runs[-1] and number < order[runs[-1][-1]]):
-            runs.append([])
-        if number >= 0:
-            runs[-1].append(rule)
-    rules = [rule for run in runs if len(run) > 2 for rule in run]
-    return [["permissions", "ask"], *(["permissions", "ask", rule] for rule in rules)] if rules else []
 
 
 def _refuse_others(others: set[str]) -> None:

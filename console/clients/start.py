@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from team_console.console.clients.client_process import become_waker
+from team_console.console.clients.environment import attended
 from team_console.console.clients.quick import Invocation, answer_quickly
 from team_console.console.clients.session_files import EACH, files_of, name_of, note_run
 from team_console.store.model.json_object import distinct
@@ -26,21 +27,6 @@ _VALUES = {
     "--held": "held",
 }
 _FLAGS = {"--wake": "wake", "--hold": "hold"}
-
-
-def is_hook(words: Sequence[str]) -> bool:
-    """Return whether these arguments call the hook, so that what follows need not be read as those of any other
-    verb.
-    """
-    if "hook" not in words or "--help" in words or "-h" in words:
-        return False
-    skip = False
-    for word in words:
-        if skip or word.startswith("-"):
-            skip = not skip and word in ("-t", "--team", "--as")
-            continue
-        return word == "hook"
-    return False
 
 
 def run_hook(words: Sequence[str]) -> int:
@@ -60,12 +46,12 @@ def _run(words: Sequence[str]) -> int:
     if not isinstance(data, dict):
         return 0
     call = Invocation(options, data)
-    if not call.session or (call.wake and call.attended == "0"):
+    if not call.session or (call.wake and attended() == "0"):
         return 0
     if call.actor == EACH:
         name = name_of(call.session)
         if name is None:
-            from team_console.console.clients.join_all import name_session
+            from team_console.console.clients.session_names import name_session
 
             name = name_session(call)
         call.actor, call.has_own_name = name, True

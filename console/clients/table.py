@@ -1,19 +1,29 @@
-"""Every client that can join, and which of them an event is from."""
+"""Every program that can join, and which of the clients an event is from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from team_console.console.clients.claude import Claude
-from team_console.console.clients.client import Client
+from team_console.console.clients.client import Client, Program, Running
 from team_console.console.clients.codex import Codex
+from team_console.console.clients.other_programs import McpProgram, Shell
 from team_console.console.clients.qwen import Qwen
 
-CLIENTS: Mapping[str, Client] = {client.name: client for client in (Codex(), Qwen(), Claude())}
-"""Name -> client. The last takes the events in which no other recognises its own."""
+_USUAL = Claude()
+"""The client of events that none recognises as its own."""
+CLIENTS: Mapping[str, Client] = {client.name: client for client in (_USUAL, Codex(), Qwen())}
+PROGRAMS: Mapping[str, Program] = {program.word: program for program in (*CLIENTS.values(), McpProgram(), Shell())}
+"""What an agent may run in, by the words that `join --for` takes."""
 
 
 def client_of(data: Mapping[str, Any], name: str = "") -> Client:
     """Return the client that is named, else the one whose event it looks like."""
-    return CLIENTS.get(name) or next(client for client in CLIENTS.values() if client.has_sent(data))
+    return CLIENTS.get(name) or next((client for client in CLIENTS.values() if client.has_sent(data)), _USUAL)
+
+
+def running_sessions() -> Iterator[Running]:
+    """Yield the sessions that run, of every client that keeps a record of them."""
+    for program in PROGRAMS.values():
+        yield from program.running()

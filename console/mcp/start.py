@@ -32,19 +32,6 @@ _DEEPEST = 100
 _PARSE_ERROR, _INVALID_REQUEST, _INVALID_PARAMS, _INTERNAL_ERROR = -32700, -32600, -32602, -32603
 
 
-def is_mcp(words: Sequence[str]) -> bool:
-    """Return whether these arguments serve a client, on an input and an output that are both there."""
-    if "--help" in words or "-h" in words or sys.stdin is None or sys.stdout is None:
-        return False
-    skip = False
-    for word in words:
-        if skip or word.startswith("-"):
-            skip = not skip and word in ("-t", "--team", "--as")
-            continue
-        return word == "mcp"
-    return False
-
-
 def run_mcp(words: Sequence[str], run: Callable[[Sequence[str]], int]) -> int:
     """Serve a client by the verb that `run` runs; returns its exit status."""
     relay = Relay()

@@ -10,7 +10,6 @@ from time import monotonic, process_time
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.clients.running import processes
 from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.errors import Problem
 from team_console.store.views.history import UNREADABLE, HistoryPage, past
@@ -112,7 +111,7 @@ class StoreReader:
         if self._number:  # the first reading leaves these out: they would keep the first picture waiting
             self._deepen()
             if monotonic() >= self._around_until:
-                from team_console.console.clients.gate import gate_problems  # 60 ms, once
+                from team_console.console.clients.gate import gate_problems, processes  # 60 ms, once
 
                 self._around = LocalFacts(processes(), tuple(gate_problems(self._team)))
                 self._around_until = monotonic() + _AROUND

@@ -47,15 +47,14 @@ def commands(desk: Desk, path: str, event: str) -> list[str]:
     return [hook["command"] for entry in hooks for hook in entry["hooks"]]
 
 
-PLUGIN, SETTINGS = ".claude/skills/team-console/hooks/hooks.json", ".claude/settings.json"
+SETTINGS = ".claude/settings.json"
 
 
-def tell(desk: Desk, name: str, session: str, where: str = PLUGIN, **changes: Any) -> str:
+def tell(desk: Desk, name: str, session: str, **changes: Any) -> str:
     """Run the hook of a session as the client does."""
     event = {**CAPTURED[name], "session_id": session, "cwd": str(desk.project), "transcript_path": "", **changes}
     environment = {"PATH": os.environ["PATH"], "CLAUDE_CODE_SESSION_ID": session, **desk.environment}
-    environment |= {"CLAUDE_PLUGIN_ROOT": "x"} if where == PLUGIN else {}
-    command = commands(desk, where, event["hook_event_name"])[0]
+    command = commands(desk, SETTINGS, event["hook_event_name"])[0]
     done = subprocess.run(
         ["/bin/sh", "-c", command], input=json.dumps(event), capture_output=True, text=True, env=environment, check=True
     )
@@ -76,10 +75,8 @@ def test_what_join_all_put_there_is_taken_out_again(desk: Desk, running: int) ->
     assert any("loader-b7" in note and MINE in note for note in shown["notes"])
     desk.ok("join", "--all")
     assert {file["change"] for file in desk.ok("join", "--all")["files"]} == {"unchanged"}
-    assert (desk.home / ".claude/skills/team-console/.claude-plugin/plugin.json").exists()
     desk.ok("leave", "--all")
     assert desk.files() == before
-    assert not (desk.home / ".claude" / "skills").exists()
     assert "nothing is to be taken out" in desk.ok("leave", "--all")["notes"][0]
 
 
@@ -117,12 +114,9 @@ def test_a_session_that_runs_joins_if_it_was_chosen_by_the_settings_it_reads_ane
     assert desk("join", "--all", "--session", "nobody").status == 2
     desk.ok("join", "--all", "--session", MINE)
     prompt = "claude: UserPromptSubmit (plan mode)"
-    assert title(tell(desk, prompt, MINE, SETTINGS)) == "one"
-    # Whatever starts from now on has the plugin; nothing is said twice.
-    assert tell(desk, START, MINE) == ""
-    assert tell(desk, prompt, OTHER, SETTINGS) == ""
+    assert title(tell(desk, prompt, MINE)) == "one"
+    assert tell(desk, prompt, OTHER) == ""
     assert tell(desk, START, OTHER) == ""
-    assert tell(desk, prompt, "cccccccc-3", SETTINGS) == ""
     assert title(tell(desk, START, "cccccccc-3")) == "project-1"
 
 
@@ -134,10 +128,10 @@ def test_a_project_that_has_a_member_of_its_own_keeps_it(desk: Desk) -> None:
     assert (refused["error"], "leave --all" in refused["hint"]) == ("NOT_PERMITTED", True)
 
 
-def test_the_commands_of_codex_and_of_the_plugin_name_no_member(desk: Desk) -> None:
+def test_the_commands_of_both_clients_name_no_member(desk: Desk) -> None:
     desk.ok("join", "--all")
-    for path in (PLUGIN, ".codex/hooks.json"):
-        words = shlex.split(commands(desk, path, "Stop")[0])
+    for path in (SETTINGS, ".codex/hooks.json"):
+        words = shlex.split(commands(desk, path, "Stop")[0].rpartition("|| ")[2])
         assert words[:2] == ["TEAM_CONSOLE_AS=*", f"TEAM_CONSOLE_TEAM={desk.team.folder}"]
 
 

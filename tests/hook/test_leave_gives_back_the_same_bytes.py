@@ -127,39 +127,14 @@ def test_rules_of_earlier_versions_are_taken_out_and_those_of_the_user_stay(
     assert asked == mine
 
 
-@pytest.mark.parametrize("way", ["join", "leave"])
-def test_rules_of_earlier_versions_are_known_without_a_receipt(way: str, desk: Desk) -> None:
-    path = old_join(desk, ["Bash(make deploy:*)", "Bash(rm:*)"], ["Bash(git push:*)", *OLD_RULES[1:3]])
-    for receipt in (desk.home.parent / "state" / "team-console" / "joined").iterdir():
-        receipt.unlink()
-    desk.ok(*(("join", "alice", "--for", "claude") if way == "join" else ("leave", "alice")))
-    asked = json.loads(path.read_text())["permissions"]["ask"]
-    assert asked == ["Bash(make deploy:*)", "Bash(rm:*)"]
-
-
 def test_no_join_writes_rules_that_ask(desk: Desk) -> None:
     desk.ok("join", "alice", "--for", "claude", "--ask-for", "push,delete")
     text = (desk.project / ".claude" / "settings.json").read_text()
     assert ('"ask"' in text, "--has-rules" in text) == (False, False)
 
 
-# A skill of the user's own that has the name of ours.
-
-
-@pytest.mark.parametrize("name", ["hooks/hooks.json", ".claude-plugin/plugin.json", "SKILL.md"])
-def test_a_skill_of_the_users_own_stays(name: str, desk: Desk) -> None:
-    put(desk.home / ".claude/skills/team-console" / name, '{"mine": 1}')
-    before = desk.files()
-    refused = desk("join", "--all", "--json")
-    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
-    assert "skills/team-console" in refused.json["message"]
-    desk.ok("leave", "--all")
-    assert desk.files() == before
-
-
-@pytest.mark.parametrize("name", ["hooks/hooks.json", ".claude-plugin/plugin.json"])
-def test_a_skill_that_the_user_made_of_ours_stays(name: str, desk: Desk) -> None:
-    desk.ok("join", "--all")
-    path = put(desk.home / ".claude/skills/team-console" / name, '{"mine": 1}')
-    desk.ok("leave", "--all")
-    assert path.read_text() == '{"mine": 1}'
+def test_a_file_of_somebody_else_in_the_place_of_ours_stays(desk: Desk) -> None:
+    path = put(desk.home.parent / "state/team-console/joined/team-console-hold-alice", "mine\n")
+    assert desk("join", "alice", "--for", "claude", "--hold", "push", "--json").json["error"] == "NOT_PERMITTED"
+    desk.ok("leave", "alice")
+    assert (path.read_text(), desk.files()) == ("mine\n", {})

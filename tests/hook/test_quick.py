@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.clients.start import is_hook
+from team_console.console.__main__ import is_call_of
 from team_console.store.backends.open import open_team
 from team_console.store.service.waiting import announce_presence
 
@@ -246,4 +246,4 @@ def test_settings_that_change_are_noticed(client: Client, human: Human, office: 
     ],
 )
 def test_the_hook_is_told_from_every_other_verb(words: list[str], expected: bool) -> None:
-    assert is_hook(words) is expected
+    assert is_call_of("hook", words) is expected

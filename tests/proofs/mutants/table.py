@@ -335,7 +335,7 @@ GUARDS: Mapping[str, Guard] = {
     "client-settings-links": guard(never, "hook/test_joining.py::test_modes_are_kept_and_links_lead_nowhere_else"),
     "file-of-somebody-else-stays": guard(
         never,
-        "hook/test_leave_gives_back_the_same_bytes.py::test_a_skill_that_the_user_made_of_ours_stays[hooks/hooks.json]",
+        "hook/test_leave_gives_back_the_same_bytes.py::test_a_file_of_somebody_else_in_the_place_of_ours_stays",
     ),
     "unhooking-seen": guard(always, "hook/test_join_all.py::test_unhooking_is_refused_and_told[emptied]"),
     "no-mail-said-twice": guard(

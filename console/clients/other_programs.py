@@ -1,20 +1,20 @@
-"""Files of what is no client of its own: any program that speaks MCP, and an agent in a shell."""
+"""What is no client of its own: any program that speaks MCP, and an agent in a shell."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from team_console.console.clients.client_files import ClientFiles
+from team_console.console.clients.client import Program
 from team_console.console.clients.json_editing import NotEditable
 from team_console.console.clients.marked_block import block_of, names_in, with_block, without_block
 from team_console.console.clients.place import Joining, Place, json_place
 from team_console.console.clients.receipts import Notes
 
 
-class McpFiles(ClientFiles):
-    """The file of servers that many programs read."""
+class McpProgram(Program):
+    """Any program that reads the usual file of servers."""
 
-    name = "mcp"
+    word = "mcp"
     needs_server = True
 
     def places(self, scope: str, joining: Joining) -> list[Place]:
@@ -29,10 +29,10 @@ class McpFiles(ClientFiles):
         ]
 
 
-class ShellFiles(ClientFiles):
-    """The file of instructions that agents read."""
+class Shell(Program):
+    """An agent that reads a file of instructions and calls the command line."""
 
-    name = "shell"
+    word = "shell"
 
     def places(self, scope: str, joining: Joining) -> list[Place]:
         """Return the project's instructions."""

@@ -1,0 +1,66 @@
+"""Names of sessions that joined all at once: each is a member of its own, known by its title or its folder."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from itertools import count
+from pathlib import Path
+
+from team_console.console.clients.environment import project_of
+from team_console.console.clients.join import has_joined, location_of, made_for_sessions
+from team_console.console.clients.quick import Invocation
+from team_console.console.clients.receipts import Receipt, keep_receipt
+from team_console.console.clients.session_files import LEFT_OUT, name_of, names
+from team_console.console.clients.table import client_of
+from team_console.store.backends.open import open_team
+from team_console.store.model.names import ALL, USER
+from team_console.store.protocol.parsing import text_in
+from team_console.store.service.caller import Caller
+from team_console.store.service.members import add_members
+from team_console.store.settings.team_config import Agent
+
+_LONGEST = 40
+"""Characters of a title that become a name."""
+
+
+def name_session(call: Invocation) -> str:
+    """Choose the name of a session, which is a member of the team from then on; empty for none.
+
+    Raises:
+        OSError: Its name cannot be kept.
+        TeamError: The store's own.
+    """
+    folder = names().folder
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # hooks of one session start at the same time
+        known = name_of(call.session)
+        return _give_name(call) if known is None else known
+
+
+def _give_name(call: Invocation) -> str:
+    client, folder = client_of(call.data, call.client), project_of(call.data)
+    title = text_in(call.data, "session_title") or client.title_of(call.session)
+    name = location = ""
+    if call.data.get("hook_event_name") != "SessionEnd" and not has_joined(Path(folder)):
+        team = open_team(call.location)
+        try:
+            config, location = team.config(), location_of(team)
+            taken = {*config.agents, config.lead, USER, ALL} - made_for_sessions(location)
+            taken |= {one["name"] for _, one in names().all("") if one.get("team") == location}
+            base = re.sub(r"[^a-z0-9]+", "-", (title or os.path.basename(folder)).lower()).strip("-")[:_LONGEST]
+            base = base or "session"
+            wanted = (f"{base}-{number}" if number > 1 or not title else base for number in count(1))
+            name = next(name for name in wanted if name not in taken)
+            if config.declared and name not in config.agents:
+                add_members(Caller(team, config.lead), [Agent(name)])
+                keep_receipt(Receipt(name, location, each=True))
+        finally:
+            team.close()
+    if name:
+        names().write(call.session, {"name": name, "team": location})
+    else:
+        names().write(LEFT_OUT + call.session, {})
+    return name
