@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.cli.main import VERBS, parser_for
-from team_console.console.cli.results import RESULTS, schema_of
+from team_console.console.cli.schemas import result_schemas
 from team_console.console.cli.tools import (
     CONFIG,
     ENVIRONMENT,
@@ -136,8 +136,8 @@ _PULSES = (
 def schemas() -> str:
     """What every verb prints with --json, field by field."""
     parts = []
-    for name in RESULTS:
-        rows = list(_fields(schema_of(name)))
+    for name, schema in result_schemas().items():
+        rows = list(_fields(schema))
         body = _table(("Field", "Value", "Means"), rows) if rows else "One value for each line; see the guide.\n"
         parts.append(f"## {name}\n\n{body}")
     return "\n".join(parts)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import enum
+import json
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.schemas import SCHEMAS
 from team_console.console.selection import Mode
 from team_console.store.model.message import Status
 from team_console.store.protocol.kinds import RequestKind
@@ -17,6 +19,7 @@ from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need,
 from team_console.widgets import signs
 
 from tests.conftest import ROOT
+from tests.schemas import schemas
 
 pytestmark = pytest.mark.slow
 
@@ -98,3 +101,8 @@ def test_every_state_has_a_sign(name: str) -> None:
 @pytest.mark.parametrize("kind", [AgentState, DeliveryState, Need, RequestState, StoryState, Flag, RequestKind, Status])
 def test_every_state_has_a_word_of_its_own(kind: type[enum.StrEnum]) -> None:
     assert len({str(member) for member in kind}) == len(kind.__members__)
+
+
+def test_the_schemas_that_help_prints_are_those_of_the_types() -> None:
+    with open(SCHEMAS, encoding="utf-8") as file:
+        assert json.load(file) == schemas(), "run: python -m tests.schemas"

@@ -1,93 +1,80 @@
-"""What every verb prints with `--json`, a type for each, and the JSON Schema (2020-12) that is made from it.
+"""What every verb prints with `--json`, and what tools of the MCP server return: a type for each.
 
-`help json VERB` prints a schema, the reference has them all, and the tests hold them against real output. Keys may be
-added in later versions; none is renamed or taken away. The text below a field is its description in the schema.
+`python -m tests.schemas` makes the schemas of them that `help json VERB` prints. Keys may be added in later versions;
+none is renamed or taken away. The text below a field is its description in the schema. Nothing that a verb runs imports
+this module: pydantic would cost each start more than the rest.
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
-import types
-import typing
 from collections.abc import Mapping
-from functools import cache
-from itertools import pairwise
-from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NotRequired
 
-Schema = dict[str, Any]
-Moment = Annotated[str, "time as 2026-02-24T10:30:15.123Z"]
-Stored = Annotated[dict[str, Any], "a record as it is stored: envelope and payload"]
-Condition = Annotated[str, "ok, empty, polling, settings, locked, doubt, stale, vanished, unreadable or reading"]
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+Moment = Annotated[str, Field(description="time as 2026-02-24T10:30:15.123Z")]
+Stored = Annotated[dict[str, Any], Field(description="a record as it is stored: envelope and payload")]
+Condition = Annotated[
+    str,
+    Field(description="ok, empty, polling, settings, locked, doubt, stale, vanished, unreadable or reading"),
+]
 
 
-class ActedJson(TypedDict):
+class Result(TypedDict):
+    __pydantic_config__ = ConfigDict(use_attribute_docstrings=True)  # type: ignore[misc]
+
+
+class ActedJson(Result):
     success: bool
     action: str
     """the verb"""
 
 
-class WarnedJson(TypedDict):
+class WarnedJson(Result):
     warnings: list[str]
     """what the caller should know, as sentences"""
 
 
-class DoubtfulJson(TypedDict):
+class DoubtfulJson(Result):
     doubt: str | None
     """why this may not be all; null: nothing is known to be missing"""
 
 
-class AskingJson(TypedDict, total=False):
-    request_id: str
+class DeliveryJson(Result):
+    message_id: str
+    """id of the record that was written"""
+    sender: str
+    recipient: str
+    """one name, or several after commas for a record of others"""
+    message_type: str
+    """kind of message"""
+    status: str
+    """pending, claimed, retry, delivered, read, failed, expired or recalled"""
+    created_at: str
+    """when it was created, as the record says it"""
+    request_id: NotRequired[str]
     """the request opened or answered"""
 
 
-class DeliveryJson(AskingJson):
-    message_id: str
-    """id of the record that was written"""
-    sender: str
-    recipient: str
-    """one name, or several after commas for a record of others"""
-    message_type: str
-    """kind of message"""
-    status: str
-    """pending, claimed, retry, delivered, read, failed, expired or recalled"""
-    created_at: str
-    """when it was created, as the record says it"""
-
-
-class DeliveryIfOneJson(TypedDict, total=False):
-    message_id: str
-    """id of the record that was written"""
-    sender: str
-    recipient: str
-    """one name, or several after commas for a record of others"""
-    message_type: str
-    """kind of message"""
-    status: str
-    """pending, claimed, retry, delivered, read, failed, expired or recalled"""
-    created_at: str
-    """when it was created, as the record says it"""
-
-
-class ReceiptJson(ActedJson, WarnedJson, AskingJson, DeliveryIfOneJson, total=False):
-    deliveries: list[DeliveryJson]
-    """one for each recipient, when there are several"""
-    repeated: bool
+class ReportJson(ActedJson, WarnedJson):
+    repeated: NotRequired[bool]
     """it was there already"""
-    notes: list[str]
+    notes: NotRequired[list[str]]
     """what follows from it, as sentences"""
 
 
-class SentJson(ActedJson, WarnedJson, DeliveryJson, total=False):
-    deliveries: list[DeliveryJson]
+class WrittenJson(ReportJson, DeliveryJson):
+    deliveries: NotRequired[list[DeliveryJson]]
     """one for each recipient, when there are several"""
-    repeated: bool
-    """the same was there already; nothing was written"""
 
 
-class RemarkJson(TypedDict):
+class ForeseenJson(ReportJson):
+    dry_run: bool
+    """nothing was written"""
+
+
+class RemarkJson(Result):
     line: int
     """from 1"""
     quote: str
@@ -96,7 +83,7 @@ class RemarkJson(TypedDict):
     """what is said to it"""
 
 
-class VerdictJson(TypedDict):
+class VerdictJson(Result):
     """how one request stands"""
 
     request_id: str
@@ -126,11 +113,9 @@ class VerdictJson(TypedDict):
     updated_input: NotRequired[dict[str, Any]]
 
 
-class AwaitedJson(ActedJson, WarnedJson, DeliveryJson, total=False):
-    """with --wait `verdict` says how it stands"""
-
-    notes: list[str]
-    verdict: VerdictJson
+class AwaitedJson(WrittenJson):
+    verdict: NotRequired[VerdictJson]
+    """how it stands, with --wait"""
 
 
 class PlayedJson(ActedJson):
@@ -146,7 +131,7 @@ class MadeJson(ActedJson):
     """the members, lead first"""
 
 
-class MemberJson(TypedDict):
+class MemberJson(Result):
     name: str
     role: Literal["master", "resident", "slave", "temp", "member"]
     plan_mode_required: bool
@@ -163,22 +148,24 @@ class MemberJson(TypedDict):
     """which of its actions come to the human's desk; null: the team's"""
 
 
-class MembersJson(TypedDict):
-    """what add, set and remove did, or what list found"""
-
+class MembersJson(Result):
     team: str
     members: list[MemberJson]
-    success: NotRequired[bool]
-    action: NotRequired[str]
-    """the verb"""
-    warnings: NotRequired[list[str]]
-    """what the caller should know, as sentences"""
-    lead: NotRequired[str]
-    declared: NotRequired[bool]
+
+
+class MembersListedJson(MembersJson):
+    """what list found"""
+
+    lead: str
+    declared: bool
     """the settings name the members"""
 
 
-class ClientFileJson(TypedDict):
+class MembersChangedJson(MembersJson, ActedJson, WarnedJson):
+    """what add, set and remove did"""
+
+
+class ClientFileJson(Result):
     path: str
     change: Literal["created", "changed", "removed", "unchanged"]
     diff: str
@@ -197,19 +184,7 @@ class JoiningJson(ActedJson):
     """it was done, and not only shown"""
 
 
-class LeavingJson(ActedJson):
-    agent: str
-    member_changed: bool
-    """the member was put into the team's settings, or taken out of them"""
-    files: list[ClientFileJson]
-    """every file of the client that is concerned"""
-    notes: list[str]
-    """what the user should know, as sentences"""
-    written: bool
-    """it was done, and not only shown"""
-
-
-class InstructedJson(TypedDict):
+class InstructedJson(Result):
     agent: str
     team: str
     instructions: str
@@ -225,17 +200,16 @@ class CopiedJson(ActedJson, WarnedJson):
     audit: int
     updated: int
     already: int
-    differing: list[Annotated[str, "id that the target has in another state"]]
+    differing: list[Annotated[str, Field(description="id that the target has in another state")]]
 
 
-class BroadcastJson(ReceiptJson, total=False):
-    dry_run: bool
+class PreviewJson(ForeseenJson):
     recipients: list[str]
-    not_listening: list[Annotated[str, "member that has stopped or was asked to"]]
-    left_out: list[Annotated[str, "sender or recipient whose name is none, so that it gets nothing"]]
+    not_listening: list[Annotated[str, Field(description="member that has stopped or was asked to")]]
+    left_out: list[Annotated[str, Field(description="sender or recipient whose name is none, so that it gets nothing")]]
 
 
-class ReceivedJson(TypedDict):
+class ReceivedJson(Result):
     """an error has these keys, too"""
 
     messages: list[Stored]
@@ -243,7 +217,7 @@ class ReceivedJson(TypedDict):
     status_message: str
 
 
-class ScopeJson(TypedDict):
+class ScopeJson(Result):
     agent: str
     tool: str
     directory: str
@@ -251,10 +225,11 @@ class ScopeJson(TypedDict):
     inputs: list[dict[str, Any]]
 
 
-class GrantedJson(ReceiptJson, total=False):
+class GrantedJson(WrittenJson):
     grant_id: str
-    dry_run: bool
-    """nothing was written"""
+
+
+class TrialJson(ForeseenJson):
     scope: ScopeJson
     would_have_answered: int
     """of your own decisions"""
@@ -262,7 +237,7 @@ class GrantedJson(ReceiptJson, total=False):
     """requests in its scope that you rejected"""
 
 
-class GrantJson(TypedDict):
+class GrantJson(Result):
     id: str
     by: str
     scope: dict[str, Any]
@@ -274,31 +249,11 @@ class GrantJson(TypedDict):
     """why it gives no answer any more"""
 
 
-class GrantsJson(AskingJson, DeliveryIfOneJson, total=False):
-    """`grants` and `doubt`, or with recall what was written"""
-
-    success: bool
-    action: str
-    """the verb"""
-    warnings: list[str]
-    """what the caller should know, as sentences"""
-    deliveries: list[DeliveryJson]
-    """one for each recipient, when there are several"""
-    repeated: bool
-    """it was there already"""
-    notes: list[str]
-    """what follows from it, as sentences"""
+class GrantsJson(DoubtfulJson):
     grants: list[GrantJson]
-    doubt: str | None
-    """why this may not be all; null: nothing is known to be missing"""
 
 
-class ApprovedJson(ReceiptJson, total=False):
-    dry_run: bool
-    """nothing was written"""
-
-
-class StoppedJson(ReceiptJson, total=False):
+class StoppedJson(ReportJson):
     """with --all or --wait `success` says whether all agreed"""
 
     approve: bool | None
@@ -306,7 +261,7 @@ class StoppedJson(ReceiptJson, total=False):
     reason: str | None
 
 
-class ProofJson(TypedDict):
+class ProofJson(Result):
     message_id: str
     signer: str
     time: Moment
@@ -325,7 +280,7 @@ class ProofJson(TypedDict):
     """what a shell runs to check it"""
 
 
-class EvidenceJson(TypedDict):
+class EvidenceJson(Result):
     request_id: str
     state: str
     """as in `requests`"""
@@ -336,7 +291,7 @@ class EvidenceJson(TypedDict):
     """what humans said, the oldest first"""
 
 
-class TalkJson(TypedDict):
+class TalkJson(Result):
     by: str
     at: str
     content: str
@@ -344,10 +299,10 @@ class TalkJson(TypedDict):
     """it asks back; else it answers that"""
 
 
-_Asked = TypedDict("_Asked", {"from": Annotated[str, "who asked"]})
+_Asked = TypedDict("_Asked", {"from": Annotated[str, Field(description="who asked")]})
 
 
-class EndsJson(_Asked):
+class EndsJson(Result, _Asked):
     to: str
     """who is asked"""
 
@@ -366,8 +321,8 @@ class RequestJson(EndsJson):
     answered_by: str | None
     reason: str | None
     """why not, or the note of the answer"""
-    flags: list[Annotated[str, "what is unusual about it"]]
-    forged: dict[str, Annotated[str, "why it decides nothing"]]
+    flags: list[Annotated[str, Field(description="what is unusual about it")]]
+    forged: dict[str, Annotated[str, Field(description="why it decides nothing")]]
     """by id, answers that are not signed as they must be"""
     title: str
     seen_at: Moment | None
@@ -376,7 +331,7 @@ class RequestJson(EndsJson):
     """when it ends by itself, as timed out"""
     withdrawn_at: str | None
     """when it was taken back or timed out"""
-    answers: list[Annotated[str, "ids of messages that answer it"]]
+    answers: list[Annotated[str, Field(description="ids of messages that answer it")]]
     supersedes: str | None
     """the request it takes the place of"""
     cause: str
@@ -392,7 +347,7 @@ class RequestsJson(DoubtfulJson):
     requests: list[RequestJson]
 
 
-class AgentJson(TypedDict):
+class AgentJson(Result):
     name: str
     role: str
     """master, resident, slave, temp or member"""
@@ -427,22 +382,11 @@ class AgentJson(TypedDict):
     """in which its client decides on tools, in the client's word"""
 
 
-class RosterJson(DeliveryIfOneJson, total=False):
-    """`agents` and `doubt`, or with --send what was sent"""
-
+class RosterJson(DoubtfulJson):
     agents: list[AgentJson]
-    doubt: str | None
-    """why this may not be all; null: nothing is known to be missing"""
-    success: bool
-    action: str
-    """the verb"""
-    deliveries: list[DeliveryJson]
-    """one for each recipient, when there are several"""
-    warnings: list[str]
-    """what the caller should know, as sentences"""
 
 
-class LockJson(TypedDict):
+class LockJson(Result):
     """who holds the lock at this moment"""
 
     pid: int | None
@@ -452,7 +396,7 @@ class LockJson(TypedDict):
     alive: bool | None
 
 
-class ReasonJson(TypedDict):
+class ReasonJson(Result):
     state: str
     """as in condition"""
     text: str
@@ -460,7 +404,7 @@ class ReasonJson(TypedDict):
     """the next step"""
 
 
-class WaitedJson(TypedDict):
+class WaitedJson(Result):
     total: float
     """seconds in which at least one of its requests waited"""
     median: float | None
@@ -471,7 +415,7 @@ class WaitedJson(TypedDict):
     """how many it put"""
 
 
-class BlockedJson(TypedDict):
+class BlockedJson(Result):
     """how long agents waited for a human"""
 
     team: WaitedJson
@@ -486,7 +430,9 @@ class StatusJson(DoubtfulJson):
     read_only: bool
     condition: Condition
     agents: int
-    messages: Annotated[dict[str, int], "number by status; null while the queue cannot be read"] | None
+    messages: (
+        Annotated[dict[str, int], Field(description="number by status; null while the queue cannot be read")] | None
+    )
     needs_you: int | None
     """null while the queue cannot be read"""
     problems: int
@@ -514,14 +460,14 @@ class InboxOfJson(DoubtfulJson):
     """messages delivered earlier and not acknowledged, of a large table that is read in part"""
 
 
-class CallJson(TypedDict):
+class CallJson(Result):
     tool: str
     subject: str
     state: str
     """ok, failed, exit 1, no result yet"""
 
 
-class WhyJson(TypedDict):
+class WhyJson(Result):
     """what was said and done before it asked, from its client's transcript"""
 
     user: str
@@ -538,7 +484,7 @@ class RemarkThenJson(RemarkJson):
     """its line in this version; null: it is gone"""
 
 
-class TryJson(TypedDict):
+class TryJson(Result):
     message_id: str
     recipient: str
     status: str
@@ -551,13 +497,13 @@ class TryJson(TypedDict):
     error: str | None
 
 
-class ShownJson(TypedDict):
+class ShownJson(Result):
     message: Stored
     live: bool
     """it is in the queue, not in the archive"""
     seen: str | None
     """of an open request: what an answer to exactly this gives with --seen"""
-    seen_words: dict[str, Annotated[str, "what an answer to it gives with --seen"]]
+    seen_words: dict[str, Annotated[str, Field(description="what an answer to it gives with --seen")]]
     """by message id, the open requests"""
     why: WhyJson | None
     remarks: list[RemarkThenJson]
@@ -580,7 +526,7 @@ class HistoryJson(DoubtfulJson):
     count: int
 
 
-class HappeningJson(TypedDict):
+class HappeningJson(Result):
     group: str
     """asked, decided, withdrawn, answered elsewhere, failed, refused, done, stopped"""
     at: Moment | None
@@ -606,7 +552,7 @@ class DigestOfJson(DoubtfulJson):
     blocked: BlockedJson
 
 
-class DecisionJson(TypedDict):
+class DecisionJson(Result):
     request_id: str
     kind: str
     """plan, permission, question, shutdown, create, destroy, clarification or escalation"""
@@ -639,7 +585,7 @@ class DecisionJson(TypedDict):
     """what cannot be proved or is not known, as sentences"""
 
 
-class FindingJson(TypedDict):
+class FindingJson(Result):
     code: str
     """a stable word, such as DAMAGED_ENTRY"""
     severity: Literal["error", "warning", "notice"]
@@ -660,7 +606,7 @@ class DecisionsJson(DoubtfulJson):
 _Written = TypedDict("_Written", {"from": str}, total=False)
 
 
-class ChangeJson(_Written, total=False):
+class ChangeJson(Result, _Written, total=False):
     """one object on a line for each change"""
 
     message_id: str
@@ -676,7 +622,7 @@ class ChangeJson(_Written, total=False):
     hint: str
     summary: str | None
     to: list[str]
-    read_by: list[Annotated[str, "agents that have read it just now"]]
+    read_by: list[Annotated[str, Field(description="agents that have read it just now")]]
 
 
 class WatchedJson(ChangeJson):
@@ -693,19 +639,19 @@ class CheckedJson(DoubtfulJson):
     healed: list[FindingJson]
 
 
-class SummaryJson(TypedDict):
+class SummaryJson(Result):
     recipient: str
     delivered: int
     failed: int
 
 
-class SkippedMessageJson(TypedDict):
+class SkippedMessageJson(Result):
     message_id: str
     recipient: str
     reason: str
 
 
-class FailedTryJson(TypedDict):
+class FailedTryJson(Result):
     message_id: str
     recipient: str
     status: str
@@ -713,13 +659,13 @@ class FailedTryJson(TypedDict):
     next_attempt_at: Moment | None
 
 
-class RefusedMessageJson(TypedDict):
+class RefusedMessageJson(Result):
     message_id: str
     recipient: NotRequired[str]
     reason: str
 
 
-class RefusedJson(TypedDict, total=False):
+class RefusedJson(Result, total=False):
     """messages whose rows a table of others did not let change, where there are any"""
 
     messages_refused: int
@@ -738,7 +684,7 @@ class DeliveryPassJson(ActedJson, RefusedJson):
     timestamp: Moment
 
 
-class FailureJson(TypedDict):
+class FailureJson(Result):
     message_id: str
     status: str
     sender: str
@@ -766,7 +712,7 @@ class ClearedJson(ActedJson, RefusedJson):
     archived_deleted: int
 
 
-class PolledJson(TypedDict):
+class PolledJson(Result):
     message_id: str
     sender: str
     message_type: str | None
@@ -774,7 +720,7 @@ class PolledJson(TypedDict):
     created_at: str
 
 
-class RoutedJson(ActedJson, DeliveryIfOneJson, RefusedJson, total=False):
+class RoutedJson(ActedJson, RefusedJson, total=False):
     """the replies of poll, deliver, deliver_all, send, clear and clear_old"""
 
     messages_pending: int
@@ -796,19 +742,19 @@ class RoutedJson(ActedJson, DeliveryIfOneJson, RefusedJson, total=False):
     timestamp: Moment
 
 
-class RoutingJson(TypedDict):
+class RoutingJson(Result):
     sender: str
     target: str
     summary: NotRequired[str]
     content: NotRequired[str]
 
 
-class SubmittedJson(ReceiptJson, total=False):
+class SubmittedJson(ReportJson):
     message: str
     """what happened, as a sentence"""
     routing: RoutingJson
-    recipients: list[str]
-    target: str
+    recipients: NotRequired[list[str]]
+    target: NotRequired[str]
 
 
 class ServedJson(ActedJson):
@@ -818,19 +764,19 @@ class ServedJson(ActedJson):
     write: bool
 
 
-class MistakeJson(TypedDict):
+class MistakeJson(Result):
     line: int
     message: str
     hint: str
 
 
-class SettingsJson(TypedDict):
+class SettingsJson(Result):
     path: str
     exists: bool
     mistakes: NotRequired[list[MistakeJson]]
 
 
-class SettingOfJson(TypedDict):
+class SettingOfJson(Result):
     path: str
     value: str
     default: str
@@ -838,13 +784,13 @@ class SettingOfJson(TypedDict):
     also: list[str]
 
 
-class ExplainedJson(TypedDict):
+class ExplainedJson(Result):
     """of 'help settings --json'"""
 
     settings: list[SettingOfJson]
 
 
-class RefusalJson(TypedDict):
+class RefusalJson(Result):
     """what every verb prints when it refuses or fails; facts of the error may follow"""
 
     success: Literal[False]
@@ -855,110 +801,54 @@ class RefusalJson(TypedDict):
     """the next step"""
 
 
-RESULTS: Mapping[str, type] = {
-    "demo": PlayedJson,
-    "init": MadeJson,
-    "member": MembersJson,
-    "join": JoiningJson,
-    "leave": LeavingJson,
-    "instructions": InstructedJson,
-    "migrate": CopiedJson,
-    "send": SentJson,
-    "broadcast": BroadcastJson,
-    "receive": ReceivedJson,
-    "ack": ReceiptJson,
-    "plan": AwaitedJson,
-    "ask": AwaitedJson,
-    "answer": ReceiptJson,
-    "grant": GrantedJson,
-    "grants": GrantsJson,
-    "askback": ReceiptJson,
-    "withdraw": ReceiptJson,
-    "verdict": VerdictJson,
-    "approve": ApprovedJson,
-    "reject": ReceiptJson,
-    "shutdown": StoppedJson,
-    "evidence": EvidenceJson,
-    "requests": RequestsJson,
-    "roster": RosterJson,
-    "status": StatusJson,
-    "inbox": InboxOfJson,
-    "show": ShownJson,
-    "history": HistoryJson,
-    "digest": DigestOfJson,
-    "decisions": DecisionsJson,
-    "watch": WatchedJson,
-    "check": CheckedJson,
-    "deliver": DeliveryPassJson,
-    "serve": ServedJson,
-    "config": SettingsJson,
-    "failures": FailuresJson,
-    "retry": ReceiptJson,
-    "redirect": ReceiptJson,
-    "discard": ReceiptJson,
-    "recall": ReceiptJson,
-    "clear": ClearedJson,
-    "route": RoutedJson,
-    "sendmessage": SubmittedJson,
-    "help": ExplainedJson,
-    "error": RefusalJson,
+_RECEIPT = (WrittenJson, ReportJson)
+"""What most verbs that write print: a receipt has no record where everything was there already."""
+RESULTS: Mapping[str, tuple[type, ...]] = {
+    "demo": (PlayedJson,),
+    "init": (MadeJson,),
+    "member": (MembersListedJson, MembersChangedJson),
+    "join": (JoiningJson,),
+    "leave": (JoiningJson,),
+    "instructions": (InstructedJson,),
+    "migrate": (CopiedJson,),
+    "send": (WrittenJson,),
+    "broadcast": (WrittenJson, PreviewJson),
+    "receive": (ReceivedJson,),
+    "ack": _RECEIPT,
+    "plan": (AwaitedJson,),
+    "ask": (AwaitedJson,),
+    "answer": _RECEIPT,
+    "grant": (GrantedJson, TrialJson),
+    "grants": (GrantsJson, WrittenJson),
+    "askback": _RECEIPT,
+    "withdraw": _RECEIPT,
+    "verdict": (VerdictJson,),
+    "approve": (WrittenJson, ForeseenJson),
+    "reject": _RECEIPT,
+    "shutdown": (WrittenJson, StoppedJson),
+    "evidence": (EvidenceJson,),
+    "requests": (RequestsJson,),
+    "roster": (RosterJson, WrittenJson),
+    "status": (StatusJson,),
+    "inbox": (InboxOfJson,),
+    "show": (ShownJson,),
+    "history": (HistoryJson,),
+    "digest": (DigestOfJson,),
+    "decisions": (DecisionsJson,),
+    "watch": (WatchedJson,),
+    "check": (CheckedJson,),
+    "deliver": (DeliveryPassJson,),
+    "serve": (ServedJson,),
+    "config": (SettingsJson,),
+    "failures": (FailuresJson,),
+    "retry": _RECEIPT,
+    "redirect": _RECEIPT,
+    "discard": _RECEIPT,
+    "recall": _RECEIPT,
+    "clear": (ClearedJson,),
+    "route": (RoutedJson, WrittenJson),
+    "sendmessage": (WrittenJson, SubmittedJson),
+    "help": (ExplainedJson,),
+    "error": (RefusalJson,),
 }
-"""Verb -> the type of what it prints with `--json`; `error` is that of every refusal."""
-
-
-def schema_of(name: str) -> Schema:
-    """Return the schema of what a verb prints, as a document of its own."""
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"team-console {name} --json"}
-    return {**head, **_schema(RESULTS[name])}
-
-
-_NAMES = {str: "string", bool: "boolean", int: "integer", float: "number"}
-
-
-def _schema(shape: Any) -> Schema:
-    """Return the schema of a type; of two that of the first, or null."""
-    arguments = get_args(shape)
-    match get_origin(shape):
-        case typing.Annotated:
-            return {**_schema(arguments[0]), "description": arguments[1]}
-        case typing.Literal:
-            words = {"const": False} if arguments == (False,) else {"enum": list(arguments)}
-            return {"type": _NAMES[type(arguments[0])], **words}
-        case typing.Union | types.UnionType:
-            inner = _schema(arguments[0])
-            return {**inner, "type": [inner["type"], "null"]}
-        case builtins.list:
-            return {"type": "array", "items": _schema(arguments[0])}
-        case builtins.dict:
-            more = {} if arguments[1] is object else {"additionalProperties": _schema(arguments[1]) or True}
-            return {"type": "object", **more}
-    if shape is Any:
-        return {}
-    return {"type": _NAMES[shape]} if shape in _NAMES else _record(shape)
-
-
-def _record(shape: Any) -> Schema:
-    """Return the schema of an object with keys of its own; those that may be missing come last."""
-    properties, required = {}, []
-    for name, hint in get_type_hints(shape, include_extras=True).items():
-        may_miss = get_origin(hint) is NotRequired
-        described = {"description": words} if (words := _words()[shape.__name__].get(name)) else {}
-        properties[name] = {**_schema(get_args(hint)[0] if may_miss else hint), **described}
-        if not may_miss and name in shape.__required_keys__:
-            required.append(name)
-    properties = dict(sorted(properties.items(), key=lambda item: item[0] not in required))
-    schema = {"type": "object", "properties": properties, "required": required}
-    return {**schema, "description": shape.__doc__} if shape.__doc__ else schema
-
-
-@cache
-def _words() -> dict[str, dict[str, str]]:
-    """Type -> key -> the text below it, which only the source of this module has."""
-    found: dict[str, dict[str, str]] = {"_Asked": {}, "_Written": {}, "TypedDict": {}}
-    for node in ast.parse(Path(__file__).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef):
-            found[node.name] = {key: text for base in node.bases for key, text in found[ast.unparse(base)].items()}
-            for field, below in pairwise(node.body):
-                if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
-                    found[node.name][ast.unparse(field.target)] = ast.literal_eval(below.value)
-    return found
+"""Verb -> the types of what it prints with `--json`, which is one of them; `error` is that of every refusal."""

@@ -17,7 +17,7 @@ from team_console.console.actions import ACTIONS, usual_keys, written_key
 from team_console.console.cli.call import Call
 from team_console.console.cli.main import BY_NAME, VERBS, arg, find_verb, flag, overview, parser_for, split, verb
 from team_console.console.cli.printing import view_now
-from team_console.console.cli.results import RESULTS, schema_of
+from team_console.console.cli.schemas import result_schemas
 from team_console.console.preferences import COLUMNS, DENSITIES, OUTPUTS, SORTS, as_toml, config_path, load
 from team_console.console.selection import Mode
 from team_console.store.model.errors import Code, TeamError
@@ -568,14 +568,15 @@ def _settings(call: Call, words: Sequence[str]) -> None:
 def _print_schema(call: Call, words: Sequence[str]) -> None:
 
     _refuse_more(words[1:])
+    schemas = result_schemas()
     if not words:
         head = "team-console help json VERB prints the JSON Schema of what VERB --json prints. Verbs:"
-        call.say(head, "  " + " ".join(RESULTS))
+        call.say(head, "  " + " ".join(schemas))
         return
-    if words[0] not in RESULTS:
-        hint = guess(words[0], RESULTS, "team-console help json lists the verbs with JSON.")
+    if words[0] not in schemas:
+        hint = guess(words[0], schemas, "team-console help json lists the verbs with JSON.")
         raise TeamError(Code.USAGE, f"{words[0]} prints no JSON of its own", hint)
-    call.json(schema_of(words[0]))
+    call.json(schemas[words[0]])
 
 
 def _refuse_more(words: Sequence[str]) -> None:

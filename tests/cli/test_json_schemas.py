@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from team_console.console.cli.main import VERBS
-from team_console.console.cli.results import RESULTS, schema_of
+from team_console.console.cli.schemas import result_schemas
 from team_console.store.backends.open import open_team
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
@@ -18,6 +18,7 @@ from tests.conftest import CommandLine, next_line
 
 pytestmark = pytest.mark.slow
 
+SCHEMAS = result_schemas()
 NO_JSON = {"completions", "_complete", "hook", "mcp"}
 """Verbs that print a script, words, what a client reads or a protocol of its own, whatever the flags."""
 _KEYWORDS = {"type", "properties", "required", "items", "additionalProperties", "enum", "const", "description"}
@@ -202,28 +203,28 @@ class _Day:
 
 def test_what_a_verb_prints_fits_its_schema(elsewhere: CommandLine) -> None:
     printed = _Day(elsewhere).printed
-    assert sorted(printed) == sorted(RESULTS), "the day above does not use every verb"
+    assert sorted(printed) == sorted(SCHEMAS), "the day above does not use every verb"
     for verb, values in printed.items():
         for value in values:
             if verb == "error":
-                value = {key: value[key] for key in value if key in schema_of("error")["properties"]}
-            assert list(violations(value, schema_of(verb))) == [], verb
+                value = {key: value[key] for key in value if key in SCHEMAS["error"]["properties"]}
+            assert list(violations(value, SCHEMAS[verb])) == [], verb
 
 
 def test_every_verb_with_json_has_a_schema_and_help_prints_it(elsewhere: CommandLine) -> None:
-    assert set(RESULTS) == {verb.name for verb in VERBS} - NO_JSON | {"error"}
+    assert set(SCHEMAS) == {verb.name for verb in VERBS} - NO_JSON | {"error"}
     for verb in ("status", "error"):
-        assert elsewhere.ok("help", "json", verb).json == schema_of(verb)
-    assert elsewhere.ok("help", "json").out.split("Verbs:")[1].split() == list(RESULTS)
+        assert elsewhere.ok("help", "json", verb).json == SCHEMAS[verb]
+    assert elsewhere.ok("help", "json").out.split("Verbs:")[1].split() == list(SCHEMAS)
     refused = elsewhere("help", "json", "statsu", "--json")
     assert (refused.status, "status" in refused.json["hint"]) == (2, True)
 
 
 def test_a_key_that_is_missing_renamed_or_of_another_kind_is_noticed() -> None:
     good = {"messages": [], "count": 0, "status_message": "No pending messages"}
-    assert list(violations(good, schema_of("receive"))) == []
+    assert list(violations(good, SCHEMAS["receive"])) == []
     for bad in ({**good, "count": "0"}, {**good, "number": 0}, {"messages": [], "count": 0}):
-        assert list(violations(bad, schema_of("receive")))
+        assert list(violations(bad, SCHEMAS["receive"]))
 
 
 def fields(schema: Mapping[str, Any], place: str) -> Iterator[str]:
@@ -244,7 +245,7 @@ FROZEN = Path(__file__).with_name("json_fields.txt")
 
 
 def test_no_field_that_was_promised_is_gone_or_another() -> None:
-    current = {line for name in RESULTS for line in fields(schema_of(name), name)}
+    current = {line for name, schema in SCHEMAS.items() for line in fields(schema, name)}
     promised = FROZEN.read_text(encoding="utf-8").splitlines()
     assert len(promised) > 700
     assert [line for line in promised if line not in current] == []
