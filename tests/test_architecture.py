@@ -17,7 +17,7 @@ from tests.conftest import COMMAND, ROOT, CommandLine, clean_environment
 OURS = "team_console."
 """What the import names of our packages begin with; their folders lack it."""
 SCREEN = {"textual", "rich", "widgets", "console"}
-HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "psycopg", "sqlite3", "importlib.metadata"}
+HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "psycopg", "sqlite3", "importlib.metadata", "yaml"}
 PACKAGES = ("store", "widgets", "console")
 CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/clients", "console/demo", "console/mcp")
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct, ValidationError, convert
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Priority
 from team_console.store.model.names import ALL, RULE, as_name, did_you_mean
+from team_console.store.settings.outline import NotYamlError, Outline, below, outline, outlines_of_parts
 from team_console.store.settings.team_config import (
     ASK_FOR,
     ASK_WORDS,
@@ -264,16 +264,10 @@ _CLIENT_RULE = re.compile(r"(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)", re.ASCII)
 """A permission rule of Claude Code, such as `Bash(make deploy:*)`."""
 Values = dict[str, Any]
 MAX_BYTES = 1_048_576
-_DEPTH = 16
-_NODES = 100_000
-"""Values read at most, shared ones each time they are used: aliases of aliases end here."""
 _TOP = {word: setting for setting in (*HOISTED, *TABLE) for word in setting.keys}
-_TOP_KEY = re.compile(r"^(?=[^\s#\-\]}])", re.MULTILINE)
-"""Where a line begins in the first column with something other than a comment, a list entry or a closing bracket."""
-_MERGE = "tag:yaml.org,2002:merge"
+_COUNT = Annotated[int, Meta(gt=0, lt=10**12)]
+_SECONDS = Annotated[float, Meta(gt=0, lt=10**9)]
 _FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
-_LISTS = (ValueForm.TEXTS, ValueForm.RULES, ValueForm.KEYS, ValueForm.COMMAND)
-_MAPPINGS = (ValueForm.SECTION, ValueForm.ENTRIES, ValueForm.VALUES, ValueForm.MEMBERS)
 
 
 class SettingsReader:
@@ -284,7 +278,7 @@ class SettingsReader:
         problems: What is wrong, in the order it was met.
         misread: Keys at the top that are there and could not be understood; in settings that are not YAML as a whole
             also lead and members that were not found, because they may be in the part that is not.
-        lines: The path of each value that was met (`lead`, `priorities.review`), with its first line.
+        lines: The path of each value that was met (`lead`, `priorities.review`), with its line.
     """
 
     def __init__(self) -> None:
@@ -293,214 +287,167 @@ class SettingsReader:
         self.misread: set[str] = set()
         self.is_yaml = True
         self.lines: dict[str, int] = {}
-        self._nodes = 0
-        self._shift = 0
 
     def read(self, text: str) -> None:
         """Read the values in the text of a settings file."""
-        whole, problem = _compose(text)
-        self.is_yaml = problem is None
-        if problem is not None:
+        try:
+            whole = outline(text)
+        except NotYamlError as error:
+            self.is_yaml = False
             hint = "Correct the YAML. Settings that can be told apart count all the same."
-            self.note(problem[0] + 1, f"this is not YAML: {problem[1]}", hint)
-        for lines, node in self._parts(text) if problem is not None else [(0, whole)]:
-            self._shift = lines
-            if node is not None and node.id != "mapping":
-                self._wrong(node, "the settings must be a mapping of keys to values")
-                continue
-            for key, value in self._section(node, _TOP, "").items() if node is not None else ():
-                if problem is not None and key in self.values:  # two versions of it, as between the marks of a conflict
-                    self.misread.add(key)
-                self.values.setdefault(key, value)
-        if problem is not None:
+            self.note(error.line, f"this is not YAML: {error}", hint)
+            for part in outlines_of_parts(text):
+                if isinstance(part, str):
+                    self.misread.add(_TOP[part].key if part in _TOP else part)
+                elif isinstance(part.value, dict):
+                    self._take(part)
             self.misread |= {"lead", "agents"} - self.values.keys()
+            return
+        if whole.value is not None and not isinstance(whole.value, dict):
+            self.note(1, "the settings must be a mapping of keys to values")
+        elif whole.value is not None:
+            self._take(whole)
 
-    def _parts(self, text: str) -> Iterator[tuple[int, Any]]:
-        """Yield each setting at the top of a text that is not YAML as a whole, with its lines before."""
-        for start, end in pairwise([*(match.start() for match in _TOP_KEY.finditer(text)), len(text)]):
-            part = text[start:end]
-            node, problem = _compose(part)
-            if problem is not None:  # lines that belong to nothing may follow a setting of one line
-                node, _ = _compose(part.partition("\n")[0])
-                if getattr(node, "id", "") != "mapping" or not node.value or _is_empty(node.value[0][1]):
-                    node = None
-            if node is None:
-                word = part.partition(":")[0].strip().strip("'\"")
-                self.misread.add(_TOP[word].key if word in _TOP else word)
-            elif node.id == "mapping":
-                yield text.count("\n", 0, start), node
+    def _take(self, part: Outline) -> None:
+        """Read the settings in a part of the text, or in all of it."""
+        self.lines |= part.lines
+        for path, line in part.repeated:
+            self.note(line, f"{path} is given twice; the first one counts", "Keep one of the two.")
+        for key, value in self._section(part.value, _TOP, "").items():
+            if not self.is_yaml and key in self.values:  # two versions of it, as between the marks of a conflict
+                self.misread.add(key)
+            self.values.setdefault(key, value)
 
     def note(self, line: int, text: str, hint: str = "Correct the line.", code: str = "BAD_CONFIG") -> None:
         """Note a wrong value; its default counts."""
         self.problems.append(ConfigProblem(code, "error", line, text, hint))
 
-    def _wrong(self, node: Any, text: str, *more: str) -> None:
-        self.note(self._line(node), text, *more)
+    def _wrong(self, path: str, text: str, *more: str) -> None:
+        self.note(self.lines.get(path, 0), text, *more)
 
-    def _line(self, node: Any) -> int:
-        return int(node.start_mark.line) + 1 + self._shift
-
-    def _section(self, node: Any, known: Mapping[str, Setting], place: str, **values: Any) -> Values:
+    def _section(self, given: Mapping[str, Any], known: Mapping[str, Setting], path: str, **values: Any) -> Values:
         """Return the values of a mapping with these settings, beside those that are known already."""
-        given: set[str] = set()
-        for word, key, value in self._pairs(node, place):
-            setting = known.get(word)
+        there = set(values)
+        for word, value in given.items():
+            setting, place = known.get(word), below(path, word)
             if setting is None:
-                self._unknown(key, f"{place}{word}", word, known)
-                self._look_for_places(value, f"{place}{word}")
+                self._unknown(place, word, known)
+                self._look_for_places(value, place)
                 continue
-            given.add(setting.key)
-            if _is_empty(value):
+            there.add(setting.key)
+            if value is None:
                 continue
             before = len(self.problems)
-            if (read := self._value(value, setting, f"{place}{setting.key}")) is not None:
+            read = self._value(value, setting, place)
+            if read is not None:
                 values.setdefault(setting.key, read)
-            if not place and any(problem.severity == "error" for problem in self.problems[before:]):
+            if not path and any(problem.severity == "error" for problem in self.problems[before:]):
                 self.misread.add(setting.key)
-        there = given | values.keys()
         missing = [setting.key for setting in known.values() if setting.needed and setting.key not in there]
         if missing:
-            self._wrong(node, f"{place.rstrip('.')} has no {' and no '.join(missing)}", f"Add {', '.join(missing)}.")
+            self._wrong(path, f"{path} has no {' and no '.join(missing)}", f"Add {', '.join(missing)}.")
         return values
 
-    def _pairs(self, node: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
-        """Yield the entries of a mapping, merged ones last; a key that stands twice counts the first time."""
-        own: list[Any] = []
-        merged: list[Any] = []
-        seen: set[str] = set()
-        for key, value in node.value if node.id == "mapping" else ():
-            if key.tag != _MERGE:
-                own.append((key, value))
-                continue
-            sources = value.value if value.id == "sequence" else [value]
-            merged += [pair for source in sources[:_DEPTH] if source.id == "mapping" for pair in source.value]
-        for number, (key, value) in enumerate([*own, *merged]):
-            word = key.value if isinstance(key.value, str) else ""
-            if word not in seen:
-                seen.add(word)
-                yield word, key, value
-            elif number < len(own):
-                self._wrong(key, f"{place}{word} is given twice; the first one counts", "Keep one of the two.")
-
-    def _unknown(self, key: Any, path: str, word: str, known: Iterable[str]) -> None:
+    def _unknown(self, path: str, word: str, known: Iterable[str]) -> None:
         hint = "Correct or remove it; 'team-console help settings' lists them all."
         text = f"unknown setting {path!r}{did_you_mean(word, known)}"
-        self.problems.append(ConfigProblem("CONFIG_WARNING", "warning", self._line(key), text, hint))
+        self.problems.append(ConfigProblem("CONFIG_WARNING", "warning", self.lines[path], text, hint))
 
-    def _look_for_places(self, node: Any, path: str) -> None:
+    def _look_for_places(self, value: Any, path: str) -> None:
         """Name a place of the queue below a key that is unknown: it is not used, and messages may wait there."""
-        if (word := path.rpartition(".")[2]) in QUEUE_PLACES:
+        word = path.rpartition(".")[2]
+        if word in QUEUE_PLACES:
             self.misread.add(word)
             hint = "Put it at the top of the settings, outside of any section; until then the usual place is used."
-            self._wrong(node, f"{path} stands where it is not read", hint)
-        elif node.id == "mapping":
-            self._nodes += len(node.value)  # aliases could make few lines a tree without an end
-            for key, value in node.value if self._nodes <= _NODES else ():
-                self._look_for_places(value, f"{path}.{key.value}")
+            self._wrong(path, f"{path} stands where it is not read", hint)
+        elif isinstance(value, dict):
+            for key, inner in value.items():
+                self._look_for_places(inner, below(path, key))
 
-    def _value(self, node: Any, setting: Setting, place: str) -> Any:
+    def _value(self, given: Any, setting: Setting, path: str) -> Any:
         """Return the value of one setting, None when it is wrong."""
-        self._nodes += 1
-        if self._nodes > _NODES:
-            return None
-        self.lines.setdefault(place, self._line(node))
         known = {word: field for field in setting.fields for word in field.keys}
         value: Any = None
-        if setting.form is ValueForm.MEMBERS and node.id == "sequence":
-            value = self._listed(node, known, place)
-        elif setting.form in _MAPPINGS and node.id != "mapping":
-            form = "list of members" if setting.form is ValueForm.MEMBERS else "mapping of keys to values"
-            self._wrong(node, f"{place} must be a {form}")
-        elif setting.form is ValueForm.SECTION:
-            value = self._section(node, known, f"{place}.")
-        elif setting.form is ValueForm.VALUES:
-            value = self._values(node, setting, place)
-        elif setting.form in _MAPPINGS:
-            value = self._entries(node, known, place)
-        elif setting.form not in _LISTS or node.id == "mapping":
-            value = self._single(node, setting, place)
-        elif setting.form is ValueForm.COMMAND and node.id == "scalar":
-            try:
-                value = tuple(shlex.split(str(node.value))) or None
-            except ValueError as error:
-                self._wrong(node, f"{place}: {str(error).lower()}", "Write the command and its arguments as a list.")
-        else:
-            read = [self._single(item, setting, place) for item in ([node] if node.id == "scalar" else node.value)]
-            value = tuple(item for item in read if item is not None)
+        match setting.form:
+            case ValueForm.MEMBERS if isinstance(given, list):
+                value = self._listed(given, known, path)
+            case ValueForm.MEMBERS if not isinstance(given, dict):
+                self._wrong(path, f"{path} must be a list of members")
+            case ValueForm.SECTION | ValueForm.VALUES | ValueForm.ENTRIES if not isinstance(given, dict):
+                self._wrong(path, f"{path} must be a mapping of keys to values")
+            case ValueForm.SECTION:
+                value = self._section(given, known, path)
+            case ValueForm.VALUES:
+                value = self._values(given, setting, path)
+            case ValueForm.ENTRIES | ValueForm.MEMBERS:
+                value = self._entries(given, known, path)
+            case ValueForm.COMMAND if isinstance(given, str):
+                try:
+                    value = tuple(shlex.split(given)) or None
+                except ValueError as error:
+                    self._wrong(path, f"{path}: {str(error).lower()}", "Write the command and its arguments as a list.")
+            case ValueForm.TEXTS | ValueForm.RULES | ValueForm.KEYS | ValueForm.COMMAND if not isinstance(given, dict):
+                items = (
+                    {path: given} if isinstance(given, str) else {f"{path}[{at}]": one for at, one in enumerate(given)}
+                )
+                read = [self._single(item, setting, place) for place, item in items.items()]
+                value = tuple(item for item in read if item is not None)
+            case _:
+                value = self._single(given, setting, path)
         return frozenset() if value is None and setting.closed else value
 
-    def _values(self, node: Any, setting: Setting, place: str) -> Values:
+    def _values(self, given: Mapping[str, Any], setting: Setting, path: str) -> Values:
         """Return the value of each name in a mapping."""
         values: Values = {}
-        for word, key, value in self._pairs(node, f"{place}."):
-            path = f"{place}.{word}"
+        for word, value in given.items():
+            place = below(path, word)
             if setting.choices and word not in setting.choices:
-                self._unknown(key, path, word, setting.choices)
-            elif not _is_empty(value) and (read := self._value(value, setting.fields[0], path)) is not None:
+                self._unknown(place, word, setting.choices)
+            elif value is not None and (read := self._single(value, setting.fields[0], place)) is not None:
                 values[word] = read
         return values
 
-    def _entries(self, node: Any, known: Mapping[str, Setting], place: str) -> Values:
+    def _entries(self, given: Mapping[str, Any], known: Mapping[str, Setting], path: str) -> Values:
         """Return the section of each name in a mapping; of a member the name is a part of it."""
         entries: Values = {}
-        for word, key, value in self._pairs(node, f"{place}."):
-            name = self._single(key, known.get("name", _ENTRY_NAME), place)
-            if not (value.id == "mapping" or _is_empty(value)):
-                self._wrong(value, f"{place}.{word} must be a mapping of keys to values")
+        for word, value in given.items():
+            place = below(path, word)
+            name = self._single(word, known.get("name", _ENTRY_NAME), place)
+            if not isinstance(value, dict | None):
+                self._wrong(place, f"{place} must be a mapping of keys to values")
             elif name is not None:
-                given = {"name": name} if "name" in known else {}
-                fields = self._section(value, known, f"{place}.{word}.", **given)
+                own_name = {"name": name} if "name" in known else {}
+                fields = self._section(value or {}, known, place, **own_name)
                 if all(setting.key in fields for setting in known.values() if setting.needed):
                     entries.setdefault(name, fields)
         return entries
 
-    def _listed(self, node: Any, known: Mapping[str, Setting], place: str) -> Values:
+    def _listed(self, given: Iterable[Any], known: Mapping[str, Setting], path: str) -> Values:
         """Return the members in a list, by name: each a name or a section."""
         members: Values = {}
-        for item in node.value:
-            if item.id == "mapping":
-                fields = self._section(item, known, f"{place}[].")
+        for number, item in enumerate(given):
+            place = f"{path}[{number}]"
+            if isinstance(item, dict):
+                fields = self._section(item, known, place)
             else:
                 fields = {"name": self._single(item, known["name"], place)}
             name = fields.get("name")
             if name in members:
-                self._wrong(item, f"{place}: {name!r} is listed twice; the first one counts", "Keep one of the two.")
+                self._wrong(place, f"{path}: {name!r} is listed twice; the first one counts", "Keep one of the two.")
             elif name is not None:
                 members[name] = fields
         return members
 
-    def _single(self, node: Any, setting: Setting, place: str) -> Any:
+    def _single(self, given: Any, setting: Setting, path: str) -> Any:
         """Return the value of a single text for a setting; None when it is wrong."""
         try:
-            return _meaning(setting, node.value if node.id == "scalar" else "")
+            return _meaning(setting, given if isinstance(given, str) else "")
         except ValueError as error:
-            self._wrong(node, f"{place}{error.args[0]}", *error.args[1:])
+            self._wrong(path, f"{path}{error.args[0]}", *error.args[1:])
             return None
 
 
 _ENTRY_NAME = Setting("", ValueForm.TEXT, "")
-
-
-def _compose(text: str) -> tuple[Any, tuple[int, str] | None]:
-    """Return the text as a node, or the line and words of what is wrong with it."""
-    import yaml  # 14 ms, and a team without settings needs none of it
-
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    depth = 0
-    try:
-        for event in yaml.parse(text, loader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEPTH:
-                return None, (_line_of(event.start_mark), f"nesting deeper than {_DEPTH}")
-        return yaml.compose(text, loader), None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        words = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
-        return None, (_line_of(mark), str(words))
-
-
-def _line_of(mark: Any) -> int:
-    return 0 if mark is None else int(mark.line)
 
 
 def _meaning(setting: Setting, text: str) -> Any:
@@ -531,22 +478,16 @@ def _meaning(setting: Setting, text: str) -> Any:
             value = " ".join(text.split())
         case ValueForm.FLAG:
             value = _FLAGS.get(text.lower())
-        case ValueForm.COUNT:
-            value = _number(int, text, 10**12)
-        case ValueForm.SECONDS:
-            value = _number(float, text, 10**9)
+        case ValueForm.COUNT | ValueForm.SECONDS:
+            try:
+                value = convert(text, _COUNT if setting.form is ValueForm.COUNT else _SECONDS, strict=False)
+            except ValidationError:
+                value = None
         case ValueForm.MOMENT if (value := from_text(text)) is None:
             raise ValueError(f" must be {setting.form}, not {text!r}", "For example 2026-11-22T08:00:00Z.")
     if value is None:
         raise ValueError(f" must be {setting.form}, not {text!r}")
     return value
-
-
-def _number(kind: Callable[[str], float], text: str, end: float) -> float | None:
-    try:
-        return number if 0 < (number := kind(text)) < end else None
-    except ValueError:
-        return None
 
 
 def rule_trouble(text: str) -> str:
@@ -557,10 +498,6 @@ def rule_trouble(text: str) -> str:
         return ""
     ask = did_you_mean(text, ASK_WORDS)
     return f"{text!r} is neither one of {', '.join(ASK_WORDS)} nor a rule such as 'Bash(make deploy:*)'{ask}"
-
-
-def _is_empty(node: Any) -> bool:
-    return node.id == "scalar" and not node.style and node.value in ("", "~", "null")
 
 
 # Problems of settings: their codes, and what is wrong in a file as findings with the line.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from team_console.store.settings.parsing import TABLE, ValueForm, every_setting
@@ -120,6 +121,43 @@ def test_aliases_and_merged_keys_count_and_do_not_multiply() -> None:
     assert config.problems == ()
     names = "".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]\n" for n in range(1, 9))
     read(f"x0: &x0 [a]\n{names}spawn: *x8\n")
+
+
+LINES = (
+    *("lead: ceo", "lead: 'ceo'", "language: zh", "description: two words: three", 'description: "a #b"', "x: null"),
+    *(
+        "agents:",
+        "- name: a1",
+        "  - name: a2",
+        "  role: slave",
+        "    role: temp",
+        "- a3",
+        "  - a4",
+        "  a5:",
+        "-",
+        "- -",
+    ),
+    *("humans:", "  ceo:", "    keys:", "    - k1", "limits:", "  attachment_bytes: 8", "lead:", "  ceo", "# note", ""),
+    *(
+        "spawn: a 'b'",
+        "spawn:  a, b ",
+        "version: ''",
+        "version: 'it''s'",
+        "...",
+        "---",
+        "team_id: a:b",
+        "key_file: a#b",
+    ),
+    *("  - - a", "retention: {}", "spawn: [a, b]", "<<: x", "\tx: y", "x: 'a", "# \u00e9", "version: |", "  text"),
+)
+
+
+def test_settings_of_the_simple_form_are_read_as_pyyaml_reads_them() -> None:
+    draw = Random(42)
+    for _ in range(2000):
+        rest = "\n".join(draw.choices(LINES, k=draw.randint(1, 7)))
+        # A comment behind a value is not of the simple form.
+        assert read(f"{rest}\nteam: crew\n") == read(f"{rest}\nteam: crew # by PyYAML\n"), rest
 
 
 PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f ceo@desk"
