@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import yaml
 from msgspec import Struct
 from team_console.store.backends.pieces import BOM, Form
 from team_console.store.backends.yaml import own_form
@@ -64,8 +63,12 @@ class _Composer(Struct):
     """Builds nodes from the events of libyaml, with bounded depth.
 
     The composer of PyYAML knows no depth (30,000 nested brackets end the process), nor where an alias stands.
+
+    Attributes:
+        yaml: PyYAML, which is loaded only where a text is not of our own form.
     """
 
+    yaml: Any
     data: bytes
     limit: int
     level: int = 0
@@ -74,17 +77,17 @@ class _Composer(Struct):
 
     def root(self) -> Node | None:
         try:
-            self.loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(self.data)
-        except (yaml.YAMLError, ValueError) as error:
+            self.loader = getattr(self.yaml, "CSafeLoader", self.yaml.SafeLoader)(self.data)
+        except (self.yaml.YAMLError, ValueError) as error:
             raise self._explained(error) from None
         try:
             self._next()
-            if isinstance(self._next(), yaml.StreamEndEvent):
+            if isinstance(self._next(), self.yaml.StreamEndEvent):
                 return None
             root = self._node(self._next())
             self._next()
             behind = self._next()
-            if not isinstance(behind, yaml.StreamEndEvent):
+            if not isinstance(behind, self.yaml.StreamEndEvent):
                 raise TextError("a second document begins", _line_of(behind), kind=Kind.SYNTAX)
             return root
         finally:
@@ -97,13 +100,13 @@ class _Composer(Struct):
             raise
         except Exception as error:
             raise self._explained(error) from None
-        if isinstance(event, yaml.ScalarEvent):  # as nearly all are
+        if isinstance(event, self.yaml.ScalarEvent):  # as nearly all are
             return event
-        if isinstance(event, yaml.CollectionStartEvent):
+        if isinstance(event, self.yaml.CollectionStartEvent):
             self.level += 1
             if self.level > self.limit:
                 raise TextError(f"nesting deeper than {DEPTH}", _line_of(event), kind=Kind.SYNTAX)
-        elif isinstance(event, yaml.CollectionEndEvent):
+        elif isinstance(event, self.yaml.CollectionEndEvent):
             self.level -= 1
         return event
 
@@ -111,26 +114,26 @@ class _Composer(Struct):
         mark, end = event.start_mark, event.end_mark.index
         node = Node("alias", None, mark.index, end, mark.line + 1, mark.column, event.anchor)
         anchor: str | None = event.anchor
-        if isinstance(event, yaml.AliasEvent):
+        if isinstance(event, self.yaml.AliasEvent):
             node.value = self.anchors.get(str(anchor))
             return node
         node.tag = event.tag
         if anchor is not None:
             self.anchors[anchor] = None  # not complete yet
-        if isinstance(event, yaml.ScalarEvent):
+        if isinstance(event, self.yaml.ScalarEvent):
             node.kind, node.value = "scalar", event.value
             node.plain, node.flow = event.implicit[0], event.style not in ("|", ">")
         else:
             items: list[Node] = []
             inner = self._next()
-            while not isinstance(inner, yaml.CollectionEndEvent):
+            while not isinstance(inner, self.yaml.CollectionEndEvent):
                 items.append(self._node(inner))
                 inner = self._next()
             last: Any = inner
             node.flow = bool(event.flow_style)
             node.end = last.end_mark.index if node.flow else max([end, *(item.end for item in items)])
             node.kind, node.value = "sequence", items
-            if isinstance(event, yaml.MappingStartEvent):
+            if isinstance(event, self.yaml.MappingStartEvent):
                 node.kind, node.value = "mapping", list(zip(items[::2], items[1::2], strict=True))
         if anchor is not None:
             self.anchors[anchor] = node
@@ -177,8 +180,10 @@ def compose(data: bytes, *, limit: int = DEPTH + 1) -> tuple[Node | None, str]:
     Raises:
         TextError: The text is not YAML, more than one document, or nested deeper than `limit`.
     """
+    import yaml  # 15 ms, which a queue of our own form does not need
+
     try:
-        return _Composer(data, limit).root(), data.decode().removeprefix("\ufeff")
+        return _Composer(yaml, data, limit).root(), data.decode().removeprefix("\ufeff")
     except UnicodeError:
         raise TextError("the text is not UTF-8", 1, kind=Kind.SYNTAX) from None
     except TextError:
@@ -333,6 +338,8 @@ def _scalar(node: Node, tag: str | None, line: int, *, as_text: bool) -> Any:
         return None
     if as_text or tag in ("str", "timestamp"):
         return text_only(text) if as_text and tag != "str" else text
+    import yaml  # loaded already, by whatever composed the node
+
     try:
         value = getattr(yaml.constructor.SafeConstructor(), f"construct_yaml_{tag}")(yaml.ScalarNode("", text))
     except (ValueError, KeyError, IndexError):
