@@ -108,6 +108,7 @@ class Detail(Edged, Inked, ScrollView, can_focus=True):
         painted_before: Tokens of these requests, each with the lines that the terminal held.
     """
 
+    KEEPS_RIGHT: ClassVar[bool] = True
     DEFAULT_CSS = """
     Detail {
         overflow-x: hidden;

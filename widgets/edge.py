@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from team_console.widgets.text import Line, cell_len, crop, width_of
 from team_console.widgets.tones import TONES
@@ -15,17 +15,19 @@ else:
     _Widget = object  # a mixin: it stands before the real base
 
 _LEAST = 8
-"""Cells that the left part of a title keeps, whatever stands at the right."""
+"""Cells that the left part of a title keeps beside a right part that stays."""
 
 
 class Edged(_Widget):
     """A panel whose title row is its edge: doubled where the keys go, single elsewhere, also without colours."""
 
+    KEEPS_RIGHT: ClassVar[bool] = False
+    """Whether the left part of the title is cut where both have no room; else the right part goes."""
     _left: Line = ()
     _right: Line = ()
 
     def set_title(self, left: Line, right: Line = ()) -> None:
-        """Show safe text at the two ends of the edge; the right part goes where it has no room."""
+        """Show safe text at the two ends of the edge."""
         if (left, right) != (self._left, self._right):
             self._left, self._right = left, right
             self.draw_title()
@@ -42,7 +44,8 @@ class Edged(_Widget):
         has_corner = bool(self.styles.border_left[0])  # the toolkit sets a blank behind a corner
         before = "" if has_corner else " "
         room = self.outer_size.width - 2 - has_corner
-        right = self._right if width_of(self._right) <= room - _LEAST else ()
+        least = _LEAST if self.KEEPS_RIGHT else width_of(self._left) + 3
+        right = self._right if width_of(self._right) + 2 <= room - least else ()
         end = width_of(right) + 2 if right else 0
         parts: list[tuple[str, str | Style]] = []
         left = room - end - 2

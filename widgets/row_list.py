@@ -271,6 +271,12 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
         self._fit_lines()
         self.refresh()
 
+    def set_roomy(self, height: int) -> None:
+        """Give rows two lines from this height of the list on."""
+        if height != self._roomy:
+            self._roomy = height
+            self._fit_lines()
+
     def set_hits(self, words: tuple[str, ...]) -> None:
         """Mark these words, case folded, wherever they stand in a row."""
         if words != self._hits:

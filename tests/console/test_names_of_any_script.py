@@ -79,7 +79,7 @@ async def test_who_cannot_be_written_to_is_refused_before_a_text_is_typed(clock:
         await desk.press("b")
         await write(desk, "The export begins at noon today", "Keep the disk free.")
         await desk.press("ctrl+s")
-        await desk.shows("2 deliveries: y, x.", "△ Left out, because it is no name", "a b, ../evil.")
+        await desk.shows("2 deliveries: y, x.", "△ Left out, because it is no name", "b, ../evil.")
 
 
 async def test_no_command_is_offered_with_a_name_that_a_shell_could_take_apart(clock: Clock) -> None:

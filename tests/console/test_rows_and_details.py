@@ -123,14 +123,14 @@ async def test_the_command_of_an_empty_inbox_lets_that_agent_ask_here(team: Memo
         for row in pane.roster.rows:
             pane.roster.select(row.name)
             name = AUTHOR if row.name == LEAD else row.name
-            await desk.until(partial(_offers, desk, row.name, name), f"a join of {name}")
+            await desk.until(partial(_offers, desk, name), f"a join of {name}")
             await desk.press("Y")
             assert desk.app.clipboard.endswith(f"join {name} --for claude")
 
 
-def _offers(desk: Desk, shown: str, name: str) -> bool:
+def _offers(desk: Desk, name: str) -> bool:
     text = " ".join(desk.text.replace("│", " ").split())  # a command of several lines as one
-    return f"No message waits for {shown}" in text and f"join {name} --for claude" in text
+    return "Let your Claude Code ask here" in text and f"join {name} --for claude" in text
 
 
 def test_the_command_of_an_empty_list_works(elsewhere: CommandLine) -> None:

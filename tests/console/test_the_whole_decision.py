@@ -81,9 +81,9 @@ async def test_the_page_of_an_agent_does_not_promise_to_go_on_with_the_draft_of_
         await desk.press("escape")
         await desk.shows("a and r go on with your words")
         await desk.press("2")
-        await desk.shows("INBOX 1", "master ·")
+        await desk.shows("open with you")
         assert "a and r go on with your words" not in desk.text
-        await desk.press("tab")
+        await desk.press("enter")
         await desk.shows("a and r go on with your words")
 
 

@@ -1,13 +1,14 @@
-"""Agents: everybody with state and unread mail, and the page of the one under the cursor with its inbox."""
+"""Agents: everybody with state and unread mail, and the page of the one under the cursor; enter lists its messages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.modes.pane import FilterLine, Pane
@@ -15,8 +16,10 @@ from team_console.console.tui.reader import LocalFacts
 from team_console.console.tui.team import asked_title, signs_of
 from team_console.console.tui.words import ScreenState, empty_words, first_step, first_step_lines, is_sure
 from team_console.store.model.message import Message, Status
+from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import ToolCall
+from team_console.store.protocol.parsing import when_created
 from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.roster import MODES
 from team_console.store.views.rows import AgentState, RequestRow, RosterRow, View
@@ -26,14 +29,12 @@ from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.row_list import Drawing, RowList, age_column
 from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, title_of
 from team_console.widgets.signs import AGENTS, Sign, priority_sign, status_sign
-from team_console.widgets.text import Line, age, pad, short_ago, span, spread, width_of
+from team_console.widgets.text import Line, age, pad, short_ago, span, spread, text_of
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import DescendantFocus
 
-_ROOM_FOR_BOTH = 26
-"""Cells of the roster from which on its title says both how many agents there are and what is unread."""
 _SAID = 50
 """Messages of an agent that its page lists."""
 _LATEST = 5
@@ -41,12 +42,11 @@ _LATEST = 5
 
 
 class AgentsPane(Pane[Message]):
-    """Roster, the messages of the agent under its cursor, and its page or the message under the second cursor."""
+    """The roster with the page of the agent under its cursor, or that agent's messages with the one under theirs."""
 
     DEFAULT_CSS = """
-    AgentsPane .agents--lists { layout: horizontal; height: 1fr; }
-    AgentsPane #roster { width: 37; height: 100%; }
-    AgentsPane #inbox { width: 1fr; height: 100%; }
+    AgentsPane RowList { display: none; }
+    AgentsPane RowList.-front { display: block; }
     """
     MODE: ClassVar[Mode] = Mode.AGENTS
     MARKABLE: ClassVar[bool] = True
@@ -54,6 +54,7 @@ class AgentsPane(Pane[Message]):
     _sought_agent = ""
     _was_in_roster = True
     _agent: str | None = None
+    _said: Mapping[str, str] = MappingProxyType({})
     _page: AgentPage | None = None
     _groups: Mapping[str, str] = MappingProxyType({})
     _signs: Mapping[str, Sign] = MappingProxyType({})
@@ -86,13 +87,10 @@ class AgentsPane(Pane[Message]):
         return self._was_in_roster and focused in (self.roster, self.detail)
 
     def compose(self) -> ComposeResult:
-        """Roster and messages side by side, the page or a message right of them or below."""
+        """Roster and messages at the same place, one of them shown; the page or the message right of it or below."""
         with Container(classes="pane--rows"):
-            with Container(classes="agents--lists"):
-                yield RowList[RosterRow](
-                    lambda row: row.name, self._draw_agent, roomy=20, matter=lambda row: row.name, id="roster"
-                )
-                yield self.make_list(id="inbox")
+            yield RowList[RosterRow](lambda row: row.name, self._draw_agent, matter=lambda row: row.name, id="roster")
+            yield self.make_list(id="inbox")
             yield FilterLine(self.query_values)
         yield Detail()
 
@@ -107,7 +105,31 @@ class AgentsPane(Pane[Message]):
         return self._groups.get(row.message_id, "")
 
     def _draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
-        return roster_lines(row, drawing, self._sign_of(row))
+        if row.name == self.me:
+            return my_inbox_lines(self._unread_of(row), drawing)
+        return roster_lines(row, drawing, self._sign_of(row), self._said.get(row.name, ""))
+
+    def _unread_of(self, row: RosterRow) -> Unread:
+        """Return what a row has not read; the human's also what was written to `user`."""
+        user = self._user
+        if user is None or row.name != self.me:
+            return Unread(row.unread, row.oldest_unread)
+        moments = [moment for moment in (row.oldest_unread, user.oldest_unread) if moment is not None]
+        return Unread(row.unread + user.unread, min(moments, default=None))
+
+    @property
+    def _user(self) -> RosterRow | None:
+        """The row of `user`, whose mail is the human's own; None where somebody else looks on, or has that name."""
+        view = self.situation.view
+        if view is None or view.me == USER or view.me != view.snapshot.config.lead:
+            return None
+        return next((row for row in view.roster if row.name == USER), None)
+
+    def _everybody(self, view: View) -> tuple[RosterRow, ...]:
+        """Return the roster with the human last."""
+        own = (view.me, USER) if self._user is not None else (view.me,)
+        others = [row for row in view.roster if row.name not in own]
+        return (*others, *(row for row in view.roster if row.name == view.me))
 
     def _sign_of(self, row: RosterRow) -> Sign:
         return self._signs.get(row.name, AGENTS[row.state])
@@ -137,14 +159,21 @@ class AgentsPane(Pane[Message]):
         if page is None:
             return ()
         asked = [row.question for row in page.open_with_reader if row.asker == agent]
+        told, said = page.told, page.said[:_SAID]
+        if agent == view.me:
+            told, said = self._own_mail(view), ()
         groups: dict[str, str] = {}
         rows: list[Message] = []
-        for group, messages in ((_OPEN, asked), (_INBOX, page.told), (_IT_SAID, page.said[:_SAID])):
+        for group, messages in ((_OPEN, asked), (_INBOX, told), (_IT_SAID, said)):
             for message in messages:
                 if groups.setdefault(message.message_id, group) == group:
                     rows.append(message)
         self._groups = groups
         return tuple(rows)
+
+    def _own_mail(self, view: View) -> tuple[Message, ...]:
+        mine = tuple(view.inboxes.get(view.me, ()))
+        return (*mine, *view.inboxes.get(USER, ())) if self._user is not None else mine
 
     def found_in(self, row: Message) -> Searchable:
         """Return the message."""
@@ -158,9 +187,18 @@ class AgentsPane(Pane[Message]):
         """In the roster the page of the agent, in its messages the one under the cursor."""
         if not self._is_in_roster or self._page is None or self.situation.view is None:
             return super().shown_document()
+        if self._page.row.name == self.me:
+            own = my_inbox_document(self._own_mail(self.situation.view), self.situation.view)
+            return replace(own, blocks=(*own.blocks, *self._first_step_block()))
         around = self.situation.reading.around if self.situation.reading is not None else LocalFacts()
         sign = self._sign_of(self._page.row)
-        return agent_document(self._page, self.situation.view, self.now, sign, around)
+        page = agent_document(self._page, self.situation.view, self.now, sign, around)
+        return replace(page, blocks=(*page.blocks, *self._first_step_block()))
+
+    def _first_step_block(self) -> Iterator[Block]:
+        """Yield what lets an agent ask here, where the page has nothing to tell."""
+        if self.first_step():
+            yield Lines(first_step_lines(self.situation, self.roster.cursor_key or ""))
 
     def document_of(self, row: Message) -> Document:
         """Return the message; beside a request what stands beside it in the other lists, since it is answered here,
@@ -186,7 +224,7 @@ class AgentsPane(Pane[Message]):
         """In the roster its agents, in the messages those."""
         selection = super().selection()
         key = self.roster.cursor_key
-        chosen = (key,) if key is not None else ()
+        chosen = (key,) if key not in (None, self.me) else ()
         if not self._is_in_roster:
             return selection if selection.agents else replace(selection, agents=chosen)
         agents = tuple(row.name for row in self.roster.marked_rows()) or chosen
@@ -209,7 +247,10 @@ class AgentsPane(Pane[Message]):
         empty = empty_words(Mode.AGENTS, situation)
         if view is not None and view.snapshot.messages:
             empty = ((("No agents are known yet", "muted"),),)
-        self.roster.set_rows(view.roster if view else (), now=now, empty=empty)
+        agents = self._everybody(view) if view is not None else ()
+        self._said = last_words(view) if view is not None else {}
+        self.roster.set_roomy(max(2, 2 * len(agents)))  # two lines each where all of them fit
+        self.roster.set_rows(agents, now=now, empty=empty)
         if self._sought_agent:
             self.seek_agent(self._sought_agent)
         self._show_roster_title()
@@ -226,15 +267,14 @@ class AgentsPane(Pane[Message]):
         view = self.situation.view
         unread = sum(row.unread for row in view.roster) if view else 0
         count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
-        # What is to be read matters more than how many agents there are, where there is room for one of them.
-        number = f" · {len(self.roster.rows)}" if not 0 < self.roster.size.width < _ROOM_FOR_BOTH else ""
+        number = sum(row.name != self.me for row in self.roster.rows)
         words: Line = ((f"   {count}", "warn"),) if count else ()
         right: Line = ((f"{unread:,} unread", "muted"),) if unread and not count else ()
-        self.roster.set_title(((f"Agents{number}", ""), *words), right)
+        self.roster.set_title(((f"Agents · {number:,}", ""), *words), right)
 
     def seek_agent(self, name: str) -> None:
         """Put the roster's cursor on an agent, now or once it is there."""
-        self._sought_agent = name
+        self._sought_agent = name = self.me if name == USER and self._user is not None else name
         if self.is_complete and self.roster.select(name):
             self._sought_agent = ""
             self._turn_to(self.roster)
@@ -249,7 +289,7 @@ class AgentsPane(Pane[Message]):
         self._turn_to(self.roster)
 
     def filter(self) -> None:
-        """Words to filter the messages by, in the roster's place where there is room for one list."""
+        """Words to filter the messages by, in the roster's place."""
         self._show_lists(self.rows)
         super().filter()
 
@@ -259,10 +299,9 @@ class AgentsPane(Pane[Message]):
         self.screen.set_focus(front)
 
     def _show_lists(self, front: RowList[Any]) -> None:
-        """Show both lists, or only the one in front where there is no room for two."""
-        has_room = self.screen.has_class("-wide")
+        """Show the list in front at the place of both."""
         for rows in (self.roster, self.rows):
-            rows.display = has_room or rows is front
+            rows.set_class(rows is front, "-front")
 
     def undisturbed_for(self) -> float:
         """Of the list that has the focus."""
@@ -274,6 +313,8 @@ class AgentsPane(Pane[Message]):
         if row is None:
             return "Messages"
         number = f"{shown:,}" if shown == total else f"{shown:,} of {total:,}"
+        if row.name == self.me:
+            return f"my inbox · {number}"
         return f"{safe_line(row.name, 64)} · {number} · {self._sign_of(row).word}"
 
     def back(self) -> bool:
@@ -289,8 +330,10 @@ class AgentsPane(Pane[Message]):
         return False
 
     def first_step(self) -> str:
-        """See `Pane`; it fills the inbox that is shown."""
-        if self.rows.rows or self.query_text:
+        """See `Pane`; it lets an agent ask here that never did, and whoever is first where nothing was written yet."""
+        row = self.roster.cursor_row
+        was_seen = row is not None and row.name != self.me and row.last_seen is not None
+        if self.rows.rows or self.query_text or was_seen or not is_sure(self.situation):
             return ""
         return first_step(self.situation, self.roster.cursor_key or "")
 
@@ -339,36 +382,94 @@ def _why_empty(row: RosterRow, sign: Sign) -> tuple[Line, ...]:
 
 _STATE_SAYS = {AgentState.WAITING: "waits for the answer to ", AgentState.UNKNOWN: "has not written yet"}
 """What a reason begins with that the word for the state says already."""
-_WITH_STATE, _STATE = 34, 13
-"""Cells from which on the word for the state has a column, and its cells."""
-_LEAST_NAME = 8
+_STATE, _ROLE, _UNREAD = 13, 9, 9
+"""Cells of the columns for the state, the role, and number and age of what is unread."""
+_WITH_STATE, _WITH_ROLE = 40, 54
+"""Cells from which on a row of one line has a column for the state, and one for the role."""
 
 
-def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign) -> tuple[Line, ...]:
-    """Return one line with name, state where it has room, and unread count; a second one with state and reason."""
-    end: Line = (("         ", ""),)
-    if row.unread:
-        end = ((f" {row.unread:>3,}", "strong"), (f" {age(row.oldest_unread, drawing.now):>4}", "muted"))
+class Unread(Struct, frozen=True):
+    """How many messages an agent has not read, and when the oldest of them was written."""
+
+    number: int
+    oldest: datetime | None
+
+    def column(self, now: datetime) -> Line:
+        """Return number and age in the cells of their column."""
+        if not self.number:
+            return ((" " * _UNREAD, ""),)
+        return (f" {self.number:>3,}", "strong"), (f" {age(self.oldest, now):>4}", "muted")
+
+
+def last_words(view: View) -> Mapping[str, str]:
+    """Return agent -> the title of what it wrote last, safe text."""
+    latest: dict[str, Message] = {}
+    for message in view.snapshot.messages:
+        known = latest.get(message.sender)
+        if known is None or when_created(message) >= when_created(known):
+            latest[message.sender] = message
+    return {name: text_of(decision_words(message)) or title_of(message) for name, message in latest.items()}
+
+
+def my_inbox_lines(unread: Unread, drawing: Drawing) -> tuple[Line, ...]:
+    """Return the one line of the human."""
+    name: Line = (("○ ", "muted"), ("my inbox", "strong" if unread.number else ""))
+    return (spread(name, unread.column(drawing.now), drawing.width),)
+
+
+def my_inbox_document(mail: Sequence[Message], view: View) -> Document:
+    """Return what was written to the human; enter lists it."""
+    unread = sum(message.status != Status.READ for message in mail)
+    return Document(
+        key=f"agent:{view.me}",
+        title="My inbox",
+        headline="My inbox",
+        facts=((f"{unread:,} unread · enter lists all", "muted"),),
+        blocks=(Lines(tuple(_message_line(message, view.me, view) for message in mail[:_SAID]), is_table=True),),
+    )
+
+
+def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str = "") -> tuple[Line, ...]:
+    """Return an agent with its state since when and what is unread, and below why, and what it wrote last; in one
+    line its role in their place.
+
+    Args:
+        said: What it wrote last, safe text.
+    """
+    end = Unread(row.unread, row.oldest_unread).column(drawing.now)
     mark = "look-alike" if row.looks_like else "no name" if not row.is_addressable else "stranger" * row.stranger
     odd: Line = ((f" {mark}", "warn"),) if mark else ()
-    style = "strong" if row.unread else ""
+    name: Line = (sign.mark, (safe_line(row.name, 64), "strong" if row.unread else ""), *odd)
     if drawing.lines > 1:
-        name = (sign.mark, (safe_line(row.name, 64), style))
-        below: Line = (("  ", ""), *state_parts(row, sign))
-        return spread(name, odd, drawing.width), spread(below, end if row.unread else (), drawing.width)
-    state: Line = ((f" {pad(sign.word, _STATE)}", sign.tone),) if drawing.width >= _WITH_STATE else ()
-    size = max(_LEAST_NAME, drawing.width - 2 - width_of((*end, *state, *odd)))
-    name = (sign.mark, (pad(safe_line(row.name, 64), size), style))
-    return (spread((*name, *odd, *state), end, drawing.width),)
+        since = row.heard_at or row.last_seen
+        state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
+        below: Line = (("  ", ""), *_below_name(row, sign, said))
+        return spread(name, ((f"  {state}", sign.tone), *end), drawing.width), below
+    if drawing.width >= _WITH_STATE:
+        end = ((f" {pad(sign.word, _STATE)}", sign.tone), *end)
+    if drawing.width >= _WITH_ROLE:
+        end = ((f" {pad(safe_line(row.role, 40), _ROLE)}", "muted"), *end)
+    return (spread(name, end, drawing.width),)
+
+
+def _below_name(row: RosterRow, sign: Sign, said: str) -> Line:
+    words = f"“{said}”" if said else ""
+    more = [text for text in (_more_of_state(row, sign), words) if text]
+    return ((" · ".join(more), "muted"),)
 
 
 def state_parts(row: RosterRow, sign: Sign) -> Line:
     """Return the word for its state, and of the reason what that word does not say."""
+    more = _more_of_state(row, sign)
+    return (sign.word, sign.tone), (f" · {more}" if more else "", "muted")
+
+
+def _more_of_state(row: RosterRow, sign: Sign) -> str:
+    """Return of the reason what the word for the state does not say, and what waits to be taken in."""
     reason = safe_line(row.reason, 120).removeprefix(_STATE_SAYS.get(row.state, ""))
     if sign.word.startswith("waits for"):
         reason = reason.partition(" waits for ")[0]
-    more = filter(None, (reason, f"{row.dropped} in drop/" if row.dropped else ""))
-    return (sign.word, sign.tone), ("".join(f" · {text}" for text in more), "muted")
+    return " · ".join(filter(None, (reason, f"{row.dropped} in drop/" if row.dropped else "")))
 
 
 def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: str = "") -> tuple[Line, ...]:
@@ -469,10 +570,10 @@ def _request_line(request: RequestRow, name: str, view: View) -> Line:
 def _message_line(message: Message, name: str, view: View) -> Line:
     when = f"{message.created_at.astimezone():%H:%M} " if message.created_at else "–     "
     other = f"→ {', '.join(message.recipients)}" if message.sender == name else message.sender
-    asked = asked_title(view, message)
+    said = text_of(decision_words(message, asked_title(view, message))) or title_of(message)
     return (
         status_sign(message).mark,
         (when, "muted"),
         (pad(safe_line("you" if other == view.me else other, 64), 18) + " ", ""),
-        (asked or title_of(message), "muted" if message.sender == name else ""),
+        (said, "muted" if message.sender == name else ""),
     )
