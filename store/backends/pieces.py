@@ -546,9 +546,8 @@ class Cutter:
         place = opened.end() if opened is not None else at
         token = data[place : place + 1]
         if token == b"{":
-            container = _CONTAINER.match(data, place)
-            is_meant = container is not None and (container["list"] == _LIST_NAME or self._every_list)
-            if container is not None and is_meant and not _ID_MEMBER.search(container[0]):
+            container = _container(data, place)
+            if container is not None and (container["list"] == _LIST_NAME or self._every_list):
                 self._brackets += 2
                 self.has_list, self.is_odd = True, True
                 yield Piece(at, container.end(), Form.FRAME)
@@ -602,6 +601,16 @@ class Cutter:
         found = _again(column).search(data, max(line_end, self._text_end))
         end = found.start() if found is not None else len(data)
         return Piece(at, end, Form.OBJECT, column)
+
+
+def is_container(data: bytes, place: int) -> bool:
+    """Return whether the brace at `place` opens an object that holds a list of others, and is no record itself."""
+    return _container(data, place) is not None
+
+
+def _container(data: bytes, place: int) -> re.Match[bytes] | None:
+    found = _CONTAINER.match(data, place)
+    return found if found is not None and not _ID_MEMBER.search(found[0]) else None
 
 
 def _bare(name: bytes) -> bytes:

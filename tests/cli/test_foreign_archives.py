@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.conftest import CommandLine
+from tests.proofs.archive import MOST, measure, write_archive
 
 pytestmark = pytest.mark.slow
 
@@ -103,35 +101,9 @@ def test_good_records_of_a_file_with_a_bad_one_are_shown_before_and_after_every_
         _send_and_receive(here)
 
 
-MOST = 100 << 20
-"""Bytes of memory in which a long archive is taken over."""
-MEASURE = """
-import resource, subprocess, sys
-status = subprocess.run(sys.argv[1:]).returncode
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
-sys.exit(status)
-"""
-
-
-@pytest.mark.parametrize("indent", [0, 2])
-@pytest.mark.parametrize("verb", ["receive", "history"])
-def test_a_long_archive_is_taken_over_in_little_memory(here: CommandLine, verb: str, indent: int) -> None:
-    """Also where the id that is looked for occurs everywhere in it, as `o1` does in `o10`."""
-    number, words = 30_000, "words and more of them " * 45
-    with (here.folder / ARCHIVE).open("w") as file:
-        file.write("messages:\n")
-        for count in range(number):
-            text = (
-                f"- content: {words}\n  created: '2026-01-01T00:{count % 60:02}:00Z'\n  from: boss\n"
-                f"  message_id: o{count}\n  payload:\n    summary: entry {count}\n"
-                "  status: read\n  to: dev\n  type: message\n"
-            )
-            file.write(textwrap.indent(text, " " * indent))
-    record = {**_record(1), "status": "pending"}
-    (here.folder / "message-queue.yaml").write_text("messages:\n" + _block([record]))
-    command = [sys.executable, "-c", MEASURE, *COMMAND, verb, "--agent", "dev"]
-    shown = subprocess.run(
-        command, cwd=here.folder, env=clean_environment(), capture_output=True, text=True, check=True
-    )
-    assert int(shown.stderr.split()[-1]) << 10 < MOST
-    assert len(shown.stdout.splitlines()) >= (number if verb == "history" else 3)
+@pytest.mark.parametrize("form", ["js-yaml", "documents", "JSON, indented"])
+def test_a_long_archive_is_taken_over_in_little_memory_and_listed_whole(tmp_path: Path, form: str) -> None:
+    count = write_archive(tmp_path, form, 20)
+    assert measure(tmp_path, "receive", "--agent", "dev")[1] <= MOST
+    lines, held = measure(tmp_path, "history", "--agent", "dev")
+    assert (lines > count, held <= MOST) == (True, True)

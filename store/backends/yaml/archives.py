@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
+from team_console.store.backends.pieces import is_container
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, rename_durably
 from team_console.store.backends.yaml.entry import Entry, emit
@@ -33,6 +33,8 @@ _FLUSH = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
 _DEEPER = re.compile(rb"^(?P<begin> +- (?:\{|[\"']?\w+[\"']?:))", re.MULTILINE)
 _OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:)", re.MULTILINE)
 """Where a record may begin that is in no list."""
+_OBJECT = re.compile(rb"^(?P<begin>[ \t]*(?P<brace>\{)\s*\"\w+\"\s*:)", re.MULTILINE)
+_DOCUMENT = re.compile(rb"^---[ \t]*\r?$", re.MULTILINE)
 _FRAME = re.compile(rb"(?:[ \t]*(?:#[^\n]*|---|[\"']?[\w.-]+[\"']?:(?:[ \t][^\n]*)?)?(?:\r?\n|\Z))*")
 """Lines that may stand above a list: `version: 1`, `archived_messages:`."""
 
@@ -175,23 +177,24 @@ def _apart(data: bytes) -> Iterator[Record]:
 
 def begin_of_records(beginning: bytes) -> re.Pattern[bytes] | None:
     """Return how each record begins in a file that begins so, so that it can be cut before each; None where it cannot
-    be: brackets around all, records without a list.
+    be: all on one line, one record after the other without a mark.
     """
     flush, deeper, other = (form.search(beginning) for form in (_FLUSH, _DEEPER, _OTHER_FORM))
     first = min((found.start() for found in (flush, deeper, other) if found is not None), default=-1)
     if flush is not None and flush.start() == first:
         return _FLUSH
-    if deeper is not None and deeper.start() == first:  # lists within records are as deep, so the first key has to fit
-        return re.compile(b"^" + re.escape(deeper["begin"]), re.MULTILINE)
-    is_lines = other is not None and other.start() == first and beginning.startswith(b"{", first)
-    return _OBJECTS if is_lines and _is_object(beginning[first:].partition(b"\n")[0]) else None
+    if deeper is not None and deeper.start() == first:
+        return _beginning_with(deeper["begin"])
+    objects = (found for found in _OBJECT.finditer(beginning) if not is_container(beginning, found.start("brace")))
+    record = next(objects, None)
+    if record is not None:
+        return _beginning_with(record["begin"])
+    return _DOCUMENT if _DOCUMENT.search(beginning) else None
 
 
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
+def _beginning_with(begin: bytes) -> re.Pattern[bytes]:
+    """Return lines that begin so, up to the first key: lists and objects within records may stand as deep."""
+    return re.compile(b"^" + re.escape(begin), re.MULTILINE)
 
 
 def closed_ids(data: bytes) -> list[str]:
@@ -262,7 +265,6 @@ ROTATE_BYTES = 10 * 1024 * 1024
 _TAIL = 1 << 16
 _WORDS = re.compile(rb"[A-Za-z0-9@._-][A-Za-z0-9@._:-]*")
 """Plain ids as they stand in YAML; a colon before one belongs to its key, as in `{"id":M-1}`."""
-_OBJECTS = re.compile(rb"^\{", re.MULTILINE)
 _LONG = 1 << 24
 """Bytes of an archive that is not kept as a whole; none of ours comes to that."""
 BEGINNING = 1 << 12
