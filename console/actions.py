@@ -282,7 +282,7 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
         "settings",
         "comma",
         "settings…",
-        "Change theme, rows, undo delay and notices; each applies at once and is saved in config.toml.",
+        "Open config.toml in your own editor; what you save holds at once.",
     ),
     _console("teams", "ctrl+t", "teams", "All teams that are found here, with what waits in each; enter goes there."),
     _console("suspend", "ctrl+z", "suspend", "Back to the shell; fg returns."),

@@ -1,4 +1,4 @@
-"""Preferences of one user: keys, look, sorting, notices; every field has the default that holds without a file."""
+"""Preferences of one user in `config.toml`: each with its kind of value, its default and its meaning in one place."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta, Struct, ValidationError, convert, field
-from msgspec.structs import asdict, replace
+from msgspec.structs import FieldInfo, fields
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.home import home
@@ -22,58 +23,30 @@ from team_console.store.model.names import guess
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import parse_query
 
-DENSITIES = ("compact", "roomy")
-UNDO_DELAY, _LONGEST_UNDO_DELAY = 5.0, 60.0
-"""Seconds that a verdict, a message or a `done` waits before it is written, and at most: an agent waits for it."""
+_LONGEST_UNDO_DELAY = 60.0
+"""Seconds that a decision waits at most before it is written: an agent waits for it."""
 
 
-class Notices(Struct, frozen=True):
-    """How the user is told of new decisions.
-
-    Attributes:
-        title: The count stands in the terminal's title.
-        status: The terminal is told whether something waits (OSC 7501).
-        progress: The bar of the terminal or task bar is full and paused while something waits (OSC 9;4).
-        bell: The terminal's bell rings.
-        desktop: The terminal is asked for a notice of the desktop (OSC 9 and OSC 777).
-        command: A program with its arguments, run without a shell; the sentence is added as its last one.
-        quiet: Spans of local time without bell, notice and command, such as `22:00-07:00`.
-        read_only: Be told over a read-only team, too.
-    """
-
-    title: bool = True
-    status: bool = True
-    progress: bool = False
-    bell: bool = False
-    desktop: bool = False
-    command: tuple[str, ...] = ()
-    quiet: tuple[str, ...] = ()
-    read_only: bool = False
+def _is(meaning: str, *examples: Any, **limits: Any) -> Meta:
+    """Return what a setting means, with values that it may have."""
+    return Meta(description=meaning, examples=list(examples) or None, **limits)
 
 
-NOTICE_FLAGS = ("title", "status", "progress", "bell", "desktop", "read_only")
-
-
-OUTPUTS = ("pager", "toast", "terminal", "none")
 PLACEHOLDERS = re.compile(r"\{(id|agent|file|text)\}")
 _NOT_WITHIN = frozenset(("`", "arithmetic_expansion", "subscript"))
 """Where the shell reads a word once more, as code or as a number."""
 
 
-class OwnCommand(Struct, frozen=True):
-    """A command of the user's own.
+class OwnCommand(Struct, frozen=True, forbid_unknown_fields=True):
+    """A command of the user's own, on a key."""
 
-    Attributes:
-        key: The key that runs it.
-        run: A line for the shell, in which `{id}`, `{agent}`, `{file}` (its text in a file) and `{text}` become words.
-        output: Where its output goes: `pager`, `toast`, `terminal` (it has the terminal meanwhile) or `none`.
-        label: What `?` and the palette call it.
-    """
-
-    key: str
-    run: str
-    output: str = OUTPUTS[0]
-    label: str = ""
+    key: Annotated[str, _is("the key that runs a command of your own", "F", "ctrl+x")]
+    run: Annotated[str, _is("a line for the shell; {id} {agent} {file} {text} become quoted words", "wc -w {file}")]
+    output: Annotated[
+        Literal["pager", "toast", "terminal", "none"],
+        _is("where its output goes; with `terminal` it has the terminal meanwhile"),
+    ] = "pager"
+    label: Annotated[str, _is("what `?` and `:` call it", "count words")] = ""
 
     @property
     def name(self) -> str:
@@ -119,70 +92,109 @@ def misplaced(run: str) -> tuple[str, str]:
     return ("", "") if not root.has_error else (next(PLACEHOLDERS.finditer(run))[0], "is in a line that cannot be read")
 
 
-class Preferences(Struct, frozen=True):
-    """All a user may choose.
+class Sort(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the rows of each list are sorted by; empty for its own order."""
 
-    Attributes:
-        theme: The theme to begin with; empty for that of last time.
-        density: `compact` rows of one line, or `roomy` ones of two where there is room.
-        remember: Whether the place and the filter of last time are gone back to.
-        grace_seconds: Seconds in which a decision can be taken back; None for the default.
-        keys: Action id -> its keys, in the place of the usual ones.
-        columns: Mode -> the columns its rows have.
-        sort: Mode -> what its rows are sorted by.
-        filters: Name -> the query that `@name` stands for in a filter.
-        commands: Commands of the user's own.
-    """
+    agents: Annotated[Literal["", "age", "agent", "kind"], _is("what Agents is sorted by")] = ""
+    requests: Annotated[Literal["", "age", "agent", "kind", "state"], _is("what All requests is sorted by")] = ""
+    deliveries: Annotated[Literal["", "age", "agent", "state"], _is("what Deliveries is sorted by")] = ""
 
-    theme: str = ""
-    density: str = DENSITIES[1]
-    remember: bool = True
-    grace_seconds: float | None = None
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    sort: Mapping[str, str] = field(default_factory=dict)
-    filters: Mapping[str, str] = field(default_factory=dict)
+
+class Preferences(Struct, frozen=True, forbid_unknown_fields=True):
+    """All that a user may choose; the default of each holds without a file."""
+
+    theme: Annotated[
+        str, _is("the theme to begin with; else that of last time", "dark", "light", "contrast", "terminal")
+    ] = ""
+    density: Annotated[Literal["compact", "roomy"], _is("rows of one line, or of two where there is room")] = "roomy"
+    grace_seconds: Annotated[
+        float,
+        _is("seconds in which a decision can be taken back; 0 writes at once", ge=0, le=_LONGEST_UNDO_DELAY),
+    ] = 5.0
+    notify: Annotated[
+        Literal["title", "bell", "none"],
+        _is("how you are told what waits: by its number in the terminal's title, also by the bell, or not"),
+    ] = "title"
+    notify_command: Annotated[
+        tuple[str, ...],
+        _is("a program and its arguments, run for new decisions; the sentence is its last one", ["notify-send"]),
+    ] = ()
+    sort: Sort = field(default_factory=Sort)
+    filters: Annotated[
+        Mapping[str, str], _is("what @NAME stands for in a filter: `/`, and `--find`", {"late": "is:open is:late"})
+    ] = field(default_factory=dict)
     commands: tuple[OwnCommand, ...] = ()
-    notices: Notices = field(default_factory=Notices)
+    keys: Annotated[
+        Mapping[str, tuple[str, ...]],
+        _is("a key of an action, or a list of keys, in place of the usual ones", {"help": ["f1"]}),
+    ] = field(default_factory=dict)
 
     @property
     def undo_delay(self) -> float:
-        """Seconds between deciding and writing: of the environment, else those chosen, else the default."""
-        chosen = UNDO_DELAY if self.grace_seconds is None else self.grace_seconds
+        """Seconds between deciding and writing: of the environment, else those chosen."""
+        chosen = self.grace_seconds
         with suppress(ValueError):
             given = float(os.environ.get("TEAM_CONSOLE_GRACE", ""))
             chosen = given if isfinite(given) else chosen
         return min(max(chosen, 0.0), _LONGEST_UNDO_DELAY)
 
-    def hidden(self, mode: str) -> frozenset[str]:
-        """Return the columns a mode has and the user does not want."""
-        return frozenset(COLUMNS.get(mode, ())) - set(self.columns[mode]) if mode in self.columns else frozenset()
 
-
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "needs": ("kind", "agent", "age"),
-    "agents": ("agent", "kind", "age"),
-    "requests": ("state", "kind", "agent", "age"),
-    "deliveries": ("state", "agent", "kind", "age"),
-    "sprint": ("age",),
-    "history": ("time", "kind"),
+_GONE = {
+    "columns": "Take it out.",
+    "motion": "Take it out.",
+    "notices": 'Take it out, and write notify = "title", "bell" or "none".',
+    "remember": "Take it out: the console opens on Needs you.",
 }
-"""The columns of each list beside its titles, which are always there."""
-SORTS: Mapping[str, tuple[str, ...]] = {
-    "agents": ("age", "agent", "kind"),
-    "requests": ("age", "agent", "kind", "state"),
-    "deliveries": ("age", "agent", "state"),
-}
-"""What the rows of a list can be sorted by; its own order needs no name."""
-_FORMER = {"inboxes": "agents"}
-"""Lists that had another name, by that name: a file that has it holds."""
+"""Settings of earlier versions, with the next step."""
 
 
-# Reads `config.toml` below XDG_CONFIG_HOME and says of each mistake its line and the next step.
+# The kinds of values in words, from the types above: for the reference, the file to start from, and mistakes.
+
+
+def properties_of(kind: type[Struct]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the JSON Schema of each setting of a table, by its name."""
+    found: Mapping[str, Mapping[str, Any]] = msgspec.json.schema(kind)["$defs"][kind.__name__]["properties"]
+    return found
+
+
+def words_of(shape: Mapping[str, Any]) -> str:
+    """Return the values that a JSON Schema allows, in words."""
+    if "enum" in shape:
+        return "one of " + ", ".join(filter(None, shape["enum"]))
+    if shape["type"] == "number":
+        return f"a number from {shape['minimum']:g} to {shape['maximum']:g}"
+    return {"array": "a list of texts", "object": "a table"}.get(shape["type"], "a text")
+
+
+def examples_in(shape: Mapping[str, Any]) -> str:
+    """Return `, such as` and the examples of a JSON Schema; empty for none."""
+    examples = " or ".join(map(text_of, shape.get("examples", ())))
+    return f", such as {examples}" if examples else ""
+
+
+def default_in(shape: Mapping[str, Any]) -> str:
+    """Return the default of a JSON Schema, in words."""
+    default = shape.get("default")
+    return f"{default:g}" if isinstance(default, float) else str(default or "none")
+
+
+def every_preference() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the path of each setting with its JSON Schema; names that are free are written in capitals."""
+    tables: Mapping[str, type[Struct]] = {"sort": Sort, "commands": OwnCommand}
+    for name, shape in properties_of(Preferences).items():
+        if name in tables:
+            yield from ((f"{name}.{inner}", one) for inner, one in properties_of(tables[name]).items())
+        elif shape.get("type") == "object":
+            yield f"{name}.NAME", {"description": shape["description"], **shape["additionalProperties"]}
+        else:
+            yield name, shape
+
+
+# Reads `config.toml` and says of each mistake its line and the next step.
 
 _LONGEST = 256 * 1024
 """Bytes of a file that somebody could have written by hand."""
-_TABLE = re.compile(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]")
+_TABLE = re.compile(r"\s*\[+\s*([A-Za-z0-9_.-]+)\s*\]")
 
 
 class Mistake(Struct, frozen=True):
@@ -191,6 +203,13 @@ class Mistake(Struct, frozen=True):
     line: int
     message: str
     hint: str = ""
+
+
+def mistakes_in_words(mistakes: Sequence[Mistake]) -> str:
+    """Return the first mistake with its line, and how many more there are."""
+    first, more = mistakes[0], len(mistakes) - 1
+    others = f" and {more} more" if more else ""
+    return f"config.toml:{first.line}: {first.message}. {first.hint}{others}\nteam-console config check lists all."
 
 
 class Checked(Struct, frozen=True):
@@ -252,102 +271,110 @@ def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
         given = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         place = re.search(r"\(at line (\d+)", str(error))
-        said = safe_line(str(error).partition(" (at")[0], 200)
-        return Checked(Preferences(), (Mistake(int(place[1]) if place else 0, said, "TOML wants key = value."),))
+        message = safe_line(str(error).partition(" (at")[0], 200)
+        return Checked(Preferences(), (Mistake(int(place[1]) if place else 0, message, "TOML wants key = value."),))
     except ValueError:  # a number of more digits than Python reads; tomllib lets it through
         return Checked(Preferences(), (Mistake(0, "holds a number of thousands of digits", "Write a smaller one."),))
-    given.pop("motion", None)  # in files of 0.5.0, where things moved
-    lines, mistakes = text.splitlines(), list[Mistake]()
+    reading = _Reading(text, actions)
+    preferences = Preferences(**reading.table("", reading.checks(), given))
+    return Checked(preferences, tuple(sorted(reading.mistakes, key=lambda mistake: mistake.line)))
 
-    def take(table: str, checks: Mapping[str, Check], values: Any) -> dict[str, Any]:
-        """Return the valid settings of a table; invalid ones are added to the mistakes."""
+
+class _Reading:
+    """One reading of a file: what is right in it holds, whatever is wrong beside it.
+
+    Attributes:
+        mistakes: Those found so far.
+    """
+
+    def __init__(self, text: str, actions: Mapping[str, tuple[str, ...]]) -> None:
+        self._lines, self._actions = text.splitlines(), actions
+        self.mistakes: list[Mistake] = []
+
+    def checks(self) -> Mapping[str, Check]:
+        """Return what each setting is checked by: the type of its field, and for some of them more."""
+        return {
+            **_converted(Preferences),
+            "theme": _theme,
+            "sort": lambda values: Sort(**self.table("sort", _converted(Sort), values)),
+            "filters": self._filters,
+            "commands": self._commands,
+            "keys": self._keys,
+        }
+
+    def table(self, table: str, checks: Mapping[str, Check], values: Any, number: int = 1) -> dict[str, Any]:
+        """Return the valid settings of a table, the one with this number; invalid ones are added to the mistakes."""
         taken = {}
         if not isinstance(values, dict):
             raise _WrongError(f"{table} is a table", f"Begin it with [{table}].")
         for name, value in values.items():
-            known = str(name if name in checks else _FORMER.get(name, name))
             try:
-                if known not in checks:
+                if name in checks:
+                    taken[name] = checks[name](value)
+                elif not table and name in _GONE:
+                    raise _WrongError(f"{name} is no longer a setting", _GONE[name])
+                else:
                     where = f"[{table}] has" if table else "there is"
-                    raise _WrongError(f"{where} no {safe_line(known, 60)}", _near(known, checks))
-                taken[known] = checks[known](value)
+                    raise _WrongError(f"{where} no {safe_line(name, 60)}", _near(name, checks))
             except _WrongError as wrong:
-                mistakes.append(Mistake(line_of(lines, table, name), *wrong.args))
+                self.mistakes.append(Mistake(line_of(self._lines, table, name, number), *wrong.args))
         return taken
 
-    def keys(values: Any) -> Mapping[str, tuple[str, ...]]:
-        taken = take("keys", {name: partial(_keys_of, name) for name in actions}, values)
+    def _filters(self, values: Any) -> Mapping[str, str]:
+        given = values if isinstance(values, dict) else {}
+        saved = {name: query for name, query in given.items() if isinstance(query, str)}
+        return self.table("filters", {name: partial(_query, saved, name) for name in given}, values)
+
+    def _commands(self, values: Any) -> tuple[OwnCommand, ...]:
+        if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
+            raise _WrongError("commands is a list of tables", "Begin each with [[commands]].")
+        checks = {**_converted(OwnCommand), "key": self._key_of_command, "run": _run}
+        whole = []
+        for number, one in enumerate(values, start=1):
+            given = {"key": None, "run": None, **one}
+            taken = self.table("commands", checks, given, number)
+            if taken.keys() == given.keys():
+                whole.append(OwnCommand(**taken))
+        return tuple(whole)
+
+    def _key_of_command(self, value: Any) -> str:
+        if not isinstance(value, str) or not _is_key(value):
+            raise _WrongError("each command has a key", 'Such as key = "F" or key = "ctrl+x".')
+        for name, usual in self._actions.items():
+            if value in usual:
+                raise _WrongError(f"{safe_line(value, 20)} is the key of {name} already", "Choose another.")
+        return value
+
+    def _keys(self, values: Any) -> Mapping[str, tuple[str, ...]]:
+        taken = self.table("keys", {name: partial(_keys_of, name) for name in self._actions}, values)
 
         def of_no_other(name: str, own: tuple[str, ...]) -> tuple[str, ...]:
-            for other, usual in actions.items():
+            for other, usual in self._actions.items():
                 shared = set(own) & set(taken.get(other, usual))
-                if other != name and shared - set(actions[name]):
+                if other != name and shared - set(self._actions[name]):
                     what = f"{sorted(shared)[0]} is the key of {other} already"
                     raise _WrongError(what, "Give that another key.")
             return own
 
-        return take("keys", {name: partial(of_no_other, name) for name in taken}, taken)
-
-    def command(values: dict[str, Any]) -> OwnCommand | None:
-        taken = take("commands", _command_checks(actions), {"key": None, "run": None, **values})
-        return OwnCommand(**taken) if taken.keys() == {"key", "run", *values} else None
-
-    def commands(values: Any) -> tuple[OwnCommand, ...]:
-        of_tables = _of(list[dict[str, Any]], "commands is a list of tables", "Begin each with [[commands]].")
-        return tuple(filter(None, map(command, of_tables(values))))
-
-    def filters(values: Any) -> Mapping[str, str]:
-        given = values if isinstance(values, dict) else {}
-        saved = {name: query for name, query in given.items() if isinstance(query, str)}
-        return take("filters", {name: partial(_query, saved, name) for name in given}, values)
-
-    fields: Mapping[str, Check] = {
-        "theme": _theme,
-        "density": _one_of("density is", DENSITIES),
-        "remember": _flag("remember"),
-        "grace_seconds": _of(
-            Annotated[float, Meta(ge=0, le=_LONGEST_UNDO_DELAY)],
-            f"grace_seconds is a number from 0 to {_LONGEST_UNDO_DELAY:.0f}",
-            "0 writes at once.",
-        ),
-        "keys": keys,
-        "columns": partial(take, "columns", {mode: partial(_columns_of, mode) for mode in COLUMNS}),
-        "sort": partial(take, "sort", {mode: _one_of(f"{mode} is sorted by", SORTS[mode]) for mode in SORTS}),
-        "filters": filters,
-        "commands": commands,
-        "notices": lambda values: Notices(**take("notices", _NOTICES, values)),
-    }
-    preferences = replace(Preferences(), **take("", fields, given))
-    return Checked(preferences, tuple(sorted(mistakes, key=lambda mistake: mistake.line)))
+        return self.table("keys", {name: partial(of_no_other, name) for name in taken}, taken)
 
 
-def _near(name: str, known: Iterable[str], hint: str = "") -> str:
-    return guess(name, known, hint or f"There are {', '.join(known)}.")
+def _near(name: str, known: Iterable[str]) -> str:
+    return guess(name, known, f"There are {', '.join(known)}.")
 
 
-def _of(kind: Any, message: str, hint: str = "") -> Check:
-    """Takes a value of that type."""
-
-    def check(value: Any) -> Any:
-        try:
-            return convert(value, kind)
-        except ValidationError:
-            raise _WrongError(message, hint) from None
-
-    return check
+def _converted(kind: type[Struct]) -> dict[str, Check]:
+    """Return for each field of a table what takes a value of its type."""
+    return {one.name: partial(_convert, kind, one) for one in fields(kind)}
 
 
-def _flag(name: str) -> Check:
-    return _of(bool, f"{name} is true or false", "Write it without quotes.")
-
-
-def _one_of(what: str, values: tuple[str, ...]) -> Check:
-    def check(value: Any) -> Any:
-        if value not in values:
-            raise _WrongError(f"{what} one of {', '.join(values)}")
-        return value
-
-    return check
+def _convert(kind: type[Struct], one: FieldInfo, value: Any) -> Any:
+    try:
+        return convert(value, one.type)
+    except ValidationError:
+        shape = properties_of(kind)[one.name]
+        hint = f"It is {shape['description']}{examples_in(shape)}."
+        raise _WrongError(f"{one.name} is {words_of(shape)}", hint) from None
 
 
 def _theme(value: Any) -> str:
@@ -357,16 +384,7 @@ def _theme(value: Any) -> str:
     if name and theme_called(name):
         return name
     what = f"there is no theme {safe_line(name, 60)}" if name else "theme is a name"
-    raise _WrongError(what, _near(name, choices(), 'Such as "dark", "light", "contrast" or "terminal".'))
-
-
-def _columns_of(mode: str, value: Any) -> tuple[str, ...]:
-    known = COLUMNS[mode]
-    names: tuple[str, ...] = _of(tuple[str, ...], f"{mode} is a list of columns", _near("", known))(value)
-    for name in names:
-        if name not in known:
-            raise _WrongError(f"{mode} has no column {safe_line(name, 60)}", _near(name, known))
-    return names
+    raise _WrongError(what, guess(name, choices(), 'Such as "dark", "light", "contrast" or "terminal".'))
 
 
 def _query(saved: Mapping[str, str], name: str, value: Any) -> str:
@@ -386,47 +404,14 @@ def _keys_of(name: str, value: Any) -> tuple[str, ...]:
     raise _WrongError(f"{name} is a key or a list of keys", 'Such as "a", "ctrl+x", "f5" or ["a", "f5"].')
 
 
-def _command_checks(actions: Mapping[str, tuple[str, ...]]) -> Mapping[str, Check]:
-    taken = {each: name for name, usual in actions.items() for each in usual}
-
-    def key(value: Any) -> str:
-        if not isinstance(value, str) or not _is_key(value):
-            raise _WrongError("each command has a key", 'Such as key = "F" or key = "ctrl+x".')
-        if value in taken:
-            raise _WrongError(f"{safe_line(value, 20)} is the key of {taken[value]} already", "Choose another.")
-        return value
-
-    def run(value: Any) -> str:
-        if not isinstance(value, str) or not value.strip() or "\0" in value:
-            raise _WrongError("run is a line for the shell", 'Such as run = "git log --oneline".')
-        placeholder, why = misplaced(value)
-        if placeholder:
-            place = value.index(placeholder) + 1
-            raise _WrongError(f"{placeholder} {why} (column {place})", "Write it without: it is quoted by itself.")
-        return value
-
-    return {
-        "key": key,
-        "run": run,
-        "output": _one_of("output is", OUTPUTS),
-        "label": _of(str, "label is a few words"),
-    }
-
-
-_SPANS = _of(
-    tuple[Annotated[str, Meta(pattern=r"^([01]?\d|2[0-3]):[0-5]\d-([01]?\d|2[0-3]):[0-5]\d\Z")], ...],
-    "quiet is a list of spans of the day",
-    'Such as ["22:00-07:00"].',
-)
-_NOTICES: Mapping[str, Check] = {
-    **{name: _flag(name) for name in NOTICE_FLAGS},
-    "command": _of(
-        tuple[Annotated[str, Meta(pattern=r"^[^\0]+\Z")], ...],
-        "command is a list of a program and its arguments",
-        'Such as ["notify-send"].',
-    ),
-    "quiet": lambda value: _SPANS([value] if isinstance(value, str) else value),
-}
+def _run(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise _WrongError("run is a line for the shell", 'Such as run = "git log --oneline".')
+    placeholder, why = misplaced(value)
+    if placeholder:
+        place = value.index(placeholder) + 1
+        raise _WrongError(f"{placeholder} {why} (column {place})", "Write it without: it is quoted by itself.")
+    return value
 
 
 def _is_key(key: str) -> bool:
@@ -439,76 +424,68 @@ def _is_key(key: str) -> bool:
     return _HELD.issuperset(held) and ((len(name) == 1 and name.isprintable()) or is_named)
 
 
-def line_of(lines: list[str], table: str, name: str) -> int:
-    """Return the line on which `name` of `table` stands, from 1; 0 when it cannot be told."""
-    present, begin = "", re.compile(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[=.]")
-    for number, line in enumerate(lines, start=1):
+def line_of(lines: list[str], table: str, name: str, number: int = 1) -> int:
+    """Return the line on which `name` of `table` stands, from 1; 0 when it cannot be told.
+
+    Args:
+        number: Which of the tables that are called so is meant, from 1.
+    """
+    present, headings = "", 0
+    begin = re.compile(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[=.]")
+    for place, line in enumerate(lines, start=1):
         if match := _TABLE.match(line):
             present = match[1]
+            headings += present == table
             if present in (name, f"{table}.{name}"):
-                return number
-        elif present == table and begin.match(line):
-            return number
+                return place
+        elif present == table and headings in (0, number) and begin.match(line):
+            return place
     return 0
 
 
-# Preferences as a file: those that hold now, with what each is for.
+# Preferences as a file: those that hold now, with what each is for; what is not chosen stands in comments.
 
 
 def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> str:
-    """Return a whole `config.toml` that says what holds now; what the user did not choose stands in comments."""
-
-    def line(name: str, value: Any, usual: Any = None, note: str = "") -> str:
-        chosen = f"{name} = {text_of(value)}" if value is not None else f"# {name} = {text_of(usual)}"
-        return f"{chosen}    # {note}" if note and value is None else chosen
-
-    def part(values: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -> str:
-        made = (line(name, values.get(name), usually) for name, usually in (usual or values).items())
-        return "\n".join(made)
-
-    theme = line("theme", preferences.theme or None, "dark", "light, contrast, terminal; else that of last time")
-    seconds = preferences.grace_seconds
-    grace = line(
-        "grace_seconds",
-        seconds if seconds is None or seconds % 1 else int(seconds),
-        int(UNDO_DELAY),
-        "0 writes at once",
-    )
-    sort = "\n".join(line(mode, preferences.sort.get(mode), each[0], ", ".join(each)) for mode, each in SORTS.items())
-    commands = "\n".join(f"[[commands]]\n{part(asdict(one))}" for one in preferences.commands)
-    return f"""\
-{theme}
-density = {text_of(preferences.density)}    # compact or roomy
-remember = {text_of(preferences.remember)}    # go back to the place and filter of last time
-{grace}
-
-[notices]    # of new decisions
-{part(asdict(preferences.notices))}
-
-[columns]
-{part(preferences.columns, COLUMNS)}
-
-[sort]
-{sort}
-
-[filters]    # a query under a name: /@late then asks for it
-{part(preferences.filters) or _FILTER}
-
-# A command of your own on a key; {{id}} {{agent}} {{file}} {{text}} become quoted words of the shell.
-{commands or _COMMAND}
-
-[keys]
-{part(preferences.keys, actions)}
-"""
+    """Return a whole `config.toml` that says what holds now."""
+    filters = dict(preferences.filters)
+    example = properties_of(Preferences)["filters"]["examples"][0]
+    parts = [
+        _lines(preferences, ("theme", "density", "grace_seconds", "notify", "notify_command")),
+        ["", "[sort]", *_lines(preferences.sort)],
+        ["", "[filters]    # a query under a name: /@late then asks for it"],
+        [f"{name} = {text_of(query)}" for name, query in filters.items()],
+        [f"# {name} = {text_of(query)}" for name, query in example.items() if not filters],
+        ["", "# A command of your own on a key."],
+        *(["[[commands]]", *_lines(one)] for one in preferences.commands),
+        [] if preferences.commands else ["# [[commands]]", *_lines(_EXAMPLE, chosen="# ")],
+        ["", "[keys]"],
+        [_key_line(name, usual, preferences.keys.get(name)) for name, usual in actions.items()],
+    ]
+    return "".join(f"{line}\n" for part in parts for line in part)
 
 
-_FILTER = '# late = "is:open is:late -from:architect"'
-_COMMAND = """# [[commands]]
-# key = "F"
-# run = "wc -w {file}"
-# output = "pager"    # pager, toast, terminal, none"""
+_EXAMPLE = OwnCommand("F", "wc -w {file}", label="count words")
+
+
+def _lines(table: Struct, names: Iterable[str] = (), *, chosen: str = "") -> Iterator[str]:
+    """Yield a line for each setting of a table, by default of all; with `chosen` before those that are not usual."""
+    shapes = properties_of(type(table))
+    usual = {one.name: one.default for one in fields(type(table))}
+    for name in names or shapes:
+        shape, value = shapes[name], getattr(table, name)
+        is_usual = value == usual[name]
+        shown = value or next(iter(shape.get("examples", ())), "") or next(filter(None, shape.get("enum", ())), "")
+        note = f"    # {words_of(shape)}: {shape['description']}"
+        yield f"{'# ' if is_usual else chosen}{name} = {text_of(shown if is_usual else value)}{note}"
+
+
+def _key_line(name: str, usual: tuple[str, ...], own: tuple[str, ...] | None) -> str:
+    return f"# {name} = {text_of(usual)}" if own is None else f"{name} = {text_of(own)}"
 
 
 def text_of(value: Any) -> str:
-    """Return a value as TOML writes it: text, a truth, a number, or a list of texts."""
+    """Return a value as TOML writes it: text, a number, or a list of texts."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)

@@ -41,17 +41,11 @@ class Drawing(Struct, frozen=True):
         width: Cells of each line, the gutter excluded.
         now: The present moment, for ages.
         lines: Lines of each row, 1 or 2.
-        hidden: Names of columns the user wants to do without.
     """
 
     width: int
     now: datetime
     lines: int
-    hidden: frozenset[str] = frozenset()
-
-    def shows(self, column: str) -> bool:
-        """Return whether a column is wanted."""
-        return column not in self.hidden
 
     @property
     def name_width(self) -> int:
@@ -65,7 +59,7 @@ class Drawing(Struct, frozen=True):
 
 def age_column(moment: datetime | None, drawing: Drawing, *, tone: str = "muted", sign: str = " ") -> Line:
     """Return the age at the right end of a row, behind a cell for a sign; nothing where it is not wanted."""
-    return ((f" {sign}{age(moment, drawing.now):>3}", tone),) if drawing.shows("age") else ()
+    return ((f" {sign}{age(moment, drawing.now):>3}", tone),)
 
 
 Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
@@ -167,7 +161,7 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
         self._group, self._heading_of, self._markable = group, heading, markable
         self._has_group_in_title, self._told_group = has_group_in_title, ""
         self._row_lines, self._roomy = lines, roomy
-        self._clock, self._now, self._hidden, self._is_roomy = clock, datetime.now(UTC), frozenset[str](), True
+        self._clock, self._now, self._is_roomy = clock, datetime.now(UTC), True
         self.rows: tuple[RowT, ...] = ()
         self.cursor_key: str | None = None
         self.marks: frozenset[str] = frozenset()
@@ -265,9 +259,9 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
             return row is not old
         return self._matter(row) != self._matter(old)
 
-    def set_look(self, hidden: frozenset[str], *, roomy: bool) -> None:
-        """Leave columns out; without `roomy` rows have one line however high the list is."""
-        self._hidden, self._is_roomy = hidden, roomy
+    def set_density(self, *, is_roomy: bool) -> None:
+        """Give rows two lines where there is room, or one however high the list is."""
+        self._is_roomy = is_roomy
         self._fit_lines()
         self.refresh()
 
@@ -425,9 +419,7 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
     def _lines_of(self, index: int, width: int) -> tuple[Line, ...]:
         """Return the lines of a row; one that cannot be drawn does not take the others with it."""
         try:
-            return self._draw(
-                self.rows[index], Drawing(max(1, width - GUTTER), self._now, self._row_lines, self._hidden)
-            )
+            return self._draw(self.rows[index], Drawing(max(1, width - GUTTER), self._now, self._row_lines))
         except Exception as error:
             self.post_message(NotShown(error))
             return (((CANNOT_BE_SHOWN, "bad"),),)

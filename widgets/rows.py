@@ -36,11 +36,11 @@ def row_lines(
         who: The agent, as the store has the name.
     """
     head: Line = (sign.mark,)
-    has_column = bool(word) and drawing.width >= WORDY and drawing.shows("kind")
+    has_column = bool(word) and drawing.width >= WORDY
     if has_column:
         head = (*head, (pad(word, _TAG) + " ", sign.tone))
     if drawing.lines == 1:
-        name: Line = ((drawing.name(who) + "  ", ""),) if who and drawing.shows("agent") else ()
+        name: Line = ((drawing.name(who) + "  ", ""),) if who else ()
         return (spread((*head, *name, *title), end, drawing.width),)
     parts: list[Part] = [(word, sign.tone)] if word and not has_column else []
     parts += [(safe_line(who, 64), "")] if who else []

@@ -11,6 +11,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.console.actions import ACTIONS, usual_keys, written_key
@@ -18,7 +19,16 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.main import BY_NAME, VERBS, arg, find_verb, flag, overview, parser_for, split, verb
 from team_console.console.cli.printing import view_now
 from team_console.console.cli.schemas import result_schemas
-from team_console.console.preferences import COLUMNS, DENSITIES, OUTPUTS, SORTS, as_toml, config_path, load
+from team_console.console.preferences import (
+    Preferences,
+    as_toml,
+    config_path,
+    default_in,
+    every_preference,
+    examples_in,
+    load,
+    words_of,
+)
 from team_console.console.selection import Mode
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
@@ -55,7 +65,7 @@ ENVIRONMENT: Rows = (
     ("VISUAL, EDITOR", "the editor that ctrl+e opens on a text"),
     ("NO_COLOR", "set to anything: no colours, only bold, reverse and underline"),
     ("XDG_CONFIG_HOME", "where the folder of your settings is (default: ~/.config)"),
-    ("XDG_STATE_HOME", "where drafts, the last place, the log and records of clients are (default: ~/.local/state)"),
+    ("XDG_STATE_HOME", "where drafts, the last visit, the log and records of clients are (default: ~/.local/state)"),
     ("SSH_AUTH_SOCK", "the SSH agent that may sign verdicts"),
     ("CLAUDE_CONFIG_DIR, CODEX_HOME", "where the clients keep their settings, for `join --user`"),
 )
@@ -89,8 +99,8 @@ FILES: Rows = (
     ("inbox/AGENT.jsonl", "what the router delivered"),
     ("attachments/", "contents above 64 KiB"),
     ("presence/", "a locked file for each open console and waiting client; what each session of a client does now"),
-    ("~/.config/team-console/config.toml", "your own settings: theme, keys, columns, notices"),
-    ("~/.local/state/team-console/", "drafts, the last place, runs of clients, the log of defects"),
+    ("~/.config/team-console/config.toml", "your own settings: theme, keys, sorting, notices"),
+    ("~/.local/state/team-console/", "drafts, the last visit, runs of clients, the log of defects"),
 )
 """The files of a YAML team, then those of one user."""
 
@@ -126,31 +136,9 @@ _ERRORS: Mapping[Code, str] = {
     Code.USAGE: "the command line was not understood",
 }
 
-_TEXTS = "a list of texts"
-_FLAG = str(ValueForm.FLAG)
-CONFIG: tuple[SettingRow, ...] = (
-    SettingRow(
-        "theme", "a name, such as dark, light, contrast, terminal", "that of last time", "the theme to begin with"
-    ),
-    SettingRow("density", "compact, roomy", "roomy", "rows of one line, or of two where there is room"),
-    SettingRow("remember", _FLAG, "true", "whether the console goes back to the place and the filter of last time"),
-    SettingRow("grace_seconds", "a number from 0 to 60", "5", "seconds in which a decision can be taken back"),
-    SettingRow("notices.title", _FLAG, "true", "the number of new decisions stands in the terminal's title"),
-    SettingRow("notices.status", _FLAG, "true", "the terminal is told whether something waits for you (OSC 7501)"),
-    SettingRow("notices.progress", _FLAG, "false", "its progress bar is full while something waits (OSC 9;4)"),
-    SettingRow("notices.bell", _FLAG, "false", "the terminal's bell rings"),
-    SettingRow("notices.desktop", _FLAG, "false", "the terminal is asked for a notice of the desktop"),
-    SettingRow("notices.command", _TEXTS, "none", "a program and its arguments; the sentence is added as the last one"),
-    SettingRow("notices.quiet", _TEXTS, "none", "spans of local time without bell, notice and command: 22:00-07:00"),
-    SettingRow("notices.read_only", _FLAG, "false", "notices over a read-only team, too"),
-    SettingRow("filters.NAME", "a query", "none", "what @NAME stands for in a filter: `/`, and `--find`"),
-    SettingRow("commands.key", "a key", "none", "in each `[[commands]]`: the key of a command of your own"),
-    SettingRow("commands.run", "a line", "none", "for the shell; {id} {agent} {file} {text} become quoted words"),
-    SettingRow("commands.output", "a word", '"pager"', "where its output goes: pager, toast, terminal, none"),
-    SettingRow("commands.label", "words", "none", "what ? and the palette call it"),
-    SettingRow("columns.MODE", _TEXTS, "all of them", "the columns of a list beside its titles"),
-    SettingRow("sort.MODE", "a column", "its own order", "what a list is sorted by"),
-    SettingRow("keys.ACTION", "a key or a list of keys", "see help keys", "the keys of an action"),
+CONFIG: tuple[SettingRow, ...] = tuple(
+    SettingRow(path, words_of(shape) + examples_in(shape), default_in(shape), shape["description"])
+    for path, shape in every_preference()
 )
 """The settings of one user, in `config.toml`."""
 EXAMPLE = """\
@@ -230,26 +218,11 @@ def key_rows() -> Iterator[tuple[str, str, str]]:
 
 def config_schema() -> dict[str, Any]:
     """Return the JSON Schema of the user's `config.toml`, for editors."""
-    grace = {"type": "number", "minimum": 0, "maximum": 60}
-    shapes: dict[str, Any] = {"density": {"enum": list(DENSITIES)}, "grace_seconds": grace, "theme": _TEXT}
-    properties: dict[str, Any] = {}
-    notices: dict[str, Any] = {}
-    for row in CONFIG:
-        table, _, name = row.path.rpartition(".")
-        if not name.isupper() and table != "commands":
-            shape = shapes.get(name) or ({"type": "boolean"} if row.value == _FLAG else _WORDS)
-            (notices if table else properties)[name] = {**shape, "description": row.meaning}
+    schema = msgspec.json.schema(Preferences)
     keys = {"anyOf": [_TEXT, _WORDS]}
-    command = {"key": _TEXT, "run": _TEXT, "label": _TEXT, "output": {"enum": list(OUTPUTS)}}
-    properties |= {
-        "notices": _table(notices),
-        "columns": _table({mode: {"type": "array", "items": {"enum": list(names)}} for mode, names in COLUMNS.items()}),
-        "filters": {"type": "object", "additionalProperties": _TEXT},
-        "commands": {"type": "array", "items": _table(command)},
-        "sort": _table({mode: {"enum": list(names)} for mode, names in SORTS.items()}),
-        "keys": _table({action.id: {**keys, "description": action.help} for action in ACTIONS}),
-    }
-    return _document("team-console: the user's settings (config.toml)", _table(properties))
+    own = schema["$defs"].pop(Preferences.__name__)
+    own["properties"]["keys"] = _table({action.id: {**keys, "description": action.help} for action in ACTIONS})
+    return _document("team-console: the user's settings (config.toml)", {**own, "$defs": schema["$defs"]})
 
 
 def team_schema() -> dict[str, Any]:
@@ -463,7 +436,7 @@ _MISTAKES = 1
     epilog="The settings:\n\n" + "\n".join(settings_text(CONFIG)),
 )
 def do_config(call: Call) -> int:
-    """The console's settings of one user: theme, keys, columns, sorting, notices of new decisions.
+    """The console's settings of one user: theme, keys, sorting, notices of new decisions.
     path says where the file is, show prints what holds now as a whole file to start from,
     check lists every mistake with its line and exits with 1 if there is one, and
     schema prints the JSON Schema of the file for an editor; schema team that of messenger-config.yaml."""

@@ -16,15 +16,15 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.actions import configure_keys, usual_keys
-from team_console.console.preferences import Preferences, load
+from team_console.console.preferences import Preferences, load, mistakes_in_words
 from team_console.console.selection import ActionContext
 from team_console.console.tui.crash_guard import ContainedApp
-from team_console.console.tui.drafts import Drafts, LastPlace
+from team_console.console.tui.drafts import Drafts, LastVisit
 from team_console.console.tui.keys import KeyQueue
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import Pace, ReadResult, StoreReader
-from team_console.console.tui.textual_fixes import write_to_terminal
+from team_console.console.tui.textual_fixes import unbind, write_to_terminal
 from team_console.console.tui.themes import TERMINAL, THEMES, first_theme, native_colours
 from team_console.console.tui.words import ScreenState, reason_of
 from team_console.store.backends.open import open_team
@@ -58,6 +58,8 @@ class PatientStylesheet(Stylesheet):
 
 BESIDE = 1.0
 """Seconds until a look when only lock and ledger changed: a write has begun, whose messages come first, or is over."""
+_OWN = "screen.perform('own:"
+"""The beginning of what a key of an own command does."""
 _TELL_PROGRESS = 0.1
 """Seconds between two words on how far a long reading is."""
 LOCK_WAIT = 2.0
@@ -130,11 +132,10 @@ class ConsoleApp(ContainedApp[int]):
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         checked = load(usual_keys())
         self.preferences, self._mistakes = checked.preferences, checked.mistakes
-        configure_keys(self.preferences.keys)
-        self.last_place = LastPlace(team.location, me, enabled=self.preferences.remember and not self.read_only)
+        self.last_visit = LastVisit(team.location, me, enabled=not self.read_only)
         self.next_team: str | None = None
         self._notifier = Notifier(
-            self.preferences.notices, partial(write_to_terminal, self), monotonic, read_only=self.read_only
+            self.preferences, partial(write_to_terminal, self), monotonic, read_only=self.read_only
         )
         self.main = MainScreen(
             self,
@@ -142,7 +143,7 @@ class ConsoleApp(ContainedApp[int]):
             self.drafts,
             read_only=self.read_only,
             preferences=self.preferences,
-            place=self.last_place.read(),
+            last=self.last_visit.read(),
         )
         self.main.situation = ScreenState(root=str(team.root or ""))
         self._keys = KeyQueue(self, super().on_event, self.frames)
@@ -155,8 +156,16 @@ class ConsoleApp(ContainedApp[int]):
         """Make what the human chose hold from now on."""
         if preferences.theme != self.preferences.theme:
             self.theme = first_theme(self.console.color_system, preferences.theme)
-        self.preferences = preferences
-        self._notifier.take_notices(preferences.notices)
+        self.preferences = self._notifier.preferences = preferences
+        self._take_keys()
+
+    def _take_keys(self) -> None:
+        """Bind the keys that the human chose, and those of own commands; keys that are given up do nothing any more."""
+        configure_keys(self.preferences.keys)
+        self.set_keymap({name: ",".join(keys) for name, keys in self.preferences.keys.items()})
+        unbind(self, _OWN)
+        for number, command in enumerate(self.preferences.commands):
+            self.bind(command.key, f"{_OWN}{number}')", description=command.name, show=False)
 
     def perform(self, name: str, context: ActionContext) -> None:
         """Do an action of the registry, or the human's own command `own:NUMBER`, on what it is about."""
@@ -180,19 +189,15 @@ class ConsoleApp(ContainedApp[int]):
         self.app_resume_signal.subscribe(self, lambda _: self.redraw())
         # At once: an agent would wait for its verdict for as long as an editor is open or the process is stopped.
         self.app_suspend_signal.subscribe(self, lambda _: self.main.pending_decisions.write_here(), immediate=True)
-        self.set_keymap({name: ",".join(keys) for name, keys in self.preferences.keys.items()})
+        self._take_keys()
         self.call_after_refresh(self._tell_of_mistakes)
         self.begin_to_read()
         self.set_interval(TICK, self._tick)
 
     def _tell_of_mistakes(self) -> None:
         """Say what is wrong in the user's settings; what is right in them holds all the same."""
-        if not self._mistakes:
-            return
-        first, more = self._mistakes[0], len(self._mistakes) - 1
-        others = f" and {more} more" if more else ""
-        text = f"config.toml:{first.line}: {first.message}. {first.hint}{others}\nteam-console config check lists all."
-        self.main.toast(text, severity="warning")
+        if self._mistakes:
+            self.main.toast(mistakes_in_words(self._mistakes), severity="warning")
 
     def switch_team(self, location: str) -> None:
         """Leave this team for another one.
@@ -209,9 +214,9 @@ class ConsoleApp(ContainedApp[int]):
         self.exit(0)
 
     def exit(self, *arguments: Any, **options: Any) -> None:
-        """Leave; the place is kept for next time."""
+        """Leave; when that was is kept for next time."""
         with suppress(Exception):
-            self.last_place.keep(self.main.place)
+            self.last_visit.keep(self.main.visit)
             self._notifier.close()
         super().exit(*arguments, **options)
 
@@ -416,7 +421,7 @@ class ConsoleApp(ContainedApp[int]):
         self._notifier.take(view, self._team_name)
         seconds = self._notifier.seconds_left()
         if seconds is not None:
-            tell = lambda: self._notifier.tell(self._team_name, self.team.clock())  # noqa: E731
+            tell = lambda: self._notifier.tell(self._team_name)  # noqa: E731
             self._wait("news", max(_TOGETHER, seconds), tell)
 
     @property

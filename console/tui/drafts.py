@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from team_console.console.selection import Mode
 from team_console.store.model.home import state_folder
 
 Draft = Mapping[str, str]
@@ -169,46 +168,40 @@ def replace_file(path: Path, data: bytes) -> None:
     staged.replace(path)
 
 
-# The place of last time: which mode of which team was open, and what it was filtered by.
+# The visit of last time: when the human left, and how the room was parted.
 
-_LONGEST = 200
-"""Characters of a filter that are kept, and shares of a divider that no console writes."""
+_MOST_SHARES = 200
+"""Shares of a divider that no console writes."""
 
 
-class ScreenPlace(Struct, frozen=True):
-    """Where a human is.
+class Visit(Struct, frozen=True):
+    """A visit of one human to a team.
 
     Attributes:
-        mode: The list in front.
-        filter: What it is filtered by.
-        divider: Shares by which lists are wider than usual, or narrower.
         left_at: When the human left; None when that is not known.
+        divider: Shares by which lists are wider than usual, or narrower.
     """
 
-    mode: Mode = Mode.NEEDS
-    filter: str = ""
-    divider: int = 0
     left_at: datetime | None = None
+    divider: int = 0
 
 
-class LastPlace:
-    """The place of one team and identity, in `XDG_STATE_HOME/team-console/places`."""
+class LastVisit:
+    """The last visit to one team under one identity, in `XDG_STATE_HOME/team-console/places`."""
 
     def __init__(self, location: str, me: str, *, enabled: bool = True) -> None:
         self._path, self._enabled = _file_of("places", location, me), enabled
 
-    def read(self) -> ScreenPlace:
-        """Return the place of last time; the first one when there was none or it cannot be read."""
+    def read(self) -> Visit:
+        """Return it; one of which nothing is known when there was none or it cannot be read."""
         try:
-            place = msgspec.json.decode(self._path.read_bytes() if self._enabled else b"{}", type=ScreenPlace)
+            visit = msgspec.json.decode(self._path.read_bytes() if self._enabled else b"{}", type=Visit)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            return ScreenPlace()
-        is_odd = len(place.filter) > _LONGEST or not place.filter.isprintable() or abs(place.divider) >= _LONGEST
-        return ScreenPlace(place.mode) if is_odd else place
+            return Visit()
+        return visit if abs(visit.divider) < _MOST_SHARES else Visit(visit.left_at)
 
-    def keep(self, place: ScreenPlace) -> None:
-        """Come back to `place` next time; a state folder that cannot be written only forgets it."""
+    def keep(self, visit: Visit) -> None:
+        """Keep it for next time; a state folder that cannot be written only forgets it."""
         if self._enabled:
-            kept = ScreenPlace(place.mode, place.filter[:_LONGEST], place.divider, place.left_at)
             with suppress(OSError):
-                replace_file(self._path, msgspec.json.encode(kept))
+                replace_file(self._path, msgspec.json.encode(visit))

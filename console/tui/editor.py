@@ -37,6 +37,12 @@ def edit_text(app: App[Any], text: str, *, suffix: str) -> str:
         return _text_of(path)
 
 
+def edit_file(app: App[Any], path: Path) -> None:
+    """Let the human edit a file in place; raises as for `edit_text`."""
+    if status := _run(app, [*editor_command(), str(path)]):
+        raise TeamError(Code.SPAWN_FAILED, f"the editor ended with status {status}", "Edit it again.")
+
+
 def view_text(app: App[Any], text: str, *, pager: bool = False) -> str:
     """Show safe `text` in the human's own editor, in `PAGER` where none is set; returns what there is to say of it.
 

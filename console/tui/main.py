@@ -15,7 +15,7 @@ from team_console.console.preferences import Preferences
 from team_console.console.selection import NOTHING, ActionContext, Mode
 from team_console.console.tui.background import Background
 from team_console.console.tui.decisions import PendingDecision, PendingDecisions
-from team_console.console.tui.drafts import Drafts, ScreenPlace
+from team_console.console.tui.drafts import Drafts, Visit
 from team_console.console.tui.editor import edit_text
 from team_console.console.tui.modes.pane import AttachmentCache, EvidenceWanted, Pane
 from team_console.console.tui.words import (
@@ -141,27 +141,27 @@ class MainScreen(Screen[None]):
         *,
         read_only: bool,
         preferences: Preferences | None = None,
-        place: ScreenPlace | None = None,
+        last: Visit | None = None,
     ) -> None:
         super().__init__()
-        self.preferences, self._place = preferences or Preferences(), place or ScreenPlace()
+        self.preferences, last = preferences or Preferences(), last or Visit()
         self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
         self.look: Callable[[], None] = seat.look
         self.redraw: Callable[[], None] = seat.redraw
         self.report: Callable[[BaseException], None] = seat.report
         self._seat = seat
         self.now = caller.team.clock()
-        self.left_at = self._tells_since = self._place.left_at
+        self.left_at = self._tells_since = last.left_at
         self.cache = AttachmentCache(
             caller.team,
             preferences=self.preferences,
-            divider=self._place.divider,
+            divider=last.divider,
             new_since=self.left_at or self.now,
             drafts=drafts,
         )
         self.background = Background(self)
         self.pending_decisions = PendingDecisions(self)
-        self.mode = self._place.mode
+        self.mode = Mode.NEEDS
         self._panes: dict[Mode, Pane[Any]] = {}
         self._places: frozenset[Mode] = frozenset()
         self._shown: dict[Mode, ScreenState] = {}
@@ -230,13 +230,9 @@ class MainScreen(Screen[None]):
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
-        """Begin where the human was."""
-        for number, command in enumerate(self.preferences.commands):
-            self.app.bind(command.key, f"screen.perform('own:{number}')", description=command.name, show=False)
+        """Begin with what waits for the human."""
         self.pane.focus_first()
         self.show(self.situation, self.now)
-        if self._place.filter:
-            self.pane.set_filter(self._place.filter)
         if not self.read_only:
             self.call_after_refresh(self.pending_decisions.report_unsaved)
 
@@ -249,9 +245,9 @@ class MainScreen(Screen[None]):
         self._seat.take_preferences(preferences)
 
     @property
-    def place(self) -> ScreenPlace:
-        """The human's place, to come back to."""
-        return ScreenPlace(self.mode, self.pane.query_text, self.cache.divider, self.caller.team.clock())
+    def visit(self) -> Visit:
+        """The human's visit, as it ends now."""
+        return Visit(self.caller.team.clock(), self.cache.divider)
 
     # The lists, one of them in front.
 

@@ -1,25 +1,19 @@
-"""Screens over the main one: something to read, and lists of themes, teams and settings to choose from."""
+"""Screens over the main one: something to read, and lists of themes and teams to choose from."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import re
-import tomllib
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct
-from team_console.console.actions import usual_keys
-from team_console.console.preferences import DENSITIES, Preferences, check, config_path, line_of, text_of
 from team_console.console.tui.crash_guard import ContainedApp
-from team_console.console.tui.drafts import replace_file
 from team_console.console.tui.themes import THEMES, choices, first_theme, name_of, native_colours, remember_theme
 from team_console.store.backends.open import find_teams, open_team
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import TeamConfig
@@ -30,7 +24,7 @@ from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document
 from team_console.widgets.overlay import Overlay
 from team_console.widgets.row_list import Draw, Drawing, RowList
-from team_console.widgets.text import Line, pad, spread
+from team_console.widgets.text import Line, spread
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -268,139 +262,6 @@ def _team_lines(row: TeamRow, drawing: Drawing) -> tuple[Line, ...]:
     waits = f"{row.waiting:,} waiting" if row.waiting else ""
     head = spread((("◆ ", "accent"), (row.name, "strong")), ((waits + " ", "warn"),), drawing.width)
     return head, ((f"  {row.words}  ", "muted"), (safe_line(row.location, 300), "faint"))
-
-
-# Settings changed inside: each shows at once, and stands in `config.toml` with all that was written there.
-
-_NAME = 20
-"""Cells of the first column."""
-_FLAG = (True, False)
-_MEANINGS = {
-    "title": "the title of the terminal says how many things wait",
-    "status": "the terminal is told whether something waits",
-    "progress": "the bar of the terminal or of the task shows it",
-    "bell": "the bell rings for a new decision",
-    "desktop": "the desktop tells of a new decision",
-    "read_only": "notices over a team that is only read, too",
-}
-"""What the notices do."""
-
-
-class SettingChoice(Struct, frozen=True):
-    """A setting, the values it may have, and what it does; `table` is empty for one that stands above all tables."""
-
-    table: str
-    name: str
-    values: tuple[Any, ...]
-    meaning: str
-
-    def value_in(self, preferences: Preferences) -> Any:
-        """Return the value that holds."""
-        return getattr(preferences.notices if self.table else preferences, self.name)
-
-
-def settings_rows() -> tuple[SettingChoice, ...]:
-    """Return the settings that can be changed while the console runs."""
-    grace = "seconds to undo a decision; 0 writes at once"
-    return (
-        SettingChoice("", "theme", tuple(choices()), "colours"),
-        SettingChoice("", "density", DENSITIES, "rows of two lines where there is room, or of one"),
-        SettingChoice("", "remember", _FLAG, "go back to the place and the filter of last time"),
-        SettingChoice("", "grace_seconds", (0, 3, 5, 10, 30, 60), grace),
-        *(SettingChoice("notices", name, _FLAG, meaning) for name, meaning in _MEANINGS.items()),
-    )
-
-
-class ConfigScreen(ListScreen[SettingChoice]):
-    """A line for each setting; enter goes on to its next value."""
-
-    DEFAULT_CSS = """
-    ConfigScreen { background: $background 40%; }
-    ConfigScreen > RowList { width: 76; height: 22; max-height: 96%; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "change(-1)", "Value before", show=False),
-        Binding("right,l,space", "change(1)", "Next value", show=False),
-    ]
-
-    def __init__(self, preferences: Preferences, take: Callable[[Preferences], None]) -> None:
-        """`take` makes new preferences hold."""
-        title, keys = f"Settings · {config_path()}", "enter or ← → change · esc back"
-        super().__init__(title, keys, lambda row: f"{row.table}.{row.name}", self._lines, settings_rows(), lines=2)
-        self._preferences, self._take = preferences, take
-
-    def action_change(self, by: int) -> None:
-        """Go on to the next value, or the one before, and write it."""
-        row = self.rows.cursor_row
-        if row is None:
-            return
-        value = row.value_in(self._preferences)
-        place = row.values.index(value) if value in row.values else -1
-        try:
-            self._preferences = write_setting(row.table, row.name, row.values[(place + by) % len(row.values)])
-        except TeamError as error:
-            self.app.notify(f"✗ {error.message}. {error.hint}", severity="error", markup=False)
-            return
-        self._take(self._preferences)
-        self.rows.refresh()
-
-    def choose(self, key: str) -> None:
-        """Go on to the next value."""
-        self.action_change(1)
-
-    def _lines(self, row: SettingChoice, drawing: Drawing) -> tuple[Line, ...]:
-        value = row.value_in(self._preferences)
-        unset = f"{name_of(self.app.theme)} (current)"
-        said = {True: "yes", False: "no", None: "as usual", "": unset}.get(value, str(value))
-        said = f"{value:g}" if isinstance(value, float) else said
-        name = f"{row.table} {row.name}".strip().replace("_", " ")
-        return (((pad(name, _NAME) + " ", ""), (said, "strong")), ((row.meaning, "muted"),))
-
-
-def write_setting(table: str, name: str, value: Any) -> Preferences:
-    """Write one setting into `config.toml`, whose other lines and comments stay; what the whole file then says.
-
-    Raises:
-        TeamError: `INVALID_FIELD` for a file with mistakes, `STORE_FAILED` for one that cannot be written.
-    """
-    path = Path(os.path.realpath(config_path()))
-    try:
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
-        if mistakes := check(before, usual_keys()).mistakes:
-            what = f"{path}: line {mistakes[0].line}: {mistakes[0].message}"
-            raise TeamError(Code.INVALID_FIELD, what, "Mend it, then change settings here.")
-        after = with_setting(before, table, name, value)
-        replace_file(path, after.encode())
-    except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or "it is no UTF-8 text"
-        raise TeamError(Code.STORE_FAILED, f"{path} cannot be changed: {said}", "Nothing was written.") from error
-    return check(after, usual_keys()).preferences
-
-
-def with_setting(text: str, table: str, name: str, value: Any) -> str:
-    """Return the TOML `text` with one setting: in its line where it has one, else where its table begins.
-
-    Raises:
-        TeamError: `INVALID_FIELD` where it stands over several lines.
-    """
-    wanted = tomllib.loads(text)
-    (wanted.setdefault(table, {}) if table else wanted)[name] = value
-    line, lines = f"{name} = {text_of(value)}", text.splitlines()
-    place = line_of(lines, table, name) - 1
-    if place >= 0:
-        comment = re.search(r"\s+#[^\"']*$", lines[place])
-        lines[place] = line + (comment[0] if comment else "")
-    elif not table:
-        lines.insert(0, line)
-    elif (head := line_of(lines, "", table)) > 0:
-        lines.insert(head, line)
-    else:
-        lines += [*([""] if lines else []), f"[{table}]", line]
-    after = "\n".join(lines) + "\n"
-    with suppress(tomllib.TOMLDecodeError):
-        if tomllib.loads(after) == wanted:
-            return after
-    raise TeamError(Code.INVALID_FIELD, f"{name} stands over several lines of the file", "Change it there.")
 
 
 # Lets the human choose among the teams that were found.

@@ -208,6 +208,15 @@ def write_to_terminal(app: App[Any], sequence: str) -> None:
         app._driver.flush()
 
 
+def unbind(app: App[Any], beginning: str) -> None:
+    """Take back what `App.bind` bound to actions that begin so: no method of the toolkit does it."""
+    bound = app._bindings.key_to_bindings
+    for key, bindings in tuple(bound.items()):
+        bound[key] = [one for one in bindings if not one.action.startswith(beginning)]
+        if not bound[key]:
+            del bound[key]
+
+
 @cache
 def mend_textual() -> None:
     """Put the functions below in place of Textual's own, once."""

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.preferences import SORTS
+from team_console.console.preferences import Sort, properties_of
 from team_console.console.selection import PLACES, Mode
 from team_console.console.tui.reader import ReadResult
 from team_console.store.contract.team import Snapshot, WatchHint, WatchState
@@ -542,7 +542,8 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 def sorts_of(mode: str) -> tuple[str, ...]:
     """Return the columns that rows of a mode can be sorted by."""
-    return SORTS.get(str(mode), ())
+    shape = properties_of(Sort).get(mode)
+    return tuple(filter(None, shape["enum"])) if shape is not None else ()
 
 
 def sorted_rows(rows: tuple[RowT, ...], name: str) -> tuple[RowT, ...]:

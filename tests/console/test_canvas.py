@@ -60,7 +60,6 @@ def test_a_screen_of_changes_looks_like_one_of_whole_pictures(pictures: list[str
         "\x1b]22;default\x07",
         "\x1b[?1003h\x1b[?25l",
         ways.PUSH_TITLE + ways.title("(1) sprint-42"),
-        ways.desktop("team", "a plan"),
     ],
 )
 def test_what_changes_no_cell_goes_through_and_costs_no_picture(aside: str) -> None:

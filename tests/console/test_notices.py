@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import threading
-from base64 import b64decode
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from msgspec.structs import replace
-from team_console.console.preferences import Notices
+from team_console.console.preferences import Preferences
 from team_console.console.tui import notices as ways
-from team_console.console.tui.notices import APART, Notifier, is_quiet
+from team_console.console.tui.notices import APART, Notifier
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
 
@@ -32,38 +30,38 @@ def view_of(team: MemoryTeam) -> View:
 class Listener:
     """A notifier and what it wrote to the terminal."""
 
-    def __init__(self, notices: Notices, *, read_only: bool = False) -> None:
+    def __init__(self, notify: Literal["title", "bell", "none"] = "bell", *, read_only: bool = False) -> None:
         self.moment, self.written = 0.0, ""
-        self.notifier = Notifier(notices, self._write, lambda: self.moment, read_only=read_only)
+        self.notifier = Notifier(Preferences(notify=notify), self._write, lambda: self.moment, read_only=read_only)
 
     def _write(self, text: str) -> None:
         self.written += text
 
-    def see(self, view: View, now: datetime = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)) -> str:
+    def see(self, view: View) -> str:
         """Look at `view`, tell what is to be told now, and hand out what was written."""
         self.written = ""
         self.notifier.take(view, "sprint-42")
         if self.notifier.seconds_left() == 0.0:
-            self.notifier.tell("sprint-42", now)
+            self.notifier.tell("sprint-42")
         return self.written
 
 
 def test_only_new_decisions_are_told_and_many_at_once_are_one_notice(team: MemoryTeam) -> None:
     hand_in_plan(team, "It was there before the console")
-    listener = Listener(Notices(title=False, status=False, bell=True))
-    assert listener.see(view_of(team)) == "", "what was there at the start is no news"
+    listener = Listener()
+    assert "\x07" not in listener.see(view_of(team)), "what was there at the start is no news"
     items = view_of(team).attention
     many = replace(view_of(team), attention=tuple(replace(items[0], key=f"new-{number}") for number in range(30)))
-    assert listener.see(many) == "\x07"
+    assert listener.see(many).endswith("\x07")
     assert listener.see(many) == "", "told once"
     more = replace(many, attention=(*many.attention, replace(items[0], key="later")))
-    assert listener.see(more) == "", "not again so soon"
+    assert "\x07" not in listener.see(more), "not again so soon"
     listener.moment += APART
     assert listener.see(more) == "\x07"
 
 
 def test_a_decision_that_was_made_meanwhile_is_no_news(team: MemoryTeam) -> None:
-    listener = Listener(Notices(title=False, status=False, bell=True))
+    listener = Listener()
     empty = view_of(team)
     listener.see(empty)
     hand_in_plan(team)
@@ -71,12 +69,12 @@ def test_a_decision_that_was_made_meanwhile_is_no_news(team: MemoryTeam) -> None
     assert listener.notifier.seconds_left() == 0.0
     listener.notifier.take(empty, "sprint-42")
     assert listener.notifier.seconds_left() is None
-    listener.notifier.tell("sprint-42", team.clock())
-    assert listener.written == ""
+    listener.notifier.tell("sprint-42")
+    assert "\x07" not in listener.written
 
 
 def test_messages_for_information_ring_no_bell(team: MemoryTeam) -> None:
-    listener = Listener(Notices(bell=True))
+    listener = Listener()
     hand_in_plan(team)
     view = view_of(team)
     listener.see(replace(view, attention=()))
@@ -84,53 +82,29 @@ def test_messages_for_information_ring_no_bell(team: MemoryTeam) -> None:
     assert "\x07" not in listener.see(replace(view, attention=(letter,)))
 
 
-def test_the_terminal_is_told_whether_something_waits_and_that_it_is_over(team: MemoryTeam) -> None:
-    listener = Listener(Notices(title=False, progress=True))
+def test_the_title_says_how_many_wait_and_is_given_back(team: MemoryTeam) -> None:
+    listener = Listener("title")
     hand_in_plan(team)
-    said = listener.see(view_of(team))
-    assert re.fullmatch(
-        r"\x1b]7501;state=blocked:kind=question:app=team-console:msg=(\w+=*)\x1b\\\x1b]9;4;4;100\x1b\\", said
-    )
-    assert b64decode(said.partition("msg=")[2].partition("\x1b")[0]) == b"1 decision in sprint-42"
+    assert listener.see(view_of(team)) == "\x1b[22;2t\x1b]2;(1) sprint-42\x1b\\"
     assert listener.see(view_of(team)) == ""
-    assert listener.see(replace(view_of(team), attention=())) == (
-        "\x1b]7501;state=idle:app=team-console\x1b\\\x1b]9;4;0\x1b\\"
-    )
-    listener.written = ""
-    listener.notifier.close()
-    assert listener.written == "\x1b]7501;state=clear\x1b\\\x1b]9;4;0\x1b\\"
+    assert listener.see(replace(view_of(team), attention=())) == "\x1b]2;sprint-42\x1b\\"
+    listener.notifier.preferences = Preferences(notify="none")
+    assert listener.see(view_of(team)) == "\x1b[23;2t"
+    assert listener.see(view_of(team)) == ""
 
 
-def test_over_a_read_only_team_nothing_is_told_unless_the_user_wants_it(team: MemoryTeam) -> None:
+def test_over_a_read_only_team_nothing_is_told(team: MemoryTeam) -> None:
     hand_in_plan(team)
-    for notices, told in ((Notices(bell=True), ""), (Notices(bell=True, read_only=True), "\x07")):
-        listener = Listener(notices, read_only=True)
-        listener.see(replace(view_of(team), attention=()))
-        assert listener.see(view_of(team)).endswith(told)
-        assert bool(listener.written) == bool(told)
+    listener = Listener(read_only=True)
+    listener.see(replace(view_of(team), attention=()))
+    assert listener.see(view_of(team)) == ""
 
 
-@pytest.mark.parametrize(("span", "hour", "quiet"), [("22:00-07:00", 23, True), ("22:00-07:00", 12, False)])
-def test_quiet_hours_may_go_over_midnight(span: str, hour: int, quiet: bool) -> None:
-    local = datetime.now().astimezone().replace(hour=hour, minute=30)
-    assert is_quiet((span,), local) is quiet
-
-
-def test_in_quiet_hours_news_counts_as_told(team: MemoryTeam) -> None:
-    listener, now = Listener(Notices(title=False, status=False, bell=True, quiet=("00:00-23:59",))), team.clock()
-    hand_in_plan(team)
-    listener.see(replace(view_of(team), attention=()), now)
-    assert listener.see(view_of(team), now) == ""
-    listener.moment += timedelta(hours=1).total_seconds()
-    assert listener.see(view_of(team), now) == ""
-
-
-@pytest.mark.parametrize("sequence", [ways.title(HOSTILE), ways.desktop(HOSTILE, HOSTILE), ways.status(1, HOSTILE)])
-def test_nothing_an_agent_wrote_ends_the_sequence_it_stands_in(sequence: str) -> None:
-    assert sequence.count("\x1b\\") == sequence.count("\x1b]")
-    body = sequence.replace("\x1b\\", "").replace("\x1b]", "")
-    assert body.isprintable()
-    assert sequence.partition("777;")[2].count(";") in (0, 2), "a head and a text, however many semicolons are in them"
+def test_nothing_an_agent_wrote_ends_the_title_it_stands_in() -> None:
+    sequence = ways.title(HOSTILE)
+    assert sequence.startswith("\x1b]2;")
+    assert sequence.endswith("\x1b\\")
+    assert sequence[len("\x1b]2;") : -len("\x1b\\")].isprintable()
 
 
 def test_the_users_program_gets_the_sentence_as_one_argument_and_no_shell(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from team_console.console.actions import configure_keys, usual_keys
-from team_console.console.preferences import Notices, Preferences, as_toml, check, load
+from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check, load
+from team_console.console.tui.commands import looking
 from team_console.console.tui.modes.needs import RequestsPane
 from team_console.console.tui.screens import ThemeList
 from team_console.console.tui.themes import CONTRAST, DARK
@@ -39,7 +40,10 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ob
         ("grace_seconds = nan", 1, "from 0 to 60", ""),
         (f"grace_seconds = 1{'0' * 400}", 1, "from 0 to 60", "0 writes at once"),
         (f"grace_seconds = {'9' * 5_000}", 0, "thousands of digits", "smaller"),
-        ('remember = "yes"', 1, "true or false", "without quotes"),
+        ("remember = true", 1, "no longer a setting", "Needs you"),
+        ('[columns]\nneeds = ["age"]', 1, "no longer a setting", ""),
+        ("[notices]\nbell = true", 1, "no longer a setting", 'notify = "title"'),
+        ("motion = false", 1, "no longer a setting", ""),
         ('density = "wide"', 1, "one of compact, roomy", ""),
         ('theme = "drak"', 1, "no theme drak", "Did you mean dark?"),
         ('theme = "qqqq"', 1, "no theme qqqq", "contrast"),
@@ -51,12 +55,11 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ob
         ('[keys]\nreject = "a"', 2, "a is the key of approve already", ""),
         ("[keys]\nreject = 5", 2, "a key or a list of keys", "f5"),
         ("[keys]\nreject = []", 2, "a key or a list of keys", "f5"),
-        ('[columns]\nneeds = ["agnet"]', 2, "no column agnet", "Did you mean agent?"),
-        ('[sort]\nrequests = "size"', 2, "sorted by one of", ""),
+        ('[sort]\nrequests = "size"', 2, "requests is one of age, agent, kind, state", ""),
         ('[sort]\nneeds = "age"', 2, "[sort] has no needs", ""),
-        ('[notices]\nquiet = ["25:00-1"]', 2, "spans of the day", "22:00-07:00"),
-        ('[notices]\ncommand = "notify-send"', 2, "a program and its arguments", "notify-send"),
-        ("[notices]\nbel = true", 2, "[notices] has no bel", "Did you mean bell?"),
+        ('notify_command = "notify-send"', 1, "a list of texts", "a program and its arguments"),
+        ('notify = "bel"', 1, "one of bell, none, title", ""),
+        ('[[commands]]\nkey = "F"\nrun = "ls"\n[[commands]]\nkey = "X"\nrun = ""', 6, "a line for the shell", ""),
         ("keys = 1", 1, "keys is a table", "[keys]"),
         ("theme = \n", 1, "Invalid value", "key = value"),
         ('theme = "\x07"', 1, "", ""),
@@ -85,14 +88,9 @@ def test_every_theme_there_is_can_be_named(name: str) -> None:
 
 
 def test_what_is_right_holds_beside_what_is_wrong() -> None:
-    checked = check('nonsense = 1\ntheme = "light"\n[notices]\nbell = true\nbel = 1', usual_keys())
-    assert (checked.preferences.theme, checked.preferences.notices) == ("light", Notices(bell=True))
+    checked = check('nonsense = 1\ntheme = "light"\n[sort]\nagents = "age"\nagnets = 1', usual_keys())
+    assert (checked.preferences.theme, checked.preferences.sort) == ("light", Sort(agents="age"))
     assert len(checked.mistakes) == 2
-
-
-def test_a_file_of_0_5_0_holds_as_it_is() -> None:
-    checked = check('motion = false\ntheme = "light"', usual_keys())
-    assert (checked.mistakes, checked.preferences.theme) == ((), "light")
 
 
 def test_two_keys_can_change_places() -> None:
@@ -107,9 +105,10 @@ def test_what_is_shown_is_a_file_that_says_the_same() -> None:
         density="roomy",
         grace_seconds=2.5,
         keys={"approve": ("f5", "a")},
-        columns={"needs": ("age",)},
-        sort={"requests": "agent"},
-        notices=Notices(bell=True, command=("say", 'a "b" \\'), quiet=("22:00-07:00",)),
+        sort=Sort(requests="agent"),
+        notify="bell",
+        notify_command=("say", 'a "b" \\'),
+        commands=(OwnCommand("F", "wc -w {file}", output="toast"), OwnCommand("X", "ls", label="list")),
     )
     for preferences in (chosen, Preferences()):
         checked = check(as_toml(preferences, usual_keys()), usual_keys())
@@ -137,10 +136,8 @@ def test_the_verb_says_where_what_and_what_is_wrong(elsewhere: CommandLine, tmp_
 
 
 @pytest.mark.anyio
-async def test_keys_theme_columns_and_sorting_of_the_user_hold(
-    team: MemoryTeam, write: Callable[[str], object]
-) -> None:
-    write('theme = "contrast"\n[keys]\nfilter = "F"\n[columns]\nrequests = ["age"]\n[sort]\nrequests = "agent"')
+async def test_keys_theme_and_sorting_of_the_user_hold(team: MemoryTeam, write: Callable[[str], object]) -> None:
+    write('theme = "contrast"\n[keys]\nfilter = "F"\n[sort]\nrequests = "agent"')
     hand_in_plan(team)
     async with opened(team) as desk:
         assert desk.app.theme == CONTRAST
@@ -149,7 +146,6 @@ async def test_keys_theme_columns_and_sorting_of_the_user_hold(
         await desk.shows("by agent")
         pane = desk.app.main.pane
         assert isinstance(pane, RequestsPane)
-        assert AUTHOR not in pane.rows.render_line(0).text
         await desk.press("slash")
         assert not pane.is_asking
         await desk.press("F")
@@ -179,20 +175,43 @@ async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter
 
 
 @pytest.mark.anyio
-async def test_the_place_and_the_filter_of_last_time_are_gone_back_to(team: MemoryTeam) -> None:
-    hand_in_plan(team, "Split the loader from the renderer")
+async def test_what_is_saved_in_the_editor_holds_at_once_and_a_mistake_leaves_what_held(
+    team: MemoryTeam, write: Callable[[str], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in_plan(team)
+    saved = iter(
+        [
+            'density = "compact"\n[keys]\nfilter = "F"\n[[commands]]\nkey = "X"\nrun = "echo once"\noutput = "toast"\n',
+            'density = "roomy"\n\nthem = "dark"\n',
+            'density = "roomy"\n',
+        ]
+    )
+    monkeypatch.setattr(looking, "edit_file", lambda app, path: path.write_text(next(saved), encoding="utf-8"))
     async with opened(team) as desk:
-        await desk.press("right", "slash")
-        await desk.type("loader")
-        await desk.press("enter")
-        await desk.shows("/ loader")
-        desk.app.exit(0)
-    async with opened(team) as desk:
-        await desk.until(lambda: desk.app.main.mode == "requests" and "/ loader" in desk.text, "the place")
-        await desk.press("escape", "1")
-        desk.app.exit(0)
-    async with opened(team) as desk:
-        assert desk.app.main.mode == "needs"
+        await desk.shows("PLAN · task-manager")
+        await desk.press("comma")
+        await desk.until(lambda: "PLAN · task-manager" not in desk.text, "rows of one line")
+        await desk.press("X")
+        await desk.tells("once")
+        await desk.press("comma")
+        await desk.tells("The settings of before hold.\nconfig.toml:3: there is no them. Did you mean theme?")
+        await desk.press("F")
+        assert desk.app.main.pane.is_asking
+        await desk.press("escape", "comma")
+        await desk.shows("PLAN · task-manager")
+        said = len(desk.toasts)
+        await desk.press("X", "F")
+        assert not desk.app.main.pane.is_asking
+        await desk.press("slash")
+        assert desk.app.main.pane.is_asking
+        assert "once" not in "".join(desk.toasts[said:])
+
+
+@pytest.mark.anyio
+async def test_a_read_only_console_changes_no_settings(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(team, read_only=True) as desk:
+        await desk.press("comma")
+        await desk.tells("changes no file")
 
 
 @pytest.mark.anyio

@@ -31,17 +31,6 @@ async def test_while_words_to_filter_by_are_typed_the_last_line_names_their_keys
         await desk.shows("a approve")
 
 
-async def test_the_export_of_the_history_leaves_its_rows_in_sight(team: MemoryTeam) -> None:
-    for number in range(12):
-        hand_in_plan(team, f"Plan number {number}")
-    async with opened(team, size=(80, 24)) as desk:
-        await desk.press("3")
-        await desk.shows("Plan number 11")
-        await desk.asks("w")
-        await desk.shows("newest first")
-        assert "Plan number 4" in desk.text, "rows fill what the form leaves"
-
-
 async def test_a_conversation_names_its_topic_once_a_draft_goes_on_and_a_narrow_letter_shows_its_choices(
     team: MemoryTeam,
 ) -> None:
@@ -60,4 +49,4 @@ async def test_a_conversation_names_its_topic_once_a_draft_goes_on_and_a_narrow_
         await desk.until(lambda: note.text == "Say how to undo it", "both parts")
         await desk.press("escape")
         await desk.asks("2", "m")
-        await desk.shows("‹ default ›", "‹ message ›")
+        await desk.shows("[ ] urgent")

@@ -8,13 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from team_console.console.actions import Group, actions_in, grouped, shown_key, written_key
+from team_console.console.actions import Group, actions_in, grouped, shown_key, usual_keys, written_key
+from team_console.console.preferences import Preferences, as_toml, config_path, load, mistakes_in_words
 from team_console.console.selection import ActionContext, Mode
-from team_console.console.tui.editor import run_in_terminal, view_text
+from team_console.console.tui.drafts import replace_file
+from team_console.console.tui.editor import edit_file, run_in_terminal, view_text
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.modes.needs import NeedsPane
-from team_console.console.tui.screens import ConfigScreen, ReadingScreen, TeamsScreen, ThemeList
+from team_console.console.tui.screens import ReadingScreen, TeamsScreen, ThemeList
 from team_console.store.backends.open import find_teams
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.conversation import find_thread
 from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, told
@@ -185,11 +188,28 @@ def theme(screen: MainScreen, context: ActionContext) -> None:
 
 
 def settings(screen: MainScreen, context: ActionContext) -> None:
-    """Change settings, which hold at once."""
+    """Open the settings in the human's own editor; what it left holds at once, unless there is a mistake in it."""
     if screen.read_only:
         screen.toast("A read-only console changes no file. Change settings in another one.", severity="warning")
         return
-    screen.app.push_screen(ConfigScreen(screen.preferences, screen.take_preferences))
+    screen.try_to(lambda: _edit_settings(screen))
+
+
+def _edit_settings(screen: MainScreen) -> str:
+    path = config_path()
+    if not path.exists():
+        try:
+            replace_file(path, as_toml(Preferences(), usual_keys()).encode())
+        except OSError as error:
+            text = f"{path} cannot be made: {error.strerror}"
+            raise TeamError(Code.STORE_FAILED, text, "Make its folder writable.") from error
+    edit_file(screen.app, path)
+    checked = load(usual_keys())
+    if checked.mistakes:
+        screen.toast(f"The settings of before hold.\n{mistakes_in_words(checked.mistakes)}", severity="error")
+        return ""
+    screen.take_preferences(checked.preferences)
+    return "✓ The settings hold."
 
 
 def teams(screen: MainScreen, context: ActionContext) -> None:

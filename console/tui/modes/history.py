@@ -321,8 +321,8 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tup
     # Only what went wrong stands out here.
     sign: Part = (f"{status.glyph} ", "muted" if status.tone == "open" else status.tone)
     when = f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
-    time: Line = ((pad(when, _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
-    title, sender, kind = title_of(message), safe_line(message.sender, 64), drawing.shows("kind") and kind_name(message)
+    time: Line = ((pad(when, _WHEN) + "  ", "muted"),)
+    title, sender, kind = title_of(message), safe_line(message.sender, 64), kind_name(message)
     if drawing.lines > 1:
         below = f"{sender} → {safe_line(to, 400)}{f' · {kind}' if kind else ''}"
         first = (*time, sign, *(what or ((title, ""),)))

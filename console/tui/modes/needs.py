@@ -415,7 +415,7 @@ def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
     tone, clock = ("alert", "◷") if row.state is RequestState.OVERDUE else ("muted", " ")
     since = age_column(row.answered_at or row.asked_at, drawing, tone=tone, sign=clock)
     title: Line = ((safe_line(row.title, 400), "strong" if row.is_open else "muted"),)
-    if drawing.lines == 1 and drawing.width < WORDY and drawing.shows("kind"):
+    if drawing.lines == 1 and drawing.width < WORDY:
         title = ((f"{word} ", "muted"), *title)
     facts: list[Part] = [(f"→ {safe_line(row.addressee, 64)}", "muted")]
     if not row.is_open:

@@ -242,7 +242,7 @@ class Pane(Container, Generic[RowT]):
         self.situation = ScreenState()
         self.now = datetime.now(UTC)
         self.query_text = ""
-        self.sort = cache.preferences.sort.get(str(self.MODE), "")
+        self.sort = getattr(cache.preferences.sort, self.MODE, "")
         self._drawn: object = None
         self._all: tuple[RowT, ...] = ()
         self._gone: RowT | None = None
@@ -254,13 +254,12 @@ class Pane(Container, Generic[RowT]):
         self._around: Timer | None = None
 
     def on_mount(self) -> None:
-        """Columns and lines of rows as the user wants them."""
+        """Lines of rows as the user wants them."""
         self.take_preferences()
 
     def take_preferences(self) -> None:
-        """Columns and lines of rows as the user wants them now."""
-        chosen = self.cache.preferences
-        self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
+        """Lines of rows as the user wants them now."""
+        self.rows.set_density(is_roomy=self.cache.preferences.density == "roomy")
 
     @cached_property
     def rows(self) -> RowList[RowT]:
