@@ -23,7 +23,8 @@ from team_console.console.cli.tools import (
     key_rows,
     setting_rows,
 )
-from team_console.console.mcp.server import ActingAgent, make_server
+from team_console.console.mcp.acting import ActingAgent
+from team_console.console.mcp.server import make_server
 from team_console.console.tui.modes.decisions import PROOFS
 from team_console.console.tui.modes.pane import MARKS
 from team_console.store.protocol.kinds import KINDS, MessageKind

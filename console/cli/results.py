@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 Moment = Annotated[str, Field(description="time as 2026-02-24T10:30:15.123Z")]
@@ -21,8 +21,9 @@ Condition = Annotated[
 ]
 
 
+@with_config(ConfigDict(use_attribute_docstrings=True))
 class Result(TypedDict):
-    __pydantic_config__ = ConfigDict(use_attribute_docstrings=True)  # type: ignore[misc]
+    """An object of JSON."""
 
 
 class ActedJson(Result):

@@ -41,7 +41,8 @@ def by_receive(office: CommandLine, client: Client) -> str:
 def by_mcp(office: CommandLine, client: Client) -> str:
     pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not installed")
     from mcp import Client as Mcp
-    from team_console.console.mcp.server import ActingAgent, make_server
+    from team_console.console.mcp.acting import ActingAgent
+    from team_console.console.mcp.server import make_server
 
     async def taken() -> Any:
         async with Mcp(make_server(ActingAgent("alice", str(office.folder)), settled=0.0)) as mcp:

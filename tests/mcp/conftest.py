@@ -15,7 +15,8 @@ pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not insta
 
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
-from team_console.console.mcp.server import ActingAgent, make_server
+from team_console.console.mcp.acting import ActingAgent
+from team_console.console.mcp.server import make_server
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.service.caller import Caller

@@ -13,11 +13,13 @@ from mcp import Client
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
-from team_console.console.mcp.server import ActingAgent, make_server
+from team_console.console.mcp.acting import ActingAgent
+from team_console.console.mcp.server import make_server
 from team_console.store.model.errors import TeamError
 from team_console.store.service import requests
 
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, refused, told
+from tests.trust.places_of_teams import put
 
 TOOLS = {
     *("whoami", "inbox", "send", "hand_in_plan", "ask_human"),
@@ -151,6 +153,15 @@ def test_a_plan_that_was_changed_before_approval_says_so(place: Place) -> None:
 
     verdict = run(place, ask)
     assert (verdict["state"], verdict["plan"]) == ("approved", "1. Go\n2. Test")
+
+
+def test_an_answer_with_fields_of_another_form_comes_through_without_them(place: Place) -> None:
+    plan = requests.submit_plan(place.caller(AGENT), content="1. Go").request_id
+    odd = {"mode": 5, "annotations": "none"}
+    put(Path(place.location), "MSG-odd", "plan_approval_response", LEAD, AGENT, request_id=plan, approve=True, **odd)
+    verdict = run(place, lambda client: told(client, "verdict", request_id=plan))
+    assert (verdict["state"], "mode" in verdict, "annotations" in verdict) == ("approved", False, False)
+    assert "annotations, mode" in verdict["warnings"][0]
 
 
 def test_mail_of_a_call_that_dies_with_its_server_is_not_lost(place: Place) -> None:

@@ -52,7 +52,8 @@ def test_a_wait_on_the_command_line_ends_with_nothing(team: CommandLine) -> None
 def test_an_mcp_server_says_that_it_waits(team: CommandLine) -> None:
     pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not installed")
     from mcp import Client as McpClient
-    from team_console.console.mcp.server import ActingAgent, make_server
+    from team_console.console.mcp.acting import ActingAgent
+    from team_console.console.mcp.server import make_server
 
     from tests.mcp.conftest import told
 
