@@ -114,50 +114,6 @@ def numbers(connection: Connection) -> Numbers | None:
     return Numbers(*row)
 
 
-def numbers_lost(connection: Connection, found: Numbers | None) -> Problem | None:
-    """Return the finding on row numbers that are missing or lower than those in use, which forbid any write."""
-    if found is not None and found.seq >= _last_line(connection)[0] and found.arrivals >= _last_arrival(connection):
-        return None
-    text = "it holds no numbers of the last write: nobody can write"
-    if found is not None:
-        text = "its numbers are lower than those in use: writes fail, or come out of order"
-    hint = "Put them back with: team-console check --heal"
-    return Problem("NUMBERS_LOST", "error", STATE, text, hint)
-
-
-def restore_numbers(connection: Connection, *, arrivals: int) -> Problem | None:
-    """Put the numbers back where they are lost: those of the last line there is, and of the newest row.
-
-    Args:
-        arrivals: The highest number of a row of `agent_message`.
-
-    Returns:
-        What was done.
-    """
-    if numbers_lost(connection, numbers(connection)) is None:
-        return None
-    seq, prev = _last_line(connection)
-    newest = max(arrivals, _last_arrival(connection))
-    connection.change(f"DELETE FROM {STATE}")
-    row = {"id": 1, "arrivals": newest, "audit_seq": seq, "audit_hash": prev, "changed_at": ""}
-    connection.change(insert(STATE, row), row)
-    text = f"the numbers of the last write were lost; they are {seq} and {newest} again"
-    hint = f"Find out who writes into {STATE}. Whether lines at the end of the audit trail went with them is not known."
-    return Problem("HEALED_NUMBERS", "warning", STATE, text, hint)
-
-
-def _last_line(connection: Connection) -> tuple[int, str]:
-    """Return the number and the hash of the last line on the audit trail."""
-    row = connection.first(f"SELECT seq, hash FROM {AUDIT} ORDER BY seq DESC LIMIT 1")
-    return (row[0], str(row[1])) if row is not None and isinstance(row[0], int) else (0, "")
-
-
-def _last_arrival(connection: Connection) -> int:
-    """Return the highest number of a row beside `agent_message`."""
-    highest = (connection.scalar(f"SELECT max(n) FROM {table}") for table in (ARCHIVE, INBOX))
-    return max((number for number in highest if isinstance(number, int)), default=0)
-
-
 def create_ours(connection: Connection) -> None:
     """Make our own tables; what is there stays as it is."""
     there = connection.tables(OURS)

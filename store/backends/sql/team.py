@@ -27,8 +27,6 @@ from team_console.store.backends.sql.schema import (
     create_ours,
     find_shape,
     numbers,
-    numbers_lost,
-    restore_numbers,
 )
 from team_console.store.backends.sql.settings import SettingsRows, mark_beside
 from team_console.store.backends.sql.transaction import SqlTransaction, may_address, restore, to_recipient
@@ -222,9 +220,7 @@ class SqlTeam(Team):
         settings = self._settings.look(self._stored_settings(connection, shape))
         state = reader.state(connection, shape, progress=progress, whole=whole)
         found = numbers(connection) if shape.has_ours else None
-        lost = numbers_lost(connection, found) if shape.has_ours else None
-        hidden = Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT) if shape.hidden else None
-        ours = [problem for problem in (lost, hidden) if problem is not None]
+        hidden = (Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT),) if shape.hidden else ()
         at = as_text(found.changed_at) if found is not None else ""
         moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
         condition = Condition.OK if state.entries else Condition.EMPTY
@@ -234,7 +230,7 @@ class SqlTeam(Team):
             changed_at=max(moments, default=None),
             config=settings.config,
             messages=state.messages,
-            problems=(*settings.problems, *ours, *shape.problems(), *state.problems, *self.problems()),
+            problems=(*settings.problems, *hidden, *shape.problems(), *state.problems, *self.problems()),
             condition=condition,
             missing=reader.missing,
             recorded=self._facts.read(connection, settings.config.key).facts if shape.has_ours else _NOTHING_RECORDED,
@@ -286,11 +282,10 @@ class SqlTeam(Team):
             count = pushed_to(connection, shape, agent) if len(pushed) > _PUSHED else None
             entries = self._reader.alone([*rows, *pushed])
             anything = connection.first(f"SELECT message_id FROM {MESSAGES} LIMIT 1") is not None
-            lost = shape.has_ours and numbers_lost(connection, numbers(connection)) is not None
         messages = in_order(entries)
         mine = tuple(message for message in messages if message.is_addressed_to(agent))
         damaged = len(entries) - len(messages)
-        is_complete = shape.has_ours and not (damaged or lost or shape.problems())
+        is_complete = shape.has_ours and not (damaged or shape.problems())
         return Addressed(mine, is_empty=not anything, damaged=damaged, is_complete=is_complete, pushed=count)
 
     def beyond(self) -> Beyond | None:
@@ -397,7 +392,6 @@ class SqlTeam(Team):
             tx.session_notes = self.session_notes
             if action == "heal":
                 tx.read_whole()
-                self._restore_numbers(tx)
                 restore(tx, recorded())
             yield tx
             # A transaction that wrote nothing is rolled back and leaves no trace.
@@ -411,13 +405,6 @@ class SqlTeam(Team):
                     self._refused |= tx.learned
                 self.commit(connection, line, changes.added, wait=wait)
                 self._is_indexed = True
-
-    def _restore_numbers(self, tx: SqlTransaction) -> None:
-        arrivals = (entry.arrival for entry in tx.state.entries.values() if entry.arrival is not None)
-        done = restore_numbers(tx.connection, arrivals=max(arrivals, default=0))
-        if done is not None:
-            tx.notices.append(done)
-            tx.record("heal", numbers=done.message)
 
     def _failed(self, error: Exception) -> TeamError:
         """Whoever came so far may write messages: what is refused now is a right on tables of ours, or to make them."""

@@ -261,7 +261,7 @@ class SqlTransaction(Transaction):
             changes.records[0] = (action, {**facts, "settings": on_record(in_force)})
         known = numbers(self.connection)
         if known is None:
-            hint = "Put them back with: team-console check --heal"
+            hint = "Restore this table from a copy of the database."
             raise TeamError(Code.STORE_FAILED, f"{STATE} holds no numbers; nothing was changed", hint)
         self._arrivals = known.arrivals
         self._write_rows(changes)
