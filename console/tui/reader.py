@@ -78,7 +78,6 @@ class StoreReader:
         self._complete = False
         self._deep = False
         self._owed = True
-        self._archives = 0
         self._around, self._around_until = LocalFacts(), 0.0
 
     def begin(self) -> None:
@@ -116,10 +115,6 @@ class StoreReader:
                 self._around = LocalFacts(processes(), tuple(gate_problems(self._team)))
                 self._around_until = monotonic() + _AROUND
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
-        if self._deep and snapshot.archives != self._archives:  # another program may have archived answers
-            self.look_back()
-            self._deepen()
-        self._archives = snapshot.archives
         self._number += 1
         readable = snapshot.is_known
         if readable and not self._holds(snapshot):

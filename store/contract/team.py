@@ -248,7 +248,6 @@ class Snapshot(Struct, frozen=True):
         damaged: Ids of messages and requests that damaged entries name; what they say cannot be read any more.
         recorded: What the audit trail knows of requests and answers; None where the store keeps no trail of them.
         dropped: Messages that somebody who cannot lock put beside the queue; the next write takes them in.
-        archives: Another number whenever another program changed archives: `Team.history` may tell something else.
         notes: As `Team.session_notes`.
         beyond: Counts of what is over, where somebody asked for them and `messages` has not all of it.
     """
@@ -265,7 +264,6 @@ class Snapshot(Struct, frozen=True):
     damaged: frozenset[str] = frozenset()
     recorded: RecordedFacts | None = None
     dropped: tuple[Message, ...] = ()
-    archives: int = 0
     notes: tuple[Message, ...] = ()
     beyond: Beyond | None = None
 
@@ -303,7 +301,7 @@ class Snapshot(Struct, frozen=True):
         return next((problem for problem in self.problems if problem.code in (ROLLED_BACK, FOREIGN_WRITE)), None)
 
 
-_TELLING = ("revision", "config", "problems", "condition", "missing", "damaged", "dropped", "archives")
+_TELLING = ("revision", "config", "problems", "condition", "missing", "damaged", "dropped")
 
 
 class Page(Struct, frozen=True):

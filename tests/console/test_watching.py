@@ -85,21 +85,3 @@ async def test_without_write_permission_the_screen_says_so_before_the_first_writ
         await desk.press("ctrl+l")
         await desk.until(lambda: "READ-ONLY" not in desk.text, "a console that may write")
         assert "approve" in desk.text.splitlines()[-1]
-
-
-@pytest.mark.parametrize("is_read_only", [False, True])
-async def test_what_another_program_appends_to_archives_is_shown_at_once(tmp_path: Path, is_read_only: bool) -> None:
-    folder = tmp_path / "team"
-    showcase.build(folder)
-    known = sorted((folder / "archive").glob("*-archive.yaml"))[0]
-    entry = (
-        "- message_id: {0}\n  type: message\n  from: ceo\n  to: nobody-yet\n  status: read\n  priority: low\n"
-        "  created: 2027-02-24T10:30:00Z\n  payload:\n    summary: appended by hand {0}\n    content: c\n"
-    )
-    async with opened(open_team(str(folder), read_only=is_read_only)) as desk:
-        await desk.press("3")
-        await desk.until(lambda: len(desk.rows) > 10, "the history")
-        for number, path in enumerate((known, folder / "archive" / "nobody-yet-archive.yaml")):
-            with path.open("a") as file:
-                file.write(("" if path.stat().st_size else "messages:\n") + entry.format(f"X{number}"))
-            await desk.shows(f"appended by hand X{number}")

@@ -76,7 +76,6 @@ class HistoryPane(Pane[Message]):
         self._gaps: dict[Problem, None] = {}
         self._copies: dict[str, tuple[Message, ...]] = {}
         self._typing: Timer | None = None
-        self._is_stale = False
 
     def messages(self) -> tuple[Message, ...]:
         """Return every message that the rows stand for, newest first."""
@@ -129,8 +128,6 @@ class HistoryPane(Pane[Message]):
             self._fill()
         elif (self._steps is None and not self.at_end) or (self._gaps and _is_another(before, snapshot)):
             self._start()
-        elif before is not None and before.archives != snapshot.archives:
-            self._start(again=True)
         elif _is_another(before, snapshot):
             self._refresh(snapshot.messages)
         else:
@@ -193,52 +190,39 @@ class HistoryPane(Pane[Message]):
         empty = waiting if known else empty_words(self.MODE, self.situation)
         self.rows.set_rows((), now=self.now, empty=empty)
 
-    def _start(self, *, again: bool = False) -> None:
-        """Walk anew from the newest message; `again` as far as is shown, which stays until all that is read."""
+    def _start(self) -> None:
+        """Walk anew from the newest message."""
         if self._busy is not None:
             self._busy.cancel()
             self._busy = None
         self._walk += 1
-        self._is_stale, self._scanned, self.at_end = again, 0, False
-        shown = len(self.messages()) if again else 0
-        if not again:
-            self._forget()
+        self._scanned, self.at_end, self._all = 0, False, ()
+        self._gaps.clear()
+        self._copies.clear()
         snapshot = self.situation.snapshot
         query = self.wanted
         live = snapshot.messages if snapshot is not None else ()
         self._steps = search(self.cache.team, live, lambda message: query.fits(message_found(message)))
-        self._go_on(first=True, least=shown)
+        self._go_on(first=True)
 
-    def _forget(self) -> None:
-        self._all, self._is_stale = (), False
-        self._gaps.clear()
-        self._copies.clear()
-
-    def _go_on(self, *, first: bool = False, least: int = 0) -> None:
+    def _go_on(self, *, first: bool = False) -> None:
         if self._busy is None and not self.at_end and self._steps is not None:
             most = 1_000_000 if self.query_text else 1 if first else _STEPS
-            self._busy = self._step(self._walk, self._steps, most, least)
+            self._busy = self._step(self._walk, self._steps, most)
             self._fill()
 
     @work(thread=True, exit_on_error=False, group="history")
-    def _step(self, walk: int, steps: Iterator[Stretch], most: int, least: int) -> None:
-        """Read `most` stretches, the first of them of at least so many messages."""
+    def _step(self, walk: int, steps: Iterator[Stretch], most: int) -> None:
+        """Read `most` stretches."""
         worker = get_current_worker()
-        found: list[Message] = []
-        problems: dict[Problem, None] = {}
         for stretch in steps:
             if worker.is_cancelled:
                 return
-            found += stretch.messages
-            problems.update(dict.fromkeys(stretch.problems))
-            if len(found) < least and not stretch.is_last:
-                continue
-            self.post_message(self.Read(walk, tuple(found), stretch.scanned, stretch.is_last, tuple(problems)))
-            least, most = 0, most - 1
+            read = stretch.messages, stretch.scanned, stretch.is_last, stretch.problems
+            self.post_message(self.Read(walk, *read))
+            most -= 1
             if stretch.is_last or most <= 0:
                 return
-            found.clear()
-            problems.clear()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A walk paused, ended or failed."""
@@ -257,8 +241,6 @@ class HistoryPane(Pane[Message]):
         event.stop()
         if event.walk != self._walk:
             return
-        if self._is_stale:
-            self._forget()
         self.at_end, self._scanned = event.at_end, event.scanned
         self._gaps.update(dict.fromkeys(event.problems))
         if event.found:

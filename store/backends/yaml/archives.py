@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 from team_console.store.backends.pieces import is_container
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, rename_durably
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, rename_durably
 from team_console.store.backends.yaml.entry import Entry, emit
 from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
@@ -505,39 +505,3 @@ def is_usable(disk: Disk, path: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-class ForeignAppends(Struct):
-    """Counts changes of archives that are not our own appends; looks only at what a file got since the last look."""
-
-    disk: Disk
-    layout: Layout
-    seen: dict[str, Stat] | None = None
-    number: int = 0
-
-    def look(self) -> int:
-        """Return the number of looks that found a change; what cannot be read is reported with the history."""
-        folder = self.layout.archives
-        try:
-            refuse_way_out(self.disk, self.layout, folder)
-            found = {name: self.disk.stat(folder / name) for name in self.disk.names(folder) if archive_part(name)}
-        except OSError:
-            return self.number
-        before, now = self.seen, {name: stat for name, stat in found.items() if stat is not None}
-        if before is not None and before != now:
-            changed = [name for name, stat in now.items() if before.get(name) != stat]
-            is_foreign = any(not self._is_ours(folder / name, before.get(name), now[name]) for name in changed)
-            self.number += is_foreign or not before.keys() <= now.keys()
-        self.seen = now
-        return self.number
-
-    def _is_ours(self, path: Path, before: Stat | None, now: Stat) -> bool:
-        """Return whether nothing but our closed entries came."""
-        if now.kind != "file" or (before is not None and (before.ino != now.ino or before.size >= now.size)):
-            return False
-        start = before.size if before is not None else 0
-        try:
-            came = self.disk.read(path, start, now.size - start)[0]
-        except OSError:
-            return True
-        return not unclosed(came).removeprefix(HEADER).strip()

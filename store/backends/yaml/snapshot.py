@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.locked_files import missing_locks
-from team_console.store.backends.yaml.archives import Archives, ForeignAppends
+from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.copies import ConflictedCopies
@@ -84,7 +84,6 @@ class SnapshotReader:
         self._settled: FileVersion | None = None
         self._losses = Losses(disk, layout)
         self._beside = FolderHealth(disk, layout)
-        self._foreign_appends = ForeignAppends(disk, layout)
         self._offered = DroppedMessages(disk, layout)
         self.trail = FileReader(disk, layout.audit)
         self.folder_seen = folder_seen
@@ -129,9 +128,8 @@ class SnapshotReader:
             problems += (loss.problem, *loss.changed) if loss is not None else ()
             offers = self._offered.look()
             live = set(ids_of(messages)) if offers.messages else frozenset()
-            archives = self._foreign_appends.look()
             return Snapshot(
-                revision=_revision(mark, settings, condition, offers, archives),
+                revision=_revision(mark, settings, condition, offers),
                 taken_at=self._clock(),
                 changed_at=from_file(stat.mtime_ns) if stat else None,
                 config=settings.config,
@@ -143,7 +141,6 @@ class SnapshotReader:
                 damaged=damaged,
                 recorded=None if self.trail.is_private else recorded,
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
-                archives=archives,
             )
 
     def _understood(self, generation: QueueFile | None) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
@@ -287,11 +284,10 @@ def _shared(text: QueueText) -> Iterator[Problem]:
         yield Problem("DUPLICATE_ID", "error", old, what, hint)
 
 
-def _revision(mark: FileVersion | None, settings: InForce, condition: Condition, offers: Dropped, archives: int) -> str:
-    """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, archives."""
-    appended = f"/{archives}" if archives else ""
+def _revision(mark: FileVersion | None, settings: InForce, condition: Condition, offers: Dropped) -> str:
+    """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`."""
     dropped = f"/{hash(offers.marks):x}" if offers.marks else ""
-    return f"{_words(mark)}/{settings.number}/{condition}{dropped}{appended}"
+    return f"{_words(mark)}/{settings.number}/{condition}{dropped}"
 
 
 def _words(mark: tuple[int, ...] | None) -> str:
