@@ -99,31 +99,6 @@ def test_an_archive_that_is_no_plain_file_is_told_and_stops_nobody(tmp_path: Pat
 
 
 @pytest.mark.parametrize("kind", INSTEAD)
-def test_what_was_archived_there_is_still_known_from_the_ledger(tmp_path: Path, kind: str) -> None:
-    """The same id is not taken for a new message, and a request is known, while the archive cannot be read."""
-    _team(tmp_path)
-    _put_instead(tmp_path / "archive" / "task-manager-archive.yaml", kind)
-    gone = make_message(1)
-    with open_yaml(tmp_path).transaction(actor="ceo", action="look", wait=5) as tx:
-        known = tx.known(gone.message_id)
-        assert known is not None
-        assert (known.payload, known.status) == (gone.payload, "read")
-        assert [message.message_id for message in tx.thread(gone.message_id)] == [gone.message_id]
-        assert not tx.is_archived(known)
-
-
-def test_without_a_ledger_an_archive_that_cannot_be_read_is_not_taken_for_one_without_the_id(tmp_path: Path) -> None:
-    _team(tmp_path)
-    (tmp_path / "audit.jsonl").unlink()
-    path = tmp_path / "archive" / "task-manager-archive.yaml"
-    _put_instead(path, "pipe")
-    look = open_yaml(tmp_path).transaction(actor="ceo", action="look", wait=5)
-    with pytest.raises(TeamError, match="not a regular file") as caught, look as tx:
-        tx.known(make_message(1).message_id)
-    assert caught.value.code is Code.STORE_UNREADABLE
-
-
-@pytest.mark.parametrize("kind", INSTEAD)
 def test_a_queue_that_is_no_plain_file_is_set_aside_and_put_back_from_the_ledger(tmp_path: Path, kind: str) -> None:
     _team(tmp_path)
     _put_instead(tmp_path / QUEUE, kind)

@@ -6,6 +6,7 @@ import errno
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -15,7 +16,6 @@ from team_console.store.backends.pieces import is_container
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, rename_durably
 from team_console.store.backends.yaml.entry import Entry, emit
-from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
@@ -274,7 +274,7 @@ _WINDOW, _OVERLAP = 1 << 22, 1 << 10
 
 
 class Archives:
-    """The archives of one team. Reading raises `TeamError` (`STORE_UNREADABLE`) for a file that cannot be read.
+    """The archives of one team. Listing files raises `TeamError` (`STORE_UNREADABLE`) where the folder cannot be read.
 
     What is known of the files is kept until `forget`, so hold the lock meanwhile, or take what is found as a moment.
     """
@@ -373,15 +373,16 @@ class Archives:
             self._names = [(agent, folder / name) for agent, _, name in parts]
         return self._names
 
-    def _near(self, text: str, agent: str | None) -> Iterator[Part | RecordedPart]:
-        """Yield parts that may hold `text`, found by a search over bytes; for files that cannot be read the ledger."""
-        trouble: TeamError | None = None
-        try:
+    def _near(self, text: str, agent: str | None) -> Iterator[Part]:
+        """Yield parts that may hold `text`, found by a search over bytes.
+
+        What cannot be read stops nobody: it counts as an archive without the text, and the history names it.
+        """
+        paths = list[Path]()
+        with suppress(TeamError):
             paths = self.files(agent)
-        except TeamError as error:
-            paths, trouble = [], error
         for path in paths:
-            try:
+            with suppress(OSError):
                 if not self._may_hold(path, text):
                     continue
                 part = self._part(path)
@@ -389,10 +390,6 @@ class Archives:
                     yield from self._stretches(path, text)
                 else:
                     yield part
-            except OSError as error:
-                trouble = _unreadable(path, error)
-        if trouble is not None:
-            yield self._recorded(trouble)
 
     def _stretches(self, path: Path, text: str) -> Iterator[Part]:
         """Yield the stretches of a long archive that may hold `text`, of whole records; in constant memory."""
@@ -408,13 +405,6 @@ class Archives:
             if needle in data[:last]:
                 yield Part((HEADER if start else b"") + data[:last])
             start, length = start + last, _WINDOW
-
-    def _recorded(self, trouble: TeamError) -> RecordedPart:
-        """One archive that cannot be read stops nobody where the ledger knows what is in it."""
-        ledger = self._disk.stat(self._layout.audit)
-        if ledger is None or ledger.kind != "file" or not ledger.size:
-            raise trouble
-        return RecordedPart(self._disk, self._layout.audit, trouble)
 
     def _may_hold(self, path: Path, text: str) -> bool:
         if not is_plain(text):

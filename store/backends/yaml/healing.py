@@ -10,25 +10,21 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 from team_console.store.backends.yaml.audit_log import (
     AuditLog,
     Handle,
     Line,
     Record,
     RecordPatch,
-    line_of_bytes,
-    whole_lines,
 )
 from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.entry import parse_record
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, changed_keys, piece_name
-from team_console.store.model.errors import Problem, TeamError
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import STATE_KEYS, Fields, Message, digest, from_record, ids_of, is_ahead, rank
 from team_console.store.model.recorded import REWORDED, difference, is_same
 from team_console.store.model.safe import counted
@@ -400,54 +396,3 @@ class ExpectedQueue(Struct, dict=True):
         with contextlib.suppress(TextError, OSError):
             return QueueText.parse(self.disk.read(self.layout.prev)[0], self.known.text).with_unique_ids()
         return None
-
-
-# What the ledger says of archived messages, in the place of archives that cannot be read.
-
-_VOID = b'"void":'
-
-
-class RecordedPart(Struct, frozen=True):
-    """The messages of one ledger; read anew at each question, and only where the bytes hold the word asked for.
-
-    Questions raise `trouble`, why an archive cannot be read, where the ledger cannot be read either.
-    """
-
-    disk: Disk
-    path: Path
-    trouble: TeamError
-
-    def proves(self, message_id: str) -> bool:
-        """Never: what is recorded is no archived copy."""
-        return False
-
-    def keeps(self, message: Message) -> bool:
-        """Never: what is recorded is no archived copy."""
-        return False
-
-    def message(self, message_id: str) -> Message | None:
-        """Return the message with this id, as it was at last."""
-        return next((message for message in self.holding(message_id) if message.message_id == message_id), None)
-
-    def holding(self, word: str) -> list[Message]:
-        """Return the messages of lines with `word` in their text, in their last state; others may be among them."""
-        needle = json.dumps(word, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace")
-        try:
-            held, _ = replay(map(_with_archived, self._lines(needle)))
-        except OSError:
-            raise self.trouble from None
-        return list(held.values())
-
-    def _lines(self, needle: bytes) -> Iterator[Line]:
-        for block in whole_lines(self.disk, self.path, 0):
-            if needle in block or _VOID in block:
-                for row in block.split(b"\n"):
-                    line = line_of_bytes(row + b"\n") if needle in row or _VOID in row else None
-                    if line is not None:
-                        yield line
-
-
-def _with_archived(line: Line) -> Line:
-    """As if what it archived and took out were in the queue yet."""
-    archived = tuple(record for _, _, record in line.archived if record is not None)
-    return replace(line, writes=(*line.writes, *archived), removed=())
