@@ -76,11 +76,9 @@ class _Transaction(Transaction):
             archives[agent] = [message for message in page if message.message_id not in old]
         return {"count": len(old)} if old else {}
 
-    def archived_for(self, agent: str, message: Message) -> bool:
-        return any(is_copy(archive, message) for archive in self._state.archives.get(agent, ()))
-
-    def archived_anywhere(self, message: Message) -> bool:
-        return any(is_copy(item, message) for item in self._archived())
+    def has_archived(self, message: Message, agent: str | None = None) -> bool:
+        copies = self._archived() if agent is None else self._state.archives.get(agent, ())
+        return any(is_copy(copy, message) for copy in copies)
 
     def _archived(self) -> Iterator[Message]:
         for messages in self._state.archives.values():

@@ -133,12 +133,8 @@ class Transaction(ABC):
         """
 
     @abstractmethod
-    def archived_for(self, agent: str, message: Message) -> bool:
-        """Return whether the archive of `agent` holds a whole copy of this message."""
-
-    @abstractmethod
-    def archived_anywhere(self, message: Message) -> bool:
-        """Return whether any archive holds a whole copy of this message."""
+    def has_archived(self, message: Message, agent: str | None = None) -> bool:
+        """Return whether the archive of `agent`, or any, holds a whole copy of this message."""
 
     def settings(self) -> str:
         """Return the text of the team's settings as this transaction leaves them; empty when there are none."""
@@ -294,7 +290,7 @@ class Transaction(ABC):
     def archive(self, agent: str, message: Message) -> None:
         """Append `message` to the history of `agent`; a no-op when it is already there, in whatever state."""
         mine = self._archiving.setdefault(message.message_id, set())
-        if agent in mine or self.archived_for(agent, message):
+        if agent in mine or self.has_archived(message, agent):
             return
         self.changes.archived.append((agent, message))
         mine.add(agent)
@@ -302,7 +298,7 @@ class Transaction(ABC):
     # guard: archived-before-removed
     def is_archived(self, message: Message) -> bool:
         """Return whether a provable archive copy of this message exists, this transaction's own included."""
-        return bool(self._archiving.get(message.message_id)) or self.archived_anywhere(message)
+        return bool(self._archiving.get(message.message_id)) or self.has_archived(message)
 
     def remove(self, message: Message, *, optional: bool = False) -> None:
         """Take a live message out of the queue. Archive it first: the queue must not be its only place.

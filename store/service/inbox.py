@@ -270,7 +270,7 @@ def resolve_outcome(caller: Caller, unsure: UnresolvedTakeError) -> Received:
 def _is_on_record(tx: Transaction, agent: str, taken: Message) -> bool:
     stored = tx.current(taken)
     if stored is None:
-        return tx.archived_for(agent, taken)
+        return tx.has_archived(taken, agent)
     if taken.is_group:
         return agent in taken.read_by and stored.read_by.get(agent) == taken.read_by[agent]
     keys: Sequence[str] = ("token",) if taken.status == Status.CLAIMED else ("status", "read_at")

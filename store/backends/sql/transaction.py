@@ -221,11 +221,9 @@ class SqlTransaction(Transaction):
         self.connection.change_all(f"DELETE FROM {ARCHIVE} WHERE message_id = :message_id AND {condition}", gone)
         return {"count": len(gone)}
 
-    def archived_for(self, agent: str, message: Message) -> bool:
-        return agent in self._owners(message.message_id)
-
-    def archived_anywhere(self, message: Message) -> bool:
-        return bool(self._owners(message.message_id))
+    def has_archived(self, message: Message, agent: str | None = None) -> bool:
+        owners = self._owners(message.message_id)
+        return bool(owners) if agent is None else agent in owners
 
     def is_archived(self, message: Message) -> bool:
         """Never for a row of another program: no archive of ours stands for it, so that it does not go by itself."""

@@ -110,20 +110,13 @@ class YamlTransaction(Transaction):
         return {"count": len(ids), "left": left} if ids else {}
 
     # guard: archived-once-per-agent
-    def archived_for(self, agent: str, message: Message) -> bool:
-        self._look(message)
-        return self._archives.keeps(message, agent)
-
-    def archived_anywhere(self, message: Message) -> bool:
-        """Its recipients' archives are looked at first."""
-        likely = [name for name in message.recipients if is_name(name) and name != ALL]
-        return any(self.archived_for(name, message) for name in likely) or self._archives.keeps(message)
-
-    def _look(self, message: Message) -> None:
-        """A search for each of many messages in all of an archive would take the square of the time."""
+    def has_archived(self, message: Message, agent: str | None = None) -> bool:
+        """See `Transaction.has_archived`; of all archives those of its recipients are looked at first."""
         self._looks += 1
-        if self._looks == _FEW:
+        if self._looks == _FEW:  # a search for each of many messages in all of an archive takes the square of the time
             self._archives.expect(ids_of(self.stored()))
+        likely = [name for name in message.recipients if agent is None and is_name(name) and name != ALL]
+        return any(self._archives.keeps(message, name) for name in (*likely, agent))
 
     def put_back(self, text: bytes) -> str:
         """See `Transaction.put_back`; the file is there before the line on the audit trail that says so."""

@@ -10,8 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.presence_folder import PresentInFolder
+from team_console.store.backends.yaml.audit_log import AuditLog
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import (
     Layout,
@@ -21,7 +23,6 @@ from team_console.store.backends.yaml.layout import (
     is_closed_path,
     refuse_way_out,
 )
-from team_console.store.backends.yaml.settings import SettingsFile
 from team_console.store.contract.team import (
     PRIVATE,
     Addressed,
@@ -33,7 +34,9 @@ from team_console.store.contract.team import (
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
-from team_console.store.settings.in_force import InForce, SettingsReader
+from team_console.store.settings.in_force import InForce, Names, SettingsReader
+from team_console.store.settings.settings_file import parse, read_text, stamp, with_trust
+from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
     from team_console.store.backends.yaml.archive_pages import Whole
@@ -44,6 +47,44 @@ if TYPE_CHECKING:
     from team_console.store.contract.transaction import Transaction
 
 _REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
+
+
+class SettingsFile(Struct, frozen=True):
+    """The settings file of a YAML team, and what the ledger has of it: see `StoredSettings`."""
+
+    disk: Disk
+    layout: Layout
+
+    @property
+    def names(self) -> Names:
+        """See `StoredSettings.names`."""
+        path = str(self.layout.config)
+        return Names(path, path, path)
+
+    def mark(self, key: Path | None) -> object:
+        """See `StoredSettings.mark`."""
+        return stamp(self.layout.config), key and stamp(key)
+
+    def text(self) -> bytes | None:
+        """See `StoredSettings.text`."""
+        return read_text(self.layout.config)
+
+    def understand(self, text: bytes, *, on_record: bool = False) -> TeamConfig:
+        """See `StoredSettings.understand`. Commands out of the ledger are run for whoever alone can write that."""
+        # guard: settings-from-trusted-audit-only
+        return with_trust(parse(text, self.layout.config), self.layout.audit if on_record else self.layout.config)
+
+    def digest_on_record(self) -> str:
+        """See `StoredSettings.digest_on_record`."""
+        with suppress(OSError):
+            return str(AuditLog(self.disk, self.layout.audit).tip().settings.get("sha256", ""))
+        return ""
+
+    def text_on_record(self) -> bytes | None:
+        """See `StoredSettings.text_on_record`."""
+        with suppress(OSError):
+            return AuditLog(self.disk, self.layout.audit).settings()
+        return None
 
 
 class YamlTeam(PresentInFolder):
