@@ -9,7 +9,6 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -494,6 +493,8 @@ def meant_option(parser: Parser, message: str, given: Sequence[str]) -> str | No
         if alone is not None:
             return f"{alone} is given without {word}: {parser.prog} {alone}"
         began = [name for name in options if name.startswith(word)]
+        from difflib import get_close_matches  # 1 ms, for a mistake
+
         near = get_close_matches(word.lower(), options, n=1, cutoff=_NEAR)
         if meant := began if len(began) == 1 else near:
             return f"Did you mean {meant[0]}?"

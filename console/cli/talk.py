@@ -14,7 +14,6 @@ from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import default_recipients
 from team_console.store.protocol.kinds import filled
-from team_console.store.service.inbox import acknowledge, receive
 from team_console.store.service.sending import broadcast, preview, send
 
 if TYPE_CHECKING:
@@ -184,6 +183,7 @@ def do_receive(call: Call) -> int:
 
 
 def _receive(call: Call) -> Received:
+    from team_console.store.service.inbox import receive  # 3 ms, which a send does not need
 
     options = call.options
     agent = call.agent if call.agent is not None else call.given_actor
@@ -239,6 +239,8 @@ def _name_delivered(call: Call, received: Received) -> None:
 )
 def do_ack(call: Call) -> int:
     """Acknowledge delivered or claimed messages as read."""
+    from team_console.store.service.inbox import acknowledge  # 3 ms, which a send does not need
+
     receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)
     word = "already read:" if receipt.repeated else "read:"
     return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])

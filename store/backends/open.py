@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from team_console.store.backends.claude_team import ClaudeTeam, claude_teams, open_claude, team_in, teams_under
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
@@ -15,7 +14,9 @@ from team_console.store.model.safe import first_of, safe_line
 from team_console.store.settings.settings_file import places as configured_places
 from team_console.store.settings.team_config import CONFIG_NAME
 
+# Teams of other programs are imported where one is looked for: no verb on a team of ours needs what reads them.
 if TYPE_CHECKING:
+    from team_console.store.backends.claude_team import ClaudeTeam
     from team_console.store.contract.team import Team
 
 QUEUE_NAME = "message-queue.yaml"
@@ -45,6 +46,8 @@ def open_team(
         raise TeamError(Code.TEAM_NOT_FOUND, "the location of the team is empty", _HINT)
     given = location or os.environ.get("TEAM_CONSOLE_TEAM") or ""
     if given.startswith("claude:"):
+        from team_console.store.backends.claude_team import open_claude
+
         return open_claude(given.removeprefix("claude:"), clock)
     if "://" in given or given.endswith(DATABASE_SUFFIXES):
         from team_console.store.backends.sql.open import open_database
@@ -116,6 +119,8 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
         raise _not_found(folder, unseen(folder), "is not a folder")
     folder = _project_of(folder) or _team_of(folder) or folder
     if not is_team(folder):
+        from team_console.store.backends.claude_team import team_in
+
         other = team_in(folder, clock)
         if other is not None:
             return other
@@ -154,6 +159,8 @@ def _not_found(folder: Path, why: str | None, seen: str = "") -> TeamError:
 
 def other_teams(start: Path) -> list[ClaudeTeam]:
     """Teams of other programs: in `start` or above it, side by side in it, and the running ones of Claude Code."""
+    from team_console.store.backends.claude_team import claude_teams, team_in, teams_under
+
     here = next((seen for folder in (start, *start.parents) if (seen := team_in(folder)) is not None), None)
     found = [*([here] if here else []), *teams_under(start), *teams_under(claude_teams())]
     return list({seen.location: seen for seen in found}.values())

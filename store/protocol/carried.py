@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -21,13 +22,20 @@ PREFIX = re.compile(r"\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\s*:\s*")
 """The name as the protocol writes it, up to its JSON (requirement 124)."""
 
 _NAMES = {kind.name for kind in KINDS.values() if kind.family is Family.SPRINT}
-_NEAR = re.compile(
+
+
+@cache
+def _near_pattern() -> re.Pattern[str]:
+    """Return a name in another form in front of a brace; many names take long to compile."""
     # Each run of signs is one class, with nothing beside it that could take the same signs: time stays linear.
-    r"(?:^|(?<=[\s\ufeff*_`#~(]))("
-    + "|".join(name.replace("_", r"[_ \-]") for name in sorted(_NAMES, key=len, reverse=True))
-    + r")[\s*_`~:：=>–—\-]*(?:json\s*)?(?=\{)",
-    re.IGNORECASE,
-)
+    return re.compile(
+        r"(?:^|(?<=[\s\ufeff*_`#~(]))("
+        + "|".join(name.replace("_", r"[_ \-]") for name in sorted(_NAMES, key=len, reverse=True))
+        + r")[\s*_`~:：=>–—\-]*(?:json\s*)?(?=\{)",
+        re.IGNORECASE,
+    )
+
+
 _MARKS = " \t\r\n*_`~\ufeff\u200b"
 """What may stand around a message in another form: blanks, marks of Markdown, a byte order mark."""
 _BEGINNING = 4000
@@ -147,8 +155,10 @@ def _near(name: str, body: Fields, *, is_clear: bool = True) -> Carried:
 
 
 def _near_text(content: str) -> Carried | None:
+    if "{" not in content:
+        return None
     beginning = content[:_BEGINNING]
-    found = [match for match in _NEAR.finditer(beginning) if not _is_quoted(beginning, match.start())]
+    found = [match for match in _near_pattern().finditer(beginning) if not _is_quoted(beginning, match.start())]
     if not found:
         return _alone(content)
     name = _spelt(found[0].group(1))
