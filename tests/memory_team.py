@@ -30,9 +30,9 @@ from team_console.store.model.message import FieldDict, Message, is_copy
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import fact_of
-from team_console.store.settings.editing import settings_text
+from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.in_force import InForce
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -113,7 +113,7 @@ class MemoryTeam(Team):
         self._changed = threading.Event()
 
     def settings_in_force(self) -> InForce:
-        text = settings_text(self._config).encode()
+        text = settings_as_yaml(self._config).encode()
         return InForce(self._config, text=text, in_force=text)
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
@@ -201,6 +201,6 @@ class MemoryTeam(Team):
             if fact is not None and recorded is not None:
                 recorded.add(fact)
         if changes.settings is not None:
-            self._config = parse(changes.settings.encode(), Path("settings"))
+            self._config = parse_settings(changes.settings.encode(), Path("settings"))
         state.messages = changes.apply(state.messages)
         state.revision += 1

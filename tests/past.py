@@ -17,7 +17,7 @@ from team_console.store.model.clock import epoch_ms, to_text, utc_now
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Face, digest_of, seen_of
-from team_console.store.settings.editing import write_new
+from team_console.store.settings.editing import write_new_settings
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 _ACTIONS = {"plan_approval_request": "plan", "shutdown_request": "shutdown", "broadcast": "broadcast"}
@@ -145,7 +145,7 @@ class GivenPast(Struct):
 def make_team(root: Path, *, name: str, lead: str, agents: Iterable[Agent]) -> None:
     """Settings and an empty queue in the folder `root`, which is made when it is not there."""
     root.mkdir(parents=True, exist_ok=True)
-    write_new(root / CONFIG_NAME, team=name, lead=lead, agents=agents)
+    write_new_settings(root / CONFIG_NAME, team=name, lead=lead, agents=agents)
     (root / QUEUE_NAME).write_text("messages: []\n", encoding="utf-8")
 
 

@@ -41,8 +41,8 @@ from team_console.store.views.proposals import (
     Proposal,
     Sort,
     counts_of,
-    difference,
     input_text,
+    line_difference,
     proposal_of,
 )
 from team_console.store.views.roster import Stage, StopRow
@@ -261,13 +261,13 @@ def _edited_difference(question: Message, answer: Message, content: str | None) 
     """Return the diff between the request and the approved version; None when nothing was edited."""
     plan, given = answer.payload.get("updated_plan"), answer.payload.get("updated_input")
     if isinstance(plan, str):
-        return difference(question.content if content is None else content, plan)
+        return line_difference(question.content if content is None else content, plan)
     if not isinstance(given, Mapping):
         return None
     part, asked = editable_part(question), permission_of(question.payload).input
     if part is not None and part.key is not None and _same_otherwise(asked, given, part):
-        return difference(part.text, str(given[part.key]))
-    return difference(input_text(asked), input_text(given))
+        return line_difference(part.text, str(given[part.key]))
+    return line_difference(input_text(asked), input_text(given))
 
 
 def _same_otherwise(asked: Mapping[str, object], given: Mapping[str, object], part: EditablePart) -> bool:

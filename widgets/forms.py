@@ -10,8 +10,8 @@ from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import Question
-from team_console.store.protocol.verdicts import seen_words
-from team_console.store.views.proposals import counts_of, difference
+from team_console.store.protocol.verdicts import seen_of_words
+from team_console.store.views.proposals import counts_of, line_difference
 from team_console.widgets.details import anchor_of, diff_text
 from team_console.widgets.document import Block, Heading, Lines, Text
 from team_console.widgets.document import Form as Reading
@@ -393,12 +393,12 @@ class Prompt(Form[ResultT]):
     def _difference(self) -> tuple[Block, ...]:
         if not self._is_edited:
             return ()
-        lines = difference(self._text or "", self._edited or "")
+        lines = line_difference(self._text or "", self._edited or "")
         return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
 
     def _edited_token(self) -> str:
         """Return the token under which the painted lines of the difference are counted."""
-        return seen_words(self._edited or "").question if self._is_edited else ""
+        return seen_of_words(self._edited or "").question if self._is_edited else ""
 
     def _said_of_words(self) -> str:
         """Return the label of the words field."""

@@ -14,7 +14,7 @@ from team_console.console.mcp.start import explain
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.service.sendmessage import read_form, submit
+from team_console.store.service.sendmessage import read_form, send_document
 from team_console.store.service.writing import check_known
 
 # `instructions`: what the model of an agent must know to be a member of the team.
@@ -137,7 +137,7 @@ def _submit(call: Call, document: Any) -> dict[str, Any]:
     if isinstance(document, TeamError):
         raise document
     decides = read_form(document).type in _DECIDING
-    return submit(call.decider if decides else call.caller, document)
+    return send_document(call.decider if decides else call.caller, document)
 
 
 # `route`: one orchestrator JSON document (seed 003) on standard input, its answer on standard output.

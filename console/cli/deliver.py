@@ -16,7 +16,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
 from team_console.store.service.deliveries import Remedy, treat
-from team_console.store.service.maintenance import clear, forecast
+from team_console.store.service.maintenance import clear, clearing_forecast
 
 if TYPE_CHECKING:
     from team_console.store.service.maintenance import Cleared
@@ -145,7 +145,7 @@ def do_clear(call: Call) -> int:
     options = call.options
     call.tell_stranger()
     if options.dry_run:
-        return _clear_show(call, forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
+        return _clear_show(call, clearing_forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
     if options.archives and not options.yes:
         days = call.team.config().delete_archived_after_days
         call.note(f"archived messages older than {days} days will be deleted for good")

@@ -46,7 +46,7 @@ from team_console.store.views.decisions import (
     markdown,
     proofs,
 )
-from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, told
+from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, happening_line
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import (
     CSV_FIELDS,
@@ -258,8 +258,8 @@ def do_roster(call: Call) -> int:
     """List the agents: role, state, unread messages, last seen."""
     if call.options.send:
         receipt = send_roster(call.caller)
-        told = ", ".join(message.recipients[0] for message in receipt.messages)
-        return call.finish(receipt, [f"the complete roster went to {told}"])
+        went_to = ", ".join(message.recipients[0] for message in receipt.messages)
+        return call.finish(receipt, [f"the complete roster went to {went_to}"])
     view = view_now(call)
     rows = [_roster_cells(row, view) for row in view.roster]
     nothing = "no agents: the settings name none, and none has written yet"
@@ -506,7 +506,7 @@ def do_digest(call: Call) -> int:
             call.say(f"{group_head(group, len(items))}:")
         for item in items:
             at = local_time(item.at, "minutes")[5:] if item.at is not None else "           "
-            call.say(f"  {at}  {told(item)}")
+            call.say(f"  {at}  {happening_line(item)}")
     if found.waiting:
         call.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
     longest = sorted((name for name in found.blocked if name), key=lambda name: -found.blocked[name].total)

@@ -32,7 +32,7 @@ from team_console.store.model.names import ALL, USER, canonical, check_name, gue
 from team_console.store.model.safe import counted
 from team_console.store.service import members as service
 from team_console.store.service.migration import migrate, open_target
-from team_console.store.settings.editing import new_text, write_new
+from team_console.store.settings.editing import new_text, write_new_settings
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 from team_console.store.views.findings import key_findings, trail_findings
@@ -163,7 +163,7 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
                 hint = f"Use it with -t {path}, add members with 'team-console member add', or choose another folder."
                 raise TeamError(Code.NOT_PERMITTED, f"{path / known} exists already; nothing was changed", hint)
         if not is_database:
-            write_new(path / CONFIG_NAME, team=name, lead=lead, agents=agents)
+            write_new_settings(path / CONFIG_NAME, team=name, lead=lead, agents=agents)
             if not (path / QUEUE_NAME).exists():
                 with (path / QUEUE_NAME).open("x", encoding="utf-8") as file:
                     file.write("messages: []\n")

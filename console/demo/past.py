@@ -19,7 +19,7 @@ from team_console.store.service.maintenance import clear
 from team_console.store.service.requests import approve, reject, submit_plan
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
-from team_console.store.settings.editing import write_new
+from team_console.store.settings.editing import write_new_settings
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 ABSENT = "architect"
@@ -35,7 +35,7 @@ def build(root: Path) -> None:
     """Make the team as the demo opens: a day of archived talk, a sprint under way, one delivery that failed."""
     root.mkdir()
     agents = (Agent(STORY.lead, role="master"), *convert(STORY.agents, tuple[Agent, ...]))
-    write_new(root / CONFIG_NAME, team=STORY.team, lead=STORY.lead, agents=agents)
+    write_new_settings(root / CONFIG_NAME, team=STORY.team, lead=STORY.lead, agents=agents)
     (root / QUEUE_NAME).write_text("messages: []\n", encoding="utf-8")
     _give_command(root)
     past = _Past(root)

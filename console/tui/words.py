@@ -21,7 +21,7 @@ from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import first_of, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.caller import Receipt
-from team_console.store.views.digest import Digest, DigestGroup, group_head, told
+from team_console.store.views.digest import Digest, DigestGroup, group_head, happening_line
 from team_console.store.views.needs import to_do
 from team_console.store.views.rows import ActionItem, DeliveryRow, RequestRow, RequestState, StoryState, View
 from team_console.store.views.status import Looks, Reason, State, StoreStatus, assess, holder_words
@@ -450,7 +450,7 @@ def digest_lines(found: Digest) -> tuple[Line, ...]:
     for group in DigestGroup:
         items = found.of(group)
         if items:
-            things = " · ".join(safe_line(told(item), 200) for item in reversed(items))
+            things = " · ".join(safe_line(happening_line(item), 200) for item in reversed(items))
             lines.append(((pad(group_head(group, len(items)), _HEAD) + " ", _TONES.get(group, "")), (things, "muted")))
     if not lines:
         lines.append((("Nothing that is on record happened.", "muted"),))

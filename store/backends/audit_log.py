@@ -15,8 +15,8 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.protocol.relations import fact_of
-from team_console.store.settings.in_force import from_record
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.in_force import recorded_text
+from team_console.store.settings.settings_file import parse_settings
 
 KEPT = 2000
 """How many lines are kept for people; more are read again when they are asked for."""
@@ -116,7 +116,7 @@ class AuditReader:
         if self.facts.signing_asked_from is not None:
             return
         kept = _decoded(line.settings) if line.settings else facts.get("settings") if isinstance(facts, dict) else None
-        text = from_record(kept) if isinstance(kept, dict) else None
+        text = recorded_text(kept) if isinstance(kept, dict) else None
         if text is not None and _asks_for_signatures(text):
             self.facts.signing_asked_from = line.seq
 
@@ -152,7 +152,7 @@ def _asks_for_signatures(text: bytes) -> bool:
     if b"keys" not in text:
         return False
     try:
-        config = parse(text, Path("messenger-config.yaml"))
+        config = parse_settings(text, Path("messenger-config.yaml"))
     except TeamError:
         return False
     return config.verdicts == "signed" and any(human.keys for human in config.humans.values())

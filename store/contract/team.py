@@ -23,7 +23,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Fields, Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries, mapping
-from team_console.store.settings.in_force import InForce, digest
+from team_console.store.settings.in_force import InForce, text_digest
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def judged(key: bytes, line: bytes, found: object) -> LineSeal:
     return LineSeal.SEALED if hmac.compare_digest(match.string, seal(key, line)) else LineSeal.BROKEN
 
 
-# The interface of a team on disk or in SQL: what every backend promises, whichever way it stores messages.
+# Who is present: consoles of humans, and processes that wait for an answer.
 
 
 class Presence(StrEnum):
@@ -393,7 +393,7 @@ class Team(ABC):
     """Opened so that nothing is ever locked, created or written."""
     clock: Clock
     kind: str
-    """`yaml`, `sql` or `memory`."""
+    """The name of its backend, such as `yaml`, `sql` or `claude`."""
     look_wait: float = 10.0
     """Seconds that a look waits for a store which another program keeps to itself (decision D7)."""
     writes_only_changes: bool = False
@@ -537,7 +537,7 @@ class Team(ABC):
             if not lost.config.lost or lost.in_force is None:
                 return None
             kept = tx.put_back(lost.in_force)
-            tx.record("restore_settings", sha256=digest(lost.in_force), kept=kept)
+            tx.record("restore_settings", sha256=text_digest(lost.in_force), kept=kept)
         text = "the settings were put back from the audit trail"
         if kept:
             text += f"; what was there is kept as {kept}"
@@ -560,7 +560,7 @@ class Team(ABC):
             if not tx.in_force.config.lost:
                 return None
             tx.to_record = tx.in_force.confirmed(signed)
-            tx.record("accept_settings", **{"sha256": digest(tx.to_record), **signed})
+            tx.record("accept_settings", **{"sha256": text_digest(tx.to_record), **signed})
         return Problem("SETTINGS_ACCEPTED", "warning", "the settings", "the settings hold as they are now")
 
     def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:

@@ -328,7 +328,7 @@ def _members(facts: Mapping[str, Any]) -> Iterator[str]:
             yield member["name"]
 
 
-def difference(message: Message, recorded: Message) -> str:
+def changed_parts(message: Message, recorded: Message) -> str:
     """Return the recorded parts that the message changed, in words; its status and times may have gone on."""
     parts = {
         "kind": message.type != recorded.type,
@@ -351,7 +351,7 @@ def changed_problem(message_id: str, what: str) -> Problem:
 
 def is_same(message: Message, recorded: Message) -> bool:
     """Return whether a message says what is on record of it."""
-    return not difference(message, recorded)
+    return not changed_parts(message, recorded)
 
 
 def vouched_for(action: str, facts: object) -> tuple[str, ...]:

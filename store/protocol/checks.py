@@ -73,7 +73,7 @@ def as_written(type: str, payload: Fields) -> tuple[str, Fields]:
         return type, payload
     _sendable(type)
     body = {key: value for key, value in payload.items() if key not in ("summary", "content")}
-    return "message", {"summary": payload.get("summary") or f"{type} for you", "content": compose(type, body)}
+    return "message", {"summary": payload.get("summary") or f"{type} for you", "content": sprint_content(type, body)}
 
 
 def check_outgoing(
@@ -98,7 +98,7 @@ def check_outgoing(
         raise missing_recipient(type)
     for name in ("approve", "approved"):
         if kind.family is not Family.ROUTER and payload.get(name) is not None:
-            raise forbidden(type, name)
+            raise forbidden_field(type, name)
     if type in CARRIERS:
         check_text_fields(type, payload)
         carried = carried_in(type, payload)
@@ -164,7 +164,7 @@ def missing_recipient(type: str) -> TeamError:
     return TeamError(Code.MISSING_RECIPIENT, f"{type}: recipient is missing", "Add a recipient: the agent's name.")
 
 
-def forbidden(type: str, name: str) -> TeamError:
+def forbidden_field(type: str, name: str) -> TeamError:
     """Return the error for a field that seed 001 section 7.1 rules out."""
     return TeamError(Code.FORBIDDEN_FIELD, f"{type}: {name} does not belong here", f"Remove {name}.")
 
@@ -379,7 +379,7 @@ def _of_plan(body: Fields) -> Iterator[_Oddity]:
 # A sprint message as text, `NAME: {json}`: composed, checked before sending, its problems reported on reading.
 
 
-def compose(name: str, body: Fields) -> str:
+def sprint_content(name: str, body: Fields) -> str:
     """Return the content a sprint message travels as: `NAME: {json}`, `msg_type` first (requirements 124, 125).
 
     Raises:

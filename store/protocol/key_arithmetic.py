@@ -23,7 +23,7 @@ _BY_CURVE: Mapping[int, type[HashAlgorithm]] = {256: SHA256, 384: SHA384, 521: S
 _RSA: Mapping[bytes, type[HashAlgorithm]] = {b"rsa-sha2-256": SHA256, b"rsa-sha2-512": SHA512}
 
 
-def is_signed(signature: SshSignature, text: bytes) -> bool:
+def is_signed_by_key(signature: SshSignature, text: bytes) -> bool:
     """Return whether the key that the signature names signed `text`; False for whatever is broken about it."""
     try:
         return _is_signed(signature, signature.signed(text))

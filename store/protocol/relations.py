@@ -134,14 +134,14 @@ def newest_words(messages: Sequence[Message]) -> Iterable[str]:
     # guard: lasting-notes-kept
     yield from lasting_notes(messages)
     roster_seen = False
-    stops: set[str] = set()
+    stopped: set[str] = set()
     for message in reversed(messages):
         name = parse_message(message).name
         if name in (CREATED, DESTROYED, ROSTER) and not roster_seen:
             yield message.message_id
             roster_seen = name == ROSTER
-        elif name == "shutdown_response" and message.sender not in stops:
-            stops.add(message.sender)
+        elif name == "shutdown_response" and message.sender not in stopped:
+            stopped.add(message.sender)
             yield message.message_id
 
 
@@ -169,7 +169,7 @@ class Stop(Struct, frozen=True):
     is_over: bool = False
 
 
-def stops(
+def agent_stops(
     config: TeamConfig,
     team: Membership,
     judged: Judged,
@@ -230,7 +230,7 @@ def _stops_now(
     judged = judge_entries(config, recorded, entries_of(messages, lambda message: message.type in SHUTDOWN))
     speech = filter(is_speech, entries_of(messages, lambda message: True))
     spoken = {entry.message.sender: entry.order for entry in speech}
-    return stops(config, membership_of(config, messages), judged, spoken, recorded)
+    return agent_stops(config, membership_of(config, messages), judged, spoken, recorded)
 
 
 def is_speech(entry: PlacedMessage) -> bool:

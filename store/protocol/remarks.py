@@ -36,14 +36,14 @@ def remark_on(lines: Sequence[str], line: int, text: str) -> Remark:
     """
     if not 1 <= line <= len(lines):
         raise ValueError(f"there is no line {line}; its text has {len(lines)}")
-    if not (quote := quoted(lines[line - 1])):
+    if not (quote := quoted_line(lines[line - 1])):
         raise ValueError(f"nothing stands in line {line}")
     if not text.strip():
         raise ValueError(f"nothing is said to line {line}")
     return Remark(line, quote, text.strip())
 
 
-def quoted(line: str) -> str:
+def quoted_line(line: str) -> str:
     """Return a line as remarks quote it."""
     return line.strip()[:_LONGEST_QUOTE]
 
@@ -85,7 +85,7 @@ class Placed(Struct, frozen=True):
 
 def placed(remarks: Sequence[Remark], lines: Sequence[str]) -> list[Placed]:
     """Hold remarks against the lines of a later version: by what is quoted, never by the number alone."""
-    quotes = [quoted(line) for line in lines]
+    quotes = [quoted_line(line) for line in lines]
     found = []
     for remark in remarks:
         # guard: remark-never-moved-silently

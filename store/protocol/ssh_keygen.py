@@ -24,7 +24,7 @@ _waiting: set[subprocess.Popen[bytes]] = set()
 """Programs that wait for a human, in whichever thread."""
 
 
-def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
+def ssh_signature(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
     """Return the armoured signature of `text` by the key of this human.
 
     Args:
@@ -69,7 +69,7 @@ def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
     raise TeamError(Code.SIGNATURE_FAILED, f"nothing was signed: {why:.200}", hint)
 
 
-def give_up() -> None:
+def stop_waiting_for_keys() -> None:
     """Wait for no key any more: who waits is told that nothing was signed."""
     for process in tuple(_waiting):
         process.kill()

@@ -116,7 +116,7 @@ def seen_of(
     return Seen(digest_of(question), others, heads, hashlib.sha256(whole.encode()).hexdigest(), face)
 
 
-def seen_words(words: str) -> Seen:
+def seen_of_words(words: str) -> Seen:
     """Return what is shown when a human decides on words that no request has, such as the scope of a grant."""
     digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
     return Seen(digest, sha256=digest)
@@ -142,7 +142,7 @@ class Seal(StrEnum):
     """There is a signature and it does not fit: the record was changed, or signed with another key."""
 
 
-def canonical(record: Fields) -> bytes:
+def signed_bytes(record: Fields) -> bytes:
     """Return the bytes a signature covers: id, type, sender, recipients, priority, creation time, group and payload.
 
     Built from the understood message, so that another backend's spelling of the same message has the same bytes.
@@ -167,7 +167,7 @@ def canonical(record: Fields) -> bytes:
 
 def sign(record: Fields, key: bytes) -> str:
     """Return the signature of `record`, `hmac-sha256:` and 64 hexadecimal digits."""
-    return _SCHEME + hmac.new(key, canonical(record), hashlib.sha256).hexdigest()
+    return _SCHEME + hmac.new(key, signed_bytes(record), hashlib.sha256).hexdigest()
 
 
 def seal_of(message: Message, key: bytes) -> Seal:
@@ -315,12 +315,12 @@ def _trouble(text: str, signature: str, keys: Sequence[str], namespace: str) -> 
 def _is_good(parts: SshSignature, text: str, signature: str) -> bool | None:
     """By `cryptography`, or where that is missing by the `ssh-keygen` of the machine; None without either."""
     try:
-        from team_console.store.protocol.key_arithmetic import is_signed
+        from team_console.store.protocol.key_arithmetic import is_signed_by_key
     except ImportError:
         from team_console.store.protocol.ssh_keygen import verify  # 10 ms: subprocess and tempfile
 
         return verify(text, signature, parts.key, parts.namespace.decode())
-    return is_signed(parts, text.encode("utf-8", "replace"))
+    return is_signed_by_key(parts, text.encode("utf-8", "replace"))
 
 
 # Trust in messages that decide: the one rule of write actions, views and hooks.

@@ -23,7 +23,7 @@ from team_console.store.model.names import ALL, USER, check_name, is_name, refus
 from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
 from team_console.store.protocol.carried import CARRIERS
-from team_console.store.protocol.checks import compose, ending_problem
+from team_console.store.protocol.checks import ending_problem, sprint_content
 from team_console.store.protocol.judgement import RequestRow, judge, with_bearing
 from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.membership import CREATED, created_agent, known, members
@@ -33,7 +33,7 @@ from team_console.store.protocol.relations import REQUEST, has_stopped
 from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.questions import close_question, open_question
-from team_console.store.service.writing import Draft, advise, check_known, new_request_id, write
+from team_console.store.service.writing import Draft, advise, check_known, new_request_id, write_drafts
 from team_console.store.settings.team_config import TeamConfig
 
 _LAST_WORDS = 400
@@ -168,10 +168,13 @@ def tell_residents(
     say = partial(phrase, tx.config.language)
     change = say("{} is in the team now", arrived) if arrived else say("{} left the team", left) if left else ""
     change = change or say("who is in the team now")
-    payload = {"summary": say("{}: {}", say("Roster"), change), "content": compose("AGENT_ROSTER_BROADCAST", body)}
+    payload = {
+        "summary": say("{}: {}", say("Roster"), change),
+        "content": sprint_content("AGENT_ROSTER_BROADCAST", body),
+    }
     draft = Draft("message", sender, tuple(residents), payload)
     draft.check(tx.config)
-    return write(tx, draft)
+    return write_drafts(tx, draft)
 
 
 def send_roster(caller: Caller) -> Receipt:
@@ -204,11 +207,11 @@ def conclude(
 ) -> list[Message]:
     """Tell the asker in the sprint message `name` that its agent is there or gone, and close the question."""
     body = {**body, "in_reply_to": question.message_id, **({"note": note} if note else {})}
-    summary, content = f"{name}: {phrase(tx.config.language, outcome, agent)}", compose(name, body)
+    summary, content = f"{name}: {phrase(tx.config.language, outcome, agent)}", sprint_content(name, body)
     payload = {"request_id": question.message_id, "summary": summary, "content": content, **(more or {})}
     draft = Draft("message", actor, (question.sender,), payload)
     draft.check(tx.config)
-    messages = write(tx, draft)
+    messages = write_drafts(tx, draft)
     let_go(tx, question.message_id)
     close_question(tx, question, actor=actor)
     return messages
@@ -372,7 +375,7 @@ def trigger_course_correction(
     body.update({key: value for key, value in given.items() if value})
     with caller.transaction("course_correction") as tx:
         summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Course correction"), user_input)
-        payload = {"summary": summary[:120], "content": compose("CC_TRIGGER", body)}
+        payload = {"summary": summary[:120], "content": sprint_content("CC_TRIGGER", body)}
         roles = members(tx.config, tx.everything())
         to = next((name for name in roles if classes_of(name, roles, tx.config.lead) == {SM}), None)
         if to is None:
@@ -380,7 +383,7 @@ def trigger_course_correction(
             raise TeamError(Code.AGENT_NOT_FOUND, text, "A course correction goes to the resident scrum-master.")
         draft = Draft("message", caller.actor, (to,), payload)
         warnings = draft.check(tx.config)
-        messages = write(tx, draft)
+        messages = write_drafts(tx, draft)
         warnings += advise(tx, messages)
         tx.record("course_correction", ids=ids_of(messages), to=list(draft.to), reason=reason)
     return receipt(tx, "course_correction", messages, warnings)
@@ -421,7 +424,7 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
         "content": note or because,
         **({"note": note} if note else {}),
     }
-    return write(tx, Draft(REQUEST, actor, (agent,), payload))
+    return write_drafts(tx, Draft(REQUEST, actor, (agent,), payload))
 
 
 def finish_endings(tx: Transaction) -> list[Message]:
@@ -516,14 +519,16 @@ def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, mo
     summary = f"AGENT_DESTROYED: {say('{} has left the team', agent)}"
     is_sprint = ORDERED in more or not tx.config.must_be_signed(actor)
     text = (
-        compose("AGENT_DESTROYED", {"agent_name": agent, "in_reply_to": question.message_id}) if is_sprint else summary
+        sprint_content("AGENT_DESTROYED", {"agent_name": agent, "in_reply_to": question.message_id})
+        if is_sprint
+        else summary
     )
     payload = {"summary": summary, "content": text, **(more if is_sprint else {})}
     if is_sprint:
         payload["request_id"] = question.message_id
     draft = Draft("message", actor, (str(creator),), payload)
     draft.check(tx.config)
-    return write(tx, draft)
+    return write_drafts(tx, draft)
 
 
 def _unconfirmed(state: TeamState) -> Iterator[tuple[RequestRow, Message, datetime]]:

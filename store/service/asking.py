@@ -1,6 +1,6 @@
 """Asking: permissions and questions of agents put to the lead, and every request taken back by its asker (D20, D21).
 
-Any number of permissions and questions of one agent may be open. Nothing here waits: `store.views.requests.verdicts`
+Any number of permissions and questions of one agent may be open. Nothing here waits: `store.views.verdicts`
 does. A request that expired, or was withdrawn, is never answered any more and never shown as approved.
 """
 
@@ -34,7 +34,7 @@ from team_console.store.service.compaction import confirm_ends, tidy
 from team_console.store.service.grants import answer_by_grant
 from team_console.store.service.questions import find_question, no_request, refuse_decided
 from team_console.store.service.signing import Made, put_signed, signed_record
-from team_console.store.service.writing import Draft, advise, check_known, new_request_id, not_listening, write
+from team_console.store.service.writing import Draft, advise, check_known, new_request_id, not_listening, write_drafts
 from team_console.store.settings.team_config import TeamConfig
 
 LARGEST_BEFORE = 262_144
@@ -207,7 +207,7 @@ def put_request(
         quoted = older.payload.get("in_reply_to") if older is not None else None
         more = {"in_reply_to": quoted} if quoted is not None else {}
         body = {"request_id": new_request_id(tx, *id_parts), **payload, **more}
-        (message,) = write(tx, Draft(type, caller.actor, (to,), body, message_id=message_id))
+        (message,) = write_drafts(tx, Draft(type, caller.actor, (to,), body, message_id=message_id))
         return message, older
 
     signed = signed_record(caller, lambda tx: Made(put(tx)[0]), action=action) if type == ORDER else None
@@ -285,7 +285,7 @@ def _take_back(tx: Transaction, question: Message, request_id: str, reason: str)
     gone = {"status": Status.RECALLED.value, "recalled_at": at} if unseen is not None and not unseen.is_group else {}
     summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Needs no answer any more"), reason)
     payload = {"summary": summary[:120], "request_id": request_id, "reason": reason}
-    (notice,) = write(tx, Draft(WITHDRAWN, question.sender, (to,), payload), **gone)
+    (notice,) = write_drafts(tx, Draft(WITHDRAWN, question.sender, (to,), payload), **gone)
     if gone and unseen is not None:
         recalled = unseen.with_changes(**gone, next_attempt_at=None)
         tx.replace(unseen, recalled)

@@ -32,8 +32,8 @@ from team_console.store.protocol.permissions import check_permission, check_sett
 from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import Seal, seal_of
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.inbox import Trust, leave, readable
-from team_console.store.service.writing import addressees, check_known, sealed
+from team_console.store.service.inbox import Trust, leave_as_is, readable
+from team_console.store.service.writing import check_known, expanded_recipients, sealed
 from team_console.store.settings.team_config import TeamConfig
 
 ROUTER = "@router"
@@ -69,7 +69,7 @@ def job_of(config: TeamConfig, members: Callable[[], Sequence[str]], message: Me
     """Return the job that `message` is now, None when it is not due or nobody is to be served."""
     if not is_due(message, now):
         return None
-    everyone = addressees(members, message)
+    everyone = expanded_recipients(members, message)
     done = {*message.read_by, *message.delivered_to} if message.is_group else set()
     targets = tuple(name for name in everyone if name not in done and serves(config, name))
     return Job(message, targets, everyone) if targets else None
@@ -278,7 +278,7 @@ def give_up(tx: Transaction, job: Job, error: str) -> list[Attempt]:
 
 def leave_all(tx: Transaction, message: Message, names: Iterable[str], why: str) -> list[Attempt]:
     """Leave a message whose row cannot be changed; no try is spent."""
-    left = leave(tx, message, why)
+    left = leave_as_is(tx, message, why)
     return [Attempt(left, name, why, is_refused=True) for name in names]
 
 

@@ -37,7 +37,7 @@ from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import Decision, refuse_unbound
 from team_console.store.service.questions import close_question, find_question
 from team_console.store.service.signing import Made, put_signed, signed_record
-from team_console.store.service.writing import Draft, write
+from team_console.store.service.writing import Draft, write_drafts
 
 
 class Trial(Struct, frozen=True):
@@ -209,7 +209,7 @@ def _refuse_ended(tx: Transaction, end: datetime | None) -> None:
 def _written(tx: Transaction, type: str, actor: str, payload: Mapping[str, Any]) -> Message:
     """Write a message of the actor to itself, read already."""
     draft = Draft(type, actor, (actor,), payload)
-    (message,) = write(tx, draft, status=Status.READ.value, read_at=to_text(tx.now))
+    (message,) = write_drafts(tx, draft, status=Status.READ.value, read_at=to_text(tx.now))
     return message
 
 
@@ -281,7 +281,7 @@ def answer_by_grant(team: Team, question: Message, *, wait: float) -> bool:
         grant_id = one.grant.message_id
         shown = shown_by_grant(grant_id, asked)
         payload = answer_by(one.grant, asked, one.used + 1, shown)
-        (message,) = write(tx, Draft(ANSWER, lead, (asked.sender,), payload))
+        (message,) = write_drafts(tx, Draft(ANSWER, lead, (asked.sender,), payload))
         close_question(tx, asked, actor=lead)
         facts = {"request_id": request_id, "kind": str(case.kind), "asker": asked.sender, "question": asked.message_id}
         tx.record("approve", **facts, ids=[message.message_id], grant=grant_id, **shown)

@@ -144,7 +144,7 @@ def still(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:
             yield now
 
 
-def leave(tx: Transaction, message: Message, why: str) -> Message:
+def leave_as_is(tx: Transaction, message: Message, why: str) -> Message:
     """Leave a message as it is whose row the table does not let change; what is known of it goes beside the row.
 
     The router looks at it again after 30, 60 and 120 seconds.
@@ -158,7 +158,7 @@ def leave(tx: Transaction, message: Message, why: str) -> Message:
     return left
 
 
-# Receiving: an agent pulls what waits for it, a lease holds it until it is acknowledged (seed 000, decision D3).
+# What waits for an agent, taken at once or held by a lease until it is acknowledged.
 
 _NOT_YET_READ = tuple(status for status in Status if status not in (Status.PENDING, Status.READ))
 
@@ -368,7 +368,7 @@ def _receive(
             taken += (_claim(tx, item, agent, lease) if lease else mark_as_read(tx, item, agent) for item in waiting)
             for message_id, why in refused.items():
                 if (stays := tx.get(message_id)) is not None:
-                    leave(tx, stays, why)
+                    leave_as_is(tx, stays, why)
             if taken:
                 ids = ids_of(taken)
                 tx.record(action, agent=agent, ids=ids)

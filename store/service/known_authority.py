@@ -42,7 +42,7 @@ def authority_of(config: TeamConfig) -> Authority:
     return Authority(config.team_id, config.lead, humans)
 
 
-def place_of(team: Team) -> Path:
+def authority_file(team: Team) -> Path:
     """Return the file in which this user keeps it for the team."""
     digest = hashlib.sha256(team.location.encode("utf-8", "replace")).hexdigest()[:32]
     return state_folder() / "authority" / f"{digest}.json"
@@ -51,7 +51,7 @@ def place_of(team: Team) -> Path:
 def known_authority(team: Team) -> Authority | None:
     """Return what was kept; None where no key of this user ever signed there, or it cannot be read."""
     try:
-        with place_of(team).open("rb") as file:
+        with authority_file(team).open("rb") as file:
             return msgspec.json.decode(file.read(_MOST), type=Authority)
     except (OSError, msgspec.MsgspecError, ValueError):
         return None
@@ -59,7 +59,7 @@ def known_authority(team: Team) -> Authority | None:
 
 def remember(team: Team, config: TeamConfig) -> None:
     """Keep what the settings say now, because a key that counts has just signed under them."""
-    found, place = authority_of(config), place_of(team)
+    found, place = authority_of(config), authority_file(team)
     if found == known_authority(team):
         return
     with suppress(OSError):
@@ -71,7 +71,7 @@ def remember(team: Team, config: TeamConfig) -> None:
         staged.replace(place)
 
 
-def difference(known: Authority, config: TeamConfig, recorded: RecordedFacts | None) -> str:
+def authority_change(known: Authority, config: TeamConfig, recorded: RecordedFacts | None) -> str:
     """Return what the settings say otherwise than was known, as the end of a sentence; empty for nothing that counts.
 
     A key that the audit trail took on record with the signature of one from before is nothing new.
@@ -103,7 +103,7 @@ def refuse_other_authority(team: Team, config: TeamConfig) -> None:
         TeamError: `NOT_PERMITTED`, with what is another and the next step.
     """
     known = known_authority(team)
-    what = difference(known, config, team.snapshot().recorded) if known is not None else ""
+    what = authority_change(known, config, team.snapshot().recorded) if known is not None else ""
     # guard: authority-as-it-was-known
     if what:
         text = f"nothing was written: the settings {what}, since you last signed a verdict in this team"

@@ -15,7 +15,7 @@ from team_console.store.model.safe import counted
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import bound
 from team_console.store.service.deliveries import archive_and_remove
-from team_console.store.service.inbox import leave, readable, still
+from team_console.store.service.inbox import leave_as_is, readable, still
 from team_console.store.service.pieces import Refused, in_pieces
 
 DEFAULT_DAYS = 7.0
@@ -91,7 +91,7 @@ def clear(
             gone, bound_ids = _leaving(tx, live, leaving=ids)
             for message_id in refused.rows.keys() & {message.message_id for message in piece}:
                 if (stays := tx.get(message_id)) is not None:
-                    leave(tx, stays, refused.rows[message_id])
+                    leave_as_is(tx, stays, refused.rows[message_id])
             if gone:
                 facts = {"statuses": dict(Counter(message.status for message in gone)), "failed": _lost(gone)}
                 tx.record("clear", ids=ids_of(gone), older_than_days=older_than_days, **facts)
@@ -118,7 +118,7 @@ def clear(
     return Cleared(statuses, len(kept), archives, dict(refused.rows), freed)
 
 
-def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
+def clearing_forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
     """Return what `clear` would do now, without the lock."""
     snapshot = readable(caller.team.whole())
     old = _over(snapshot, older_than_days)

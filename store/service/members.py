@@ -19,7 +19,7 @@ from team_console.store.protocol.permissions import check_settings
 from team_console.store.service.caller import Caller
 from team_console.store.service.writing import current_members
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, fields_of, remove_member
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 
@@ -181,14 +181,14 @@ def _edit(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Ag
         TeamError: `NOT_PERMITTED`: by hand only.
     """
     before = tx.settings()
-    config = parse(before.encode(), _NOWHERE)
+    config = parse_settings(before.encode(), _NOWHERE)
     expected = {name: agent for name, agent in config.agents.items() if wanted.get(name, agent) is not None}
     expected |= {name: agent for name, agent in wanted.items() if agent is not None}
     try:
         after = change(before)
     except SettingsEditError as error:
         raise _by_hand(str(error)) from error
-    result = parse(after.encode(), _NOWHERE)
+    result = parse_settings(after.encode(), _NOWHERE)
     # The lead is a member without being listed, as soon as anybody is.
     made = {name: agent for name, agent in result.agents.items() if name in expected or name != result.lead}
     if made != {name: agent for name, agent in expected.items() if name in made or name != config.lead}:

@@ -24,7 +24,7 @@ from team_console.store.model.safe import counted
 from team_console.store.protocol.judgement import judge
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import readable
-from team_console.store.settings.editing import settings_text
+from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 _CHUNK = 500
@@ -64,14 +64,14 @@ def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) ->
         TeamError: `TEAM_NOT_FOUND` for a place that cannot become a team, or what the store says.
     """
     if "://" in location or location.endswith(DATABASE_SUFFIXES):
-        create_database(location, settings_text(config))
+        create_database(location, settings_as_yaml(config))
         return open_team(location, clock=clock)
     folder = absolute(location)
     if not is_team(folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with (folder / CONFIG_NAME).open("x", encoding="utf-8") as file:
-                file.write(settings_text(config))
+                file.write(settings_as_yaml(config))
         except OSError as error:
             text = f"{redact(str(folder))}: {error.strerror or error}"
             raise TeamError(Code.TEAM_NOT_FOUND, text, "Name another folder, or PATH.db.") from error

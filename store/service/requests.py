@@ -65,7 +65,7 @@ from team_console.store.service.questions import (
 )
 from team_console.store.service.sessions import refuse_orphaned
 from team_console.store.service.signing import Made, put_signed, signed_record
-from team_console.store.service.writing import Draft, advise, write
+from team_console.store.service.writing import Draft, advise, write_drafts
 
 
 class _Answered(Struct, frozen=True):
@@ -220,7 +220,7 @@ def _added(
     head = RESPONSES.get(kind, "message"), caller.actor, (question.sender,)
     warnings = Draft(*head, payload=body, message_id=verdict.message_id).check(tx.config)
     body["summary"] = _answer_preview(question, kind, verdict, language)
-    messages = write(tx, Draft(*head, body, message_id=verdict.message_id))
+    messages = write_drafts(tx, Draft(*head, body, message_id=verdict.message_id))
     close_question(tx, question, actor=caller.actor)
     return _Answered(messages, warnings)
 
@@ -262,7 +262,7 @@ def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Decis
     head = ASKBACK, caller.actor, (question.sender,)
     warnings = Draft(*head, payload, message_id=verdict.message_id).check(tx.config)
     draft = Draft(*head, {**payload, "summary": title[:120]}, priority=Priority.HIGH, message_id=verdict.message_id)
-    messages = write(tx, draft)
+    messages = write_drafts(tx, draft)
     who, client = question.sender, origin_of(question.payload).client
     way = f"{who} reads this with its mail, and where it waits for the verdict"
     if client in _IN_ITS_HOOK and not denial_of(question.payload):
@@ -623,7 +623,7 @@ def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | 
         payload = {"request_id": request_id, "in_reply_to": asked.message_id, "content": content, "summary": summary}
         draft = Draft(ASKED_BACK, caller.actor, (asked.sender,), payload)
         warnings = draft.check(tx.config)
-        messages = write(tx, draft)
+        messages = write_drafts(tx, draft)
         close_question(tx, asked, actor=caller.actor)
         tx.record("answer_back", request_id=request_id, ids=ids_of(messages))
         tidy(tx)

@@ -188,7 +188,7 @@ class AgentDelivery(Struct):
         return None
 
 
-# The router: pushes due messages to agents, each to exactly one attempt at a time (seed 003, decisions D3, D4, D12).
+# One pass: every due message, pushed once (seed 003, decisions D3, D4, D12).
 
 
 def deliver(

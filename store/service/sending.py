@@ -27,7 +27,7 @@ from team_console.store.service.writing import (
     current_members,
     not_listening,
     resolve,
-    write,
+    write_drafts,
 )
 
 _NAMED = 5
@@ -96,7 +96,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
     warnings += draft.check(config)
     with caller.transaction(action) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
-        messages = write(tx, draft, recipients)
+        messages = write_drafts(tx, draft, recipients)
         repeated = not any(message.message_id in tx.changes.added for message in messages)
         # Refuse a verdict that would decide nothing because it is not signed.
         signed = [

@@ -15,7 +15,7 @@ from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import (
     check_text_fields,
     check_verdict,
-    forbidden,
+    forbidden_field,
     invalid_type,
     missing_recipient,
 )
@@ -77,7 +77,7 @@ def read_form(document: object) -> SendMessageForm:
     if kind in ("message", "broadcast"):
         check_text_fields(kind, fields)
     if kind != "message" and fields.get("in_reply_to") is not None:
-        raise forbidden(kind, "in_reply_to")
+        raise forbidden_field(kind, "in_reply_to")
     for name in ("content", "summary", "in_reply_to", "message_id"):
         if fields.get(name) is not None and not isinstance(fields[name], str):
             text = f"{name}: {named(fields[name])} is not a text"
@@ -102,7 +102,7 @@ def _check_matrix(kind: str, fields: Fields) -> None:
         check_verdict(kind, fields)
     for name in (*(("recipient",) if kind in _TO_NOBODY else ()), *(() if quotes else ("request_id", "approve"))):
         if fields.get(name) is not None:
-            raise forbidden(kind, name)
+            raise forbidden_field(kind, name)
 
 
 def _unknown_type(kind: object) -> TeamError:
@@ -131,13 +131,13 @@ def _flat(document: Fields) -> Fields:
     return fields
 
 
-# The SendMessage door: takes a document as seed 001 writes it, gives the success reply of the field.
+# The document, sent, and its reply.
 
 TEAM_TARGET = "@team"
 """What `routing.target` says for a broadcast."""
 
 
-def submit(caller: Caller, document: object) -> dict[str, Any]:
+def send_document(caller: Caller, document: object) -> dict[str, Any]:
     """Send `document` as the caller's actor.
 
     Returns:

@@ -43,15 +43,15 @@ from team_console.store.protocol.verdicts import (
 from team_console.store.service.caller import Caller
 from team_console.store.service.known_authority import (
     Authority,
+    authority_change,
+    authority_file,
     authority_of,
-    difference,
     known_authority,
-    place_of,
     refuse_other_authority,
     remember,
 )
 from team_console.store.service.writing import sealed
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Human, TeamConfig, key_bytes
 
 _NOWHERE = Path("/nonexistent/messenger-config.yaml")
@@ -112,7 +112,7 @@ def signed_record(
         made = dry_run.made
     digest = {} if made.question is None else {REQUEST_DIGEST: digest_of(made.question)}
     unsigned = _with_payload(made.message, **shown, **digest)
-    caller.tell(f"waiting for your key ({human.name})", ssh_keygen.give_up)
+    caller.tell(f"waiting for your key ({human.name})", ssh_keygen.stop_waiting_for_keys)
     text = statement(config.team_id, unsigned)
     _, signature = _signed(text, human, NAMESPACE, on_terminal=caller.on_terminal)
     remember(caller.team, config)
@@ -183,7 +183,7 @@ def _with_identity(caller: Caller) -> TeamConfig:
         if not tx.config.team_id:
             team_id = secrets.token_hex(16)
             after = f"{before.rstrip()}\nteam_id: {team_id}\n".lstrip()
-            if parse(after.encode(), _NOWHERE).team_id != team_id:
+            if parse_settings(after.encode(), _NOWHERE).team_id != team_id:
                 hint = f"Add this line to the settings: team_id: {team_id}"
                 raise TeamError(Code.NOT_PERMITTED, "the settings give the team no team_id for its verdicts", hint)
             tx.configure(after)
@@ -220,7 +220,7 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
     if known is None:
         return (done,) if done is not None else ()
     config = caller.team.config()
-    what = difference(known, config, caller.team.snapshot().recorded)
+    what = authority_change(known, config, caller.team.snapshot().recorded)
     if what and done is None:
         _confirm_authority(caller, known, config)
         text = f"the settings {what}, and count for you from now on"
@@ -241,7 +241,7 @@ def _confirm_authority(caller: Caller, known: Authority, config: TeamConfig) -> 
     # guard: authority-confirmed-by-known-key
     if not keys:
         text = f"the settings have no key any more that {caller.actor} signed with before, so nobody can confirm them"
-        hint = f"Put that key back. Only if you gave it up yourself, delete {place_of(caller.team)}."
+        hint = f"Put that key back. Only if you gave it up yourself, delete {authority_file(caller.team)}."
         raise TeamError(Code.NOT_PERMITTED, text, hint)
     digest = hashlib.sha256(msgspec.json.encode(authority_of(config))).hexdigest()
     text = confirmation_text(known.team_id, human.name, digest)
@@ -268,7 +268,7 @@ def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool = Fals
     Raises:
         TeamError: `SIGNATURE_FAILED`, also when another key signed.
     """
-    signature = ssh_keygen.sign(text, human, namespace=namespace, on_terminal=on_terminal)
+    signature = ssh_keygen.ssh_signature(text, human, namespace=namespace, on_terminal=on_terminal)
     signer = read_signature(signature).key
     # guard: key-added-by-known-key
     by = next((key for key in human.keys if key_bytes(key) == signer), None)

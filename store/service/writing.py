@@ -205,7 +205,7 @@ def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
 _STOPS = ("shutdown_request", "shutdown_response")
 
 
-def write(tx: Transaction, draft: Draft, recipients: Sequence[str] = (), **envelope: Any) -> list[Message]:
+def write_drafts(tx: Transaction, draft: Draft, recipients: Sequence[str] = (), **envelope: Any) -> list[Message]:
     """Add one record per recipient, those of the draft if none are named; returns them.
 
     A record that was written before under the id of the draft is not written again.
@@ -415,7 +415,7 @@ def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
     changed = own
     if message.is_group:
         read_by = {**message.read_by, agent: at}
-        others = [name for name in addressees(lambda: current_members(tx), message) if name not in read_by]
+        others = [name for name in expanded_recipients(lambda: current_members(tx), message) if name not in read_by]
         changed = message.with_changes(read_by=read_by, status=message.status if others else Status.READ.value)
         own = own.with_changes(read_by=read_by)
     tx.archive(agent, own)
@@ -423,7 +423,7 @@ def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
     return changed
 
 
-def addressees(members: Callable[[], Sequence[str]], message: Message) -> tuple[str, ...]:
+def expanded_recipients(members: Callable[[], Sequence[str]], message: Message) -> tuple[str, ...]:
     """Return the recipients of a message, one by one; `members` is called only for a message to everybody."""
     if not message.is_group:
         return message.recipients

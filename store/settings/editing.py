@@ -28,7 +28,7 @@ def fields_of(agent: Agent) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key == "role" or value != plain[key]}
 
 
-def write_new(path: Path, *, team: str, lead: str, agents: Iterable[Agent]) -> None:
+def write_new_settings(path: Path, *, team: str, lead: str, agents: Iterable[Agent]) -> None:
     """Create the settings file of a new team; never replaces one.
 
     Raises:
@@ -56,7 +56,7 @@ def new_text(*, team: str, lead: str, agents: Iterable[Agent], language: str = "
 _OF_THIS_PLACE = ("key_file", "queue_dir", "queue_file", "archive_dir")
 
 
-def settings_text(config: TeamConfig) -> str:
+def settings_as_yaml(config: TeamConfig) -> str:
     """YAML with what the settings say, or of settings that nobody wrote the team, its lead and its members.
 
     Its key and the places of its files are left out: they are where this team is, not what it is.

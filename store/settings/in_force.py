@@ -72,19 +72,19 @@ def misread_problems(config: TeamConfig, place: str) -> tuple[Problem, ...]:
 def on_record(text: bytes) -> dict[str, Any]:
     """Return the ledger's record of settings in force: the text, so that it can be restored, and its digest."""
     try:
-        return {"sha256": digest(text), "text": text.decode()}
+        return {"sha256": text_digest(text), "text": text.decode()}
     except UnicodeDecodeError:
-        return {"sha256": digest(text)}
+        return {"sha256": text_digest(text)}
 
 
-def from_record(record: Mapping[str, Any]) -> bytes | None:
+def recorded_text(record: Mapping[str, Any]) -> bytes | None:
     """Return the text that `on_record` kept, None when it is not there or not what it was."""
     text = record.get("text")
     data = text.encode("utf-8", "replace") if isinstance(text, str) else None
-    return data if data is not None and digest(data) == record.get("sha256") else None
+    return data if data is not None and text_digest(data) == record.get("sha256") else None
 
 
-def digest(text: bytes) -> str:
+def text_digest(text: bytes) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(text).hexdigest()
 
@@ -164,7 +164,7 @@ class InForce(Struct, frozen=True):
             raise TeamError(Code.STORE_UNREADABLE, reasons[0].sentence, hint)
         text = self.text or b""
         # guard: signature-names-settings
-        if signed.get("sha256", digest(text)) != digest(text):
+        if signed.get("sha256", text_digest(text)) != text_digest(text):
             words = "the settings changed while they were being confirmed; nothing was written"
             raise TeamError(Code.NOT_PERMITTED, words, "Look at them again, and repeat it.")
         return text
@@ -182,7 +182,7 @@ class Names(Struct, frozen=True):
     unread: str
 
 
-def judge(
+def judge_settings(
     text: bytes | None,
     said: TeamConfig | TeamError,
     *,
@@ -221,7 +221,7 @@ def judge(
     told = (loss_problem(names.lost, what),) if what else (lost_to(problems[0]), *problems[1:])
     # guard: only-what-parses-is-put-back
     put_back = before if known.is_yaml else None
-    known = replace(known, lost=told[0].sentence, unconfirmed=digest(text or b""))
+    known = replace(known, lost=told[0].sentence, unconfirmed=text_digest(text or b""))
     return InForce(known, told, text, put_back)
 
 
@@ -291,7 +291,7 @@ class SettingsReader:
             said: TeamConfig | TeamError = TeamConfig() if text is None else stored.understand(text)
         except TeamError as error:
             said = error
-        found = judge(
+        found = judge_settings(
             text,
             said,
             before=self._in_force_before(stored, text),
@@ -304,6 +304,6 @@ class SettingsReader:
 
     def _in_force_before(self, stored: StoredSettings, text: bytes | None) -> bytes | None:
         """Return the text that was in force before, recorded or seen by this process; None when unknown."""
-        if stored.digest_on_record() == digest(text or b""):
+        if stored.digest_on_record() == text_digest(text or b""):
             return text or b""
         return self._seen if self._seen is not None else stored.text_on_record()

@@ -52,7 +52,7 @@ def outline(text: str, *, before: int = 0) -> Outline:
         return _SimpleForm(text, before).read()
     except _NotSimpleError:
         node = _composed(text, before)
-        composer = _Composer(before)
+        composer = _PlainValues(before)
         value = composer.plain(node, node, "", 0) if node is not None else None
         return Outline(value, composer.lines, tuple(composer.repeated))
 
@@ -99,7 +99,7 @@ def _composed(text: str, before: int) -> Any:
         raise NotYamlError(before + (0 if mark is None else int(mark.line)) + 1, str(words)) from error
 
 
-class _Composer:
+class _PlainValues:
     """Makes plain values of the nodes of PyYAML."""
 
     def __init__(self, before: int) -> None:

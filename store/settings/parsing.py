@@ -270,7 +270,7 @@ _SECONDS = Annotated[float, Meta(gt=0, lt=10**9)]
 _FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
 
 
-class SettingsReader:
+class SettingsChecker:
     """Turns settings into checked values by key; a wrong value is left out, so that its default counts.
 
     Attributes:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import priority_named
 from team_console.store.model.names import USER, canonical, did_you_mean
-from team_console.store.settings.parsing import HOISTED, MAX_BYTES, PRIORITIES, SettingsReader, Values
+from team_console.store.settings.parsing import HOISTED, MAX_BYTES, PRIORITIES, SettingsChecker, Values
 from team_console.store.settings.team_config import (
     OVERDUE_SECONDS,
     Agent,
@@ -73,8 +73,8 @@ def _distrust(path: Path) -> ConfigProblem | None:
     return None
 
 
-def whose(path: Path) -> tuple[int, ...]:
-    """Return what `distrust` of a file rests on, to notice when it changes; empty when it is not there."""
+def owners_of(path: Path) -> tuple[int, ...]:
+    """Return owners and modes of a file and its folder, by which it is trusted or not; empty when it is not there."""
     try:
         file, folder = os.stat(path), os.stat(path.parent)
         return file.st_uid, file.st_mode, folder.st_uid, folder.st_mode
@@ -150,7 +150,7 @@ _PLAIN = (
 _SUFFIXES = (".yaml", ".yml")
 
 
-def read_text(path: Path) -> bytes | None:
+def settings_bytes(path: Path) -> bytes | None:
     """Return the text of the settings in `path`, None when there is no such file.
 
     Raises:
@@ -184,13 +184,13 @@ def stamp(path: Path) -> tuple[int, ...] | None:
         status = os.stat(path)
     except OSError:
         return None
-    return status.st_ino, status.st_size, status.st_mtime_ns, *whose(path)
+    return status.st_ino, status.st_size, status.st_mtime_ns, *owners_of(path)
 
 
 def places(path: Path) -> tuple[Path | None, Path | None]:
     """Return the queue and the folder of archives that the settings in `path` name, None where they name none."""
     try:
-        config = parse(read_plain(path, MAX_BYTES)[0], path)
+        config = parse_settings(read_plain(path, MAX_BYTES)[0], path)
     except (OSError, TeamError):
         return None, None
     return config.queue, config.archives
@@ -203,12 +203,12 @@ def read_settings(path: Path) -> str:
         TeamError: `STORE_UNREADABLE` when they cannot be read or are no text.
     """
     try:
-        return (read_text(path) or b"").decode()
+        return (settings_bytes(path) or b"").decode()
     except UnicodeDecodeError as error:
         raise TeamError(Code.STORE_UNREADABLE, f"{path}: not UTF-8", "Correct the file first.") from error
 
 
-def parse(data: bytes, path: Path) -> TeamConfig:
+def parse_settings(data: bytes, path: Path) -> TeamConfig:
     """Return the settings in the text `data` of `path` (key files are looked up beside it, places in its project).
 
     Raises:
@@ -233,7 +233,7 @@ def root_of(path: Path) -> Path:
     return path.parents[len(PROJECT_FOLDER.parts)] if _is_project(path) else path.parent
 
 
-class _Builder(SettingsReader):
+class _Builder(SettingsChecker):
     """Makes the settings of the text of one file."""
 
     def __init__(self, path: Path) -> None:

@@ -251,7 +251,7 @@ def turns_of(thread: Thread, rows: Sequence[RequestRow]) -> Iterator[Turn]:
     """Yield one turn for each message, oldest first; the copies of a broadcast are one turn with a delivery each."""
     every = {message.message_id: message for message in (*thread.copies, *thread.messages)}
     ordered = sorted(every.values(), key=lambda message: (when_created(message), message.broadcast_id or ""))
-    for copies in gathered(ordered):
+    for copies in gathered_copies(ordered):
         message, read = copies[0], parse_message(copies[0])
         chain = versions_of(rows, read.request_id) if read.opens is not None and read.request_id is not None else []
         place = next((number for number, row in enumerate(chain, start=1) if row.request_id == read.request_id), 0)
@@ -275,7 +275,7 @@ _WORST_FIRST: tuple[str, ...] = (
 _OF_ONE = ("delivered_at", "read_at", "recalled_at", "ended_at", "claimed_by", "claimed_at", "error_message")
 
 
-def gathered(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
+def gathered_copies(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
     """Yield the messages in their order; neighbours that are copies of one broadcast come together, the others
     alone.
 

@@ -90,7 +90,7 @@ class Digest(Struct, frozen=True):
         return tuple(item for item in self.happened if item.group is group)
 
 
-def digest(view: View, messages: Iterable[Message], since: datetime, *, problems: Sequence[str] = ()) -> Digest:
+def digest_since(view: View, messages: Iterable[Message], since: datetime, *, problems: Sequence[str] = ()) -> Digest:
     """Tell what happened since a moment.
 
     Args:
@@ -114,7 +114,7 @@ def digest(view: View, messages: Iterable[Message], since: datetime, *, problems
 def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
     """Read what was written since a moment, archives included, and tell what happened."""
     messages, problems = history(team, view.snapshot.messages, Query((Term("since", moment=since),)))
-    return digest(view, messages, since, problems=[problem.sentence for problem in problems])
+    return digest_since(view, messages, since, problems=[problem.sentence for problem in problems])
 
 
 def _of_request(view: View, row: RequestRow) -> Iterator[Happening]:
@@ -167,11 +167,11 @@ def _undelivered(view: View) -> Iterator[Happening]:
         yield Happening(DigestGroup.FAILED, at, row.recipient, what, ref=row.message.message_id)
 
 
-def digest_json(digest: Digest) -> dict[str, Any]:
+def digest_json(found: Digest) -> dict[str, Any]:
     """Return the digest as the verb prints it."""
-    said, agents = as_json(digest, "what", "who", "ref"), dict(digest.blocked)
+    said, agents = as_json(found, "what", "who", "ref"), dict(found.blocked)
     blocked = {"team": as_json(agents.pop("")), "agents": as_json(agents)}
-    return {**said, "count": len(digest.happened), "blocked": blocked}
+    return {**said, "count": len(found.happened), "blocked": blocked}
 
 
 _HEADS = {
@@ -194,6 +194,6 @@ def group_head(group: DigestGroup, number: int) -> str:
     return counted(number, _HEADS[group]) if group in _COUNTED else f"{number:,} {_HEADS[group]}"
 
 
-def told(item: Happening) -> str:
+def happening_line(item: Happening) -> str:
     """Return one thing in a line of stored text: who, what, and who decided."""
     return f"{item.who}: {item.what}" + (f" by {item.by}" if item.by else "")

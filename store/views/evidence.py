@@ -16,7 +16,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.verdicts import digest_of
-from team_console.store.views.proposals import counts_of, difference
+from team_console.store.views.proposals import counts_of, line_difference
 from team_console.store.views.rows import Batch, RequestRow, RequestState
 
 
@@ -318,7 +318,7 @@ def plan_evidence(
     kept = tuple(section for section in sections if section.pieces)
     if former is None:
         return Evidence(kept)
-    diff = difference(f"{former_text.rstrip()}\n", f"{text.rstrip()}\n")
+    diff = line_difference(f"{former_text.rstrip()}\n", f"{text.rstrip()}\n")
     before = [(former.request_id, former.question)]
     before += [(former.request_id, former.verdict)] if former.verdict is not None else []
     end = f"rejected by {former.answered_by}" if rejected is not None else "which it replaces"

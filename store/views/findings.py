@@ -188,7 +188,7 @@ def _marked(row: RequestRow, ids: frozenset[str]) -> RequestRow:
     return replace(row, flags=(*row.flags, Flag.DAMAGED)) if row.question.message_id in ids else row
 
 
-# The findings: protocol violations and store problems, each with code, place and next step.
+# The audit trail: lines that were changed, left out or not sealed.
 
 
 def trail_findings(lines: Sequence[AuditLine]) -> Iterator[Problem]:

@@ -77,7 +77,7 @@ def past(team: Team, *, limit: int, page: int = _PAGE) -> HistoryPage:
     return HistoryPage(tuple(messages), tuple(problems), is_last and not problems, more)
 
 
-def unseen(known: HistoryPage) -> Problem:
+def unseen_problem(known: HistoryPage) -> Problem:
     """Return the finding on a judgement that rests on `known` alone though there is `more`."""
     text = f"only the newest {len(known.messages):,} archived messages were looked at; older ones were not"
     hint = "Nothing is said of answers and steps that an older message could explain; 'history' reads all of it."

@@ -20,7 +20,7 @@ from team_console.store.protocol.judgement import judge_entries
 from team_console.store.protocol.kinds import UNKNOWN
 from team_console.store.protocol.membership import MEMBERSHIP, SESSION, membership
 from team_console.store.protocol.parsing import PlacedMessage, plans_of, when_created
-from team_console.store.protocol.relations import stops
+from team_console.store.protocol.relations import agent_stops
 from team_console.store.views.facts import Facts, deliveries, drift, inboxes, last_seen, requests_of, unanswered
 from team_console.store.views.findings import findings, marked_damaged, withheld
 from team_console.store.views.needs import action_items
@@ -154,7 +154,7 @@ class Projection:
             ids=frozenset(entry.message.message_id for entry in live),
             seen=seen,
             team=team,
-            stops=stops(config, team, judged, seen.spoken, self._recorded),
+            stops=agent_stops(config, team, judged, seen.spoken, self._recorded),
             requests=requests,
             sprint=sprint(batches),
             drift=tuple(drift(config, team, members)),

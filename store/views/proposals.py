@@ -55,7 +55,7 @@ Hunk = tuple[int, int, int, int]
 
 
 @lru_cache(maxsize=8)
-def difference(before: str, after: str) -> tuple[str, ...]:
+def line_difference(before: str, after: str) -> tuple[str, ...]:
     """Return the lines with their sign: ` ` stays, `-` goes, `+` comes; `@@` begins each stretch. Empty when nothing
     differs.
     """
@@ -307,7 +307,7 @@ def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Fields, *, i
         note = "The text to be replaced is not in the file as it was when this was asked."
     else:
         note = f"{PRIVATE if is_private else 'The file as it was is not on record'}; only what is replaced is shown."
-    lines = tuple(line for old, new, _ in edits for line in difference(old, new))
+    lines = tuple(line for old, new, _ in edits for line in line_difference(old, new))
     everywhere_note = ("It is replaced wherever it stands.",) if any(edit[2] for edit in edits) else ()
     return Proposal(Sort.CHANGE, subject=subject, diff=lines, notes=(note, *everywhere_note), rest=rest)
 
@@ -315,7 +315,7 @@ def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Fields, *, i
 def _diffed(sort: Sort, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Fields) -> Proposal:
     nothing = ("Nothing would change.",) if old == new and sort is Sort.CHANGE else ()
     empty = ("The file would be empty.",) if not new and old != new else ()
-    return Proposal(sort, subject=subject, diff=difference(old, new), notes=(*notes, *nothing, *empty), rest=rest)
+    return Proposal(sort, subject=subject, diff=line_difference(old, new), notes=(*notes, *nothing, *empty), rest=rest)
 
 
 def _edits(given: Fields) -> Iterator[Edit]:

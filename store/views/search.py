@@ -267,7 +267,7 @@ def request_found(row: RequestRow, *, me: str) -> Searchable:
     )
 
 
-def completions(text: str, values: Mapping[str, Iterable[str]]) -> list[str]:
+def query_completions(text: str, values: Mapping[str, Iterable[str]]) -> list[str]:
     """Return the queries that `text` may become: its last part with a key, or with a value of its key.
 
     Args:

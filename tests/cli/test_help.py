@@ -10,7 +10,7 @@ import pytest
 from team_console.console.cli.main import VERBS, run
 from team_console.console.cli.tools import EXAMPLE, setting_rows
 from team_console.store.settings.parsing import every_setting
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.settings_file import parse_settings
 
 from tests.conftest import ROOT, CommandLine
 from tests.readme import settings
@@ -52,7 +52,7 @@ def test_one_setting_is_found_by_its_name_and_a_wrong_one_by_the_nearest(elsewhe
 
 
 def test_its_example_is_read_without_a_finding() -> None:
-    config = parse(EXAMPLE.encode(), Path("/nowhere/messenger-config.yaml"))
+    config = parse_settings(EXAMPLE.encode(), Path("/nowhere/messenger-config.yaml"))
     assert config.problems == ()
     assert config.agents["developer"].plan_mode_required
     assert config.routes[0].key == "analyst_to_pm"

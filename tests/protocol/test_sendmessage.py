@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
-from team_console.store.service.sendmessage import submit
+from team_console.store.service.sendmessage import send_document
 
 from tests.memory_team import MemoryTeam
 from tests.protocol.conftest import message
@@ -38,7 +38,7 @@ def asked(team: MemoryTeam, request_id: str, kind: str) -> None:
 def refused(team: MemoryTeam, actor: str, document: object) -> TeamError:
     before = team.snapshot().revision
     with pytest.raises(TeamError) as caught:
-        submit(Caller(team, actor), document)
+        send_document(Caller(team, actor), document)
     assert team.snapshot().revision == before
     assert caught.value.hint
     return caught.value
@@ -46,7 +46,7 @@ def refused(team: MemoryTeam, actor: str, document: object) -> TeamError:
 
 def test_a_message_is_answered_with_its_routing_and_id(office: MemoryTeam) -> None:
     document = {"type": "message", "recipient": "task-manager", "content": "查询", "summary": "查询任务状态"}
-    reply = submit(Caller(office, "ceo"), document)
+    reply = send_document(Caller(office, "ceo"), document)
     [stored] = office.snapshot().messages
     assert reply["message"] == "Message written to task-manager's inbox"
     assert reply["routing"] == {
@@ -94,7 +94,7 @@ def test_what_cannot_be_right_is_refused_and_nothing_is_written(
 
 def test_a_summary_outside_the_rules_and_an_unknown_field_warn_and_are_sent(office: MemoryTeam) -> None:
     document = {"type": "message", "recipient": "task-manager", "content": "c", "summary": "你好", "urgency": 3}
-    warnings = " ".join(submit(Caller(office, "ceo"), document)["warnings"])
+    warnings = " ".join(send_document(Caller(office, "ceo"), document)["warnings"])
     assert "greets" in warnings
     assert "urgency" in warnings
     assert len(office.snapshot().messages) == 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.pretty import pretty_repr
 from team_console.store.model.message import STATE_KEYS, Message, from_record
-from team_console.store.protocol.verdicts import Seal, canonical, seal_of, sign
+from team_console.store.protocol.verdicts import Seal, seal_of, sign, signed_bytes
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.protocol.conftest import message
@@ -63,7 +63,7 @@ def test_the_order_of_keys_and_the_spelling_of_a_backend_do_not_matter() -> None
         {"from": "sender", "to": "recipient", "created": "created_at"}.get(key, key): value
         for key, value in record.items()
     }
-    assert canonical(record) == canonical(shuffled) == canonical(renamed)
+    assert signed_bytes(record) == signed_bytes(shuffled) == signed_bytes(renamed)
     assert seal_of(from_record(renamed), KEY) is Seal.SIGNED
 
 

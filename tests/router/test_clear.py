@@ -25,7 +25,7 @@ def test_what_ended_is_archived_and_removed_and_what_still_waits_stays(
     team: MemoryTeam, caller: Caller, clock: FakeClock
 ) -> None:
     _old_queue(team, clock)
-    before, shown = team.snapshot().revision, maintenance.forecast(caller)
+    before, shown = team.snapshot().revision, maintenance.clearing_forecast(caller)
     assert team.snapshot().revision == before
     cleared = maintenance.clear(caller)
     assert shown == cleared
@@ -58,7 +58,7 @@ def test_what_was_given_up_today_is_kept_however_long_ago_it_was_written(
     deliver(caller)
     (given_up,) = team.snapshot().messages
     assert given_up.status == "failed"
-    assert (maintenance.forecast(caller).deleted, maintenance.clear(caller).deleted) == (0, 0)
+    assert (maintenance.clearing_forecast(caller).deleted, maintenance.clear(caller).deleted) == (0, 0)
     clock.advance(6 * DAY)
     assert maintenance.clear(caller).deleted == 0
     clock.advance(2 * DAY)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, remove_member
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent
 
 PATH = Path("/nowhere/messenger-config.yaml")
@@ -41,7 +41,7 @@ NEW = Agent("new", role="temp", plan_mode_required=True, deliver=("./run", "a b"
 
 
 def members(text: str) -> dict[str, Agent]:
-    config = parse(text.encode(), PATH)
+    config = parse_settings(text.encode(), PATH)
     assert config.problems == ()
     return {name: agent for name, agent in config.agents.items() if name not in ("ceo", "user")}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.settings_file import parse_settings
 
 from tests.conftest import CommandLine
 
@@ -206,7 +206,7 @@ def test_the_order_of_priorities_is_theirs(office: CommandLine) -> None:
 
 def test_retention_is_theirs() -> None:
     text = OFFICE.replace("100", "12").replace("archive_after_days: 7", "archive_after_days: 3")
-    config = parse(text.encode(), Path("/office/messenger-config.yaml"))
+    config = parse_settings(text.encode(), Path("/office/messenger-config.yaml"))
     kept = (config.active_messages_max, config.archive_after_days, config.delete_archived_after_days)
     assert kept == (12, 3, 30)
     assert (config.version, config.description) == ("1.0.0", "How the agents hand work to each other")

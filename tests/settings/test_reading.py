@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from team_console.store.settings.parsing import TABLE, ValueForm, every_setting
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.conftest import CommandLine
@@ -17,7 +17,7 @@ GOOD = "team: crew\nlead: ceo\nagents:\n- name: ceo\n- name: a1\n"
 
 
 def read(text: str) -> TeamConfig:
-    return parse(text.encode(), PATH)
+    return parse_settings(text.encode(), PATH)
 
 
 def told(config: TeamConfig) -> list[tuple[str, int]]:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from team_console.store.settings.settings_file import parse, read_text
+from team_console.store.settings.settings_file import parse_settings, settings_bytes
 
 from tests.conftest import CommandLine
 
@@ -28,7 +28,7 @@ def settings_of(team: CommandLine) -> Path:
 
 def key_of(team: CommandLine) -> bytes:
     path = settings_of(team)
-    return parse(read_text(path) or b"", path).key
+    return parse_settings(settings_bytes(path) or b"", path).key
 
 
 def codes(team: CommandLine) -> set[tuple[str, str]]:

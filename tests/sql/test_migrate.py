@@ -13,8 +13,8 @@ from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.migration import Migrated, migrate, open_target
 from team_console.store.service.router import deliver
-from team_console.store.settings.editing import settings_text
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.editing import settings_as_yaml
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.conftest import CommandLine
@@ -25,7 +25,7 @@ from tests.store.contract import FakeClock, make_message, put
 
 pytestmark = pytest.mark.slow
 
-CONFIG = parse(
+CONFIG = parse_settings(
     b"team: sprint-42\nlead: ceo\nagents: [{name: ceo, role: master}, architect, 'no']\nattachment_bytes: 2000\n",
     Path("x.yaml"),
 )
@@ -254,15 +254,15 @@ spawn: [start, '{agent_name}']
 
 def test_settings_read_back_as_they_were() -> None:
     def read(text: str) -> TeamConfig:
-        return replace(parse(text.encode(), Path("x.yaml")), said={}, problems=())
+        return replace(parse_settings(text.encode(), Path("x.yaml")), said={}, problems=())
 
-    config = parse(_EVERYTHING.encode(), Path("x.yaml"))
+    config = parse_settings(_EVERYTHING.encode(), Path("x.yaml"))
     assert config.problems == ()
     assert (config.content_max_bytes, config.archive_after_days, len(config.routes)) == (5000, 3, 2)
-    assert read(settings_text(config)) == read(_EVERYTHING)
-    assert read(settings_text(TeamConfig())) == TeamConfig()
+    assert read(settings_as_yaml(config)) == read(_EVERYTHING)
+    assert read(settings_as_yaml(TeamConfig())) == TeamConfig()
     places = "queue_dir: q\nkey_file: k\nlead: ceo\n"
-    assert settings_text(parse(places.encode(), Path("x.yaml"))) == "lead: ceo\n"
+    assert settings_as_yaml(parse_settings(places.encode(), Path("x.yaml"))) == "lead: ceo\n"
 
 
 def test_the_verb_moves_a_team_and_the_team_goes_on_there(make_team: Callable[..., CommandLine]) -> None:

@@ -16,9 +16,9 @@ from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
 from team_console.store.service.signing import accept_settings
-from team_console.store.settings.in_force import Names, judge
+from team_console.store.settings.in_force import Names, judge_settings
 from team_console.store.settings.parsing import SETTINGS_LOST
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 from tests.samples import rotated
@@ -230,8 +230,8 @@ def test_a_ledger_keeps_the_text_once_however_many_lines_follow(place: Place) ->
 )
 def test_a_loss_is_told_from_an_edit(before: bytes, after: bytes | None, what: str) -> None:
     def understand(text: bytes) -> TeamConfig:
-        return parse(text, Path("settings"))
+        return parse_settings(text, Path("settings"))
 
     said = TeamConfig() if after is None else understand(after)
-    found = judge(after, said, before=before, last=said, understand=understand, names=Names("s", "s", "s"))
+    found = judge_settings(after, said, before=before, last=said, understand=understand, names=Names("s", "s", "s"))
     assert found.config.lost.partition(",")[0] == (f"s {what}" if what else "")

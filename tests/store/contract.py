@@ -13,7 +13,7 @@ import pytest
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message, new_record
-from team_console.store.settings.editing import write_new
+from team_console.store.settings.editing import write_new_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.memory_team import MemoryTeam
@@ -73,7 +73,7 @@ def yaml_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
     root = folder / "team"
     root.mkdir()
     agents = [Agent(name, role="master" if name == "ceo" else "member") for name in NAMES]
-    write_new(root / "messenger-config.yaml", team="sprint-42", lead="ceo", agents=agents)
+    write_new_settings(root / "messenger-config.yaml", team="sprint-42", lead="ceo", agents=agents)
     opened: list[Team] = []
 
     def factory() -> Team:

@@ -21,7 +21,7 @@ from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
 from team_console.store.service.sessions import end_if_open
-from team_console.store.views.proposals import difference
+from team_console.store.views.proposals import line_difference
 
 from tests.proofs.benchmarks.data import write_team
 from tests.samples import sampled
@@ -144,7 +144,7 @@ def _to_an_agent_with_an_archive(folder: Path, count: int) -> Callable[[], objec
 def _nothing_in_common(folder: Path, count: int) -> Callable[[], object]:
     """Two texts without a line in common."""
     old, new = ("".join(f"{number} {word}\n" for number in range(4 * count)) for word in ("before", "now"))
-    return lambda: difference(old, new)
+    return lambda: line_difference(old, new)
 
 
 _ONCE_SLOW = [_of_one_id, _unreadable, _nothing_in_common, _answers_to_archived, _to_an_agent_with_an_archive]

@@ -17,7 +17,7 @@ import yaml
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import from_record
-from team_console.store.protocol.ssh_keygen import sign
+from team_console.store.protocol.ssh_keygen import ssh_signature
 from team_console.store.protocol.verdicts import (
     NAMESPACE,
     REQUEST_DIGEST,
@@ -29,7 +29,7 @@ from team_console.store.protocol.verdicts import (
 )
 from team_console.store.service import sending
 from team_console.store.settings.in_force import weakening
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Human, TeamConfig
 from team_console.store.views.rows import Flag, RequestState
 from team_console.store.views.verdicts import verdict_of
@@ -300,7 +300,7 @@ def test_a_key_put_there_for_it_confirms_no_settings(make_case: Callable[[str], 
             config = case.team.config()
             text = confirmation_text(config.team_id, "ceo", config.unconfirmed)
             human = Human("ceo", (public_line(name="mallory"),), str(key_file(name="mallory")))
-            signature = sign(text, human, namespace=SETTINGS_NAMESPACE, on_terminal=False)
+            signature = ssh_signature(text, human, namespace=SETTINGS_NAMESPACE, on_terminal=False)
             facts = {"human": "ceo", "team_id": config.team_id, "sha256": config.unconfirmed}
             case.team.accept_settings(
                 actor="ceo", wait=5.0, signed={**facts, "by": human.keys[0], "signature": signature}
@@ -360,4 +360,4 @@ def test_settings_that_ask_no_less_are_merely_edited(more: str) -> None:
 
 
 def _understood(text: str) -> TeamConfig:
-    return parse(text.encode(), Path("settings"))
+    return parse_settings(text.encode(), Path("settings"))

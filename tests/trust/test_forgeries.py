@@ -36,7 +36,7 @@ from team_console.store.protocol.verdicts import (
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.grants import recall_grant, start_grant, trial_of
-from team_console.store.service.writing import Draft, write
+from team_console.store.service.writing import Draft, write_drafts
 from team_console.store.views.decisions import Proof, ledger_of_team
 from team_console.store.views.rows import Flag, RequestRow
 from team_console.store.views.verdicts import verdict_of
@@ -358,7 +358,7 @@ class GrantCase(Case):
         given = {"request_id": f"permission-{text}", "tool": "Bash", "input": {"command": text}, "summary": "s"}
         draft = Draft("permission_request", "bob", ("ceo",), given)
         with self.team.transaction(actor="bob", action="ask", wait=5.0) as tx:
-            (self.question,) = write(tx, draft)
+            (self.question,) = write_drafts(tx, draft)
             tx.record("ask", ids=[self.question.message_id], request_id=given["request_id"])
         self.request = str(given["request_id"])
 

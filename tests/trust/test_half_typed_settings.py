@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from team_console.store.settings.in_force import InForce, Names, judge
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.in_force import InForce, Names, judge_settings
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.conftest import CommandLine
@@ -105,12 +105,12 @@ def test_nobody_confirms_what_does_not_parse(team: CommandLine) -> None:
 
 def _judged(text: str | None, before: str) -> InForce:
     def understand(raw: bytes) -> TeamConfig:
-        return parse(raw, Path("settings"))
+        return parse_settings(raw, Path("settings"))
 
     data = None if text is None else text.encode()
     said = TeamConfig() if data is None else understand(data)
     names = Names("s", "s", "s")
-    return judge(data, said, before=before.encode(), last=TeamConfig(), understand=understand, names=names)
+    return judge_settings(data, said, before=before.encode(), last=TeamConfig(), understand=understand, names=names)
 
 
 @pytest.mark.parametrize("broken", BROKEN)

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.asymmetric import ec  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature  # noqa: E402
 from cryptography.hazmat.primitives.hashes import SHA256  # noqa: E402
-from team_console.store.protocol.key_arithmetic import is_signed  # noqa: E402
+from team_console.store.protocol.key_arithmetic import is_signed_by_key  # noqa: E402
 
 TEXT = '{"verdict":"approve"}'
 TOUCHED, VERIFIED = 1, 4
@@ -136,8 +136,8 @@ def test_kind_flags_counter_and_application_are_signed_with_it(token: Token) -> 
     for signature in (turned, other):
         assert signature_trouble(TEXT, signature, [token.line]) == DOES_NOT_FIT
         assert verify(TEXT, signature, token.key, NAMESPACE) is False
-    assert is_signed(whole, TEXT.encode())
+    assert is_signed_by_key(whole, TEXT.encode())
     forms = (b"ssh-ed25519", b"ecdsa-sha2-nistp256", b"sk-unknown@openssh.com")
     rests = (b"", b"\1", b"\1\0\0\0", b"\1\0\0\0\7\0", b"\1\0\0\0\x08")
     odd = [replace(whole, form=form) for form in forms] + [replace(whole, rest=rest) for rest in rests]
-    assert not any(is_signed(changed, TEXT.encode()) for changed in odd)
+    assert not any(is_signed_by_key(changed, TEXT.encode()) for changed in odd)

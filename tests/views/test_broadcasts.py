@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from team_console.store.model.message import Message
-from team_console.store.views.conversation import as_one, gathered
+from team_console.store.views.conversation import as_one, gathered_copies
 
 from tests.store.contract import make_message
 
@@ -23,7 +23,7 @@ def copy(number: int, to: str, **changes: Any) -> Message:
 def test_neighbours_of_one_broadcast_come_together_and_others_stay_alone() -> None:
     alone, last = make_message(8), copy(9, "d", created="2026-02-24T10:29:00Z")
     copies = copy(1, "a"), copy(2, "b"), copy(3, "c")
-    assert list(gathered((alone, *copies, last))) == [(alone,), copies, (last,)]
+    assert list(gathered_copies((alone, *copies, last))) == [(alone,), copies, (last,)]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_neighbours_of_one_broadcast_come_together_and_others_stay_alone() -> No
 )
 def test_whatever_differs_is_not_hidden_behind_a_broadcast(changes: dict[str, Any]) -> None:
     other = copy(3, "c").with_changes(**changes)
-    rows = list(gathered((copy(1, "a"), copy(2, "b"), other)))
+    rows = list(gathered_copies((copy(1, "a"), copy(2, "b"), other)))
     assert (other,) in rows
     assert sorted(len(row) for row in rows) == [1, 2]
 
@@ -71,5 +71,5 @@ def test_its_state_is_the_one_that_is_least_on_its_way(states: tuple[str, str], 
 def test_many_copies_are_gathered_with_one_look_at_each() -> None:
     """A look at each pair of them would not end within a test's time."""
     copies = [copy(number, f"agent-{number}") for number in range(5_000)]
-    (row,) = gathered(copies)
+    (row,) = gathered_copies(copies)
     assert len(row) == 5_000

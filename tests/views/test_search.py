@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.views.search import Query, completions, message_found, parse_query, request_found
+from team_console.store.views.search import Query, message_found, parse_query, query_completions, request_found
 
 from tests.views.chronicle import LEAD, Chronicle
 
@@ -93,8 +93,8 @@ def test_words_are_told_for_marking_and_parts_are_completed() -> None:
     query = parse_query('from:bob loader -draft "exact words"', now=Chronicle().now)
     assert query.words == ("loader", "exact words")
     values = {"from": ["bob", "bobby", "ceo"], "kind": ["plan", "permission"]}
-    assert completions("x -to:bo", values) == ["x -to:bob", "x -to:bobby"]
-    assert completions("ki", values) == ["kind:"]
-    assert completions("kind:p", values) == ["kind:plan", "kind:permission"]
-    assert completions("is:o", values) == ["is:open"]
-    assert completions("word ", values) == []
+    assert query_completions("x -to:bo", values) == ["x -to:bob", "x -to:bobby"]
+    assert query_completions("ki", values) == ["kind:"]
+    assert query_completions("kind:p", values) == ["kind:plan", "kind:permission"]
+    assert query_completions("is:o", values) == ["is:open"]
+    assert query_completions("word ", values) == []

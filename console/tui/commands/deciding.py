@@ -41,12 +41,12 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import message_title
-from team_console.store.protocol.verdicts import Seen, digest_of, seen_of, seen_words
+from team_console.store.protocol.verdicts import Seen, digest_of, seen_of, seen_of_words
 from team_console.store.service import grants, inbox, requests
 from team_console.store.service.decision import Decision
 from team_console.store.views.alike import causes_of, decided_before, spans_that_differ
 from team_console.store.views.evidence import Evidence, Mark, shown_text
-from team_console.store.views.proposals import difference, lines_to_remark, mode_words
+from team_console.store.views.proposals import line_difference, lines_to_remark, mode_words
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.fields import OptionLine
 from team_console.widgets.form import AskAgain, Later
@@ -546,7 +546,7 @@ class SeenRequest:
     def _diff(self, question: Message, evidence: Evidence | None) -> tuple[str, ...]:
         content = self._content if attachment_of(question) is not None else None
         before = shown_text(self.row.question, self._evidence, self._content)
-        return difference(before, shown_text(question, evidence, content))
+        return line_difference(before, shown_text(question, evidence, content))
 
 
 def _ways_of(question: Message) -> object:
@@ -577,7 +577,7 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
     def started(decision: Answered) -> PendingDecision:
         label, lasts, uses = _ENDS[decision.way]
         screen.keep_painted()
-        view = in_view(screen, about.request_id, seen_words(trial.scope.words), with_others=True)
+        view = in_view(screen, about.request_id, seen_of_words(trial.scope.words), with_others=True)
         do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
         words = f"GRANT {safe_line(trial.scope.words, _LONGEST)}, {label}"
         grant = PendingWrite(about.request_id, words, do, follows=True)
@@ -588,7 +588,7 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
         "Allow it now, and the very same until …",
         f"{trial.words}. Every answer of the grant is on record as the grant's.",
         started,
-        whole=(seen_words(trial.scope.words).question, safe_text(trial.scope.words)),
+        whole=(seen_of_words(trial.scope.words).question, safe_text(trial.scope.words)),
         ways=tuple(Way(OptionLine(label), "Grant") for label, _, _ in _ENDS),
         label="",
     )

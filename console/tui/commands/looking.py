@@ -20,7 +20,7 @@ from team_console.store.backends.open import find_teams
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.conversation import find_thread
-from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, told
+from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, happening_line
 from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
 from team_console.widgets.bars import Card
@@ -308,7 +308,10 @@ def _digest(screen: MainScreen, since: datetime, view: View) -> Document:
     blocks: list[Block] = []
     for group in DigestGroup:
         if items := found.of(group):
-            lines = (((f"{clock_time(item.at, now)}  ", "muted"), (safe_line(told(item), 400), "")) for item in items)
+            lines = (
+                ((f"{clock_time(item.at, now)}  ", "muted"), (safe_line(happening_line(item), 400), ""))
+                for item in items
+            )
             blocks += [Heading(group_head(group, len(items))), Lines(tuple(lines), indent=10)]
     blocks += [Heading("not known"), Lines(tuple(((safe_line(text, 300), "muted"),) for text in found.unknown))]
     head = f"{counted(len(found.happened), 'thing')} since {clock_time(since, now)}"

@@ -19,7 +19,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import Seal
-from team_console.store.views.conversation import as_one, gathered
+from team_console.store.views.conversation import as_one, gathered_copies
 from team_console.store.views.history import Stretch, search
 from team_console.store.views.rows import View
 from team_console.store.views.search import Searchable, message_found
@@ -269,7 +269,7 @@ class HistoryPane(Pane[Message]):
 
     def _as_rows(self, messages: Iterable[Message]) -> Iterator[Message]:
         """Yield the messages, those of one broadcast as one, whose copies are remembered."""
-        for copies in gathered(messages):
+        for copies in gathered_copies(messages):
             row = as_one(copies)
             if len(copies) > 1:
                 self._copies[row.message_id] = copies

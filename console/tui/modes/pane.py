@@ -41,7 +41,7 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seal_of, seen_of
 from team_console.store.views.evidence import Evidence, Mark, claimed_checks, version_before
 from team_console.store.views.rows import RequestRow, RequestState, View
-from team_console.store.views.search import Query, Searchable, completions, parse_query
+from team_console.store.views.search import Query, Searchable, parse_query, query_completions
 from team_console.widgets.bars import OneLine
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.details import asked_blocks, diff_text, message_document
@@ -108,7 +108,7 @@ class FilterLine(Container):
         if self._field is None:
             wanted = 'words  from: to: kind: status: is: since: before:  -without  "exact"'
             self._field = Field(
-                placeholder=wanted, suggester=Completer(lambda typed: completions(typed, self._values()))
+                placeholder=wanted, suggester=Completer(lambda typed: query_completions(typed, self._values()))
             )
             # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
             # what is typed meanwhile would be keys.

@@ -13,8 +13,8 @@ from team_console.store.backends.sql.connection import Connection, containing, i
 from team_console.store.backends.sql.rows import object_of
 from team_console.store.backends.sql.schema import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.in_force import Names, digest, from_record
-from team_console.store.settings.settings_file import parse, read_text, stamp, whose, with_trust
+from team_console.store.settings.in_force import Names, recorded_text, text_digest
+from team_console.store.settings.settings_file import owners_of, parse_settings, settings_bytes, stamp, with_trust
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 KEY = "settings"
@@ -31,7 +31,7 @@ def file_beside(root: Path | None) -> Path | None:
 def mark_beside(root: Path | None, key: Path | None) -> tuple[object, ...]:
     """Return the version of the settings file, the key's version and the database's owner."""
     file = file_beside(root)
-    return file and stamp(file), key and stamp(key), root and whose(root)
+    return file and stamp(file), key and stamp(key), root and owners_of(root)
 
 
 class SettingsRows:
@@ -70,11 +70,11 @@ class SettingsRows:
         """See `StoredSettings.text`."""
         if KEY in self._stored:
             return self._stored[KEY].encode()
-        return None if self.file is None else read_text(self.file)
+        return None if self.file is None else settings_bytes(self.file)
 
     def understand(self, text: bytes, *, on_record: bool = False) -> TeamConfig:
         """See `StoredSettings.understand`. Commands are not run when others can write the file, or the database."""
-        config = parse(text, self.file or Path(CONFIG_NAME))
+        config = parse_settings(text, self.file or Path(CONFIG_NAME))
         trusted = self._root if on_record or self.place == TABLE else self.file
         return config if trusted is None else with_trust(config, trusted)
 
@@ -91,7 +91,7 @@ class SettingsRows:
             wanted = f"SELECT facts FROM {AUDIT} WHERE {condition} ORDER BY seq DESC LIMIT 1"
             kept = object_of(self._connection.scalar(wanted, values)).get("settings")
             if isinstance(kept, dict) and kept and self._digest in ("", kept.get("sha256")):
-                return from_record(kept)
+                return recorded_text(kept)
         return None
 
 
@@ -111,7 +111,7 @@ def write_settings(connection: Connection, text: str) -> None:
 
 def write_pointer(connection: Connection, line: int, text: bytes, place: str) -> None:
     """Remember which audit line holds the text of the settings in force."""
-    _write(connection, IN_FORCE, f"{line} {digest(text)} {place}")
+    _write(connection, IN_FORCE, f"{line} {text_digest(text)} {place}")
 
 
 def put_back(path: Path, text: bytes, stamp: str) -> str:

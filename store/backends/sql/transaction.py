@@ -52,7 +52,7 @@ from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, reworded
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import is_answer
-from team_console.store.settings.in_force import InForce, digest, on_record
+from team_console.store.settings.in_force import InForce, on_record, text_digest
 
 
 def may_address(condition: str) -> str:
@@ -252,7 +252,7 @@ class SqlTransaction(Transaction):
             TeamError: `STORE_FAILED` when a row is not what was read any more.
         """
         in_force = self.to_record
-        if in_force is not None and digest(in_force) == self._settings.digest_on_record():
+        if in_force is not None and text_digest(in_force) == self._settings.digest_on_record():
             in_force = None
         if in_force is not None:
             action, facts = changes.records[0]

@@ -38,7 +38,7 @@ NO_FILE: FileVersion = (0, 0, 0)
 DONE_IN_ORDER = ("writes", "changes", "removed", "merged", "archived", "pushed", "noted", "torn")
 """Parts of a line that are done one after another."""
 Handle = tuple[str, str]
-"""Which record of the queue is meant: its id, and where several share it the digest of the one (see `copies`)."""
+"""Which record of the queue is meant: its id, and where several share it the digest of the one."""
 
 
 class RecordPatch(Struct, frozen=True):
@@ -216,7 +216,7 @@ class AuditLog(Struct):
             line = next(self.lines(place, block=_WINDOW), None)
             kept = line.settings if line is not None else {}
         same = kept.get("sha256") == wanted.get("sha256")
-        return loss.from_record(kept) if same else None
+        return loss.recorded_text(kept) if same else None
 
     def take_back(self, tip: Tip) -> None:
         """Cut the file back to `tip`."""

@@ -42,7 +42,7 @@ from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.names import word_for
 from team_console.store.model.recorded import TRAIL_LOST, RecordedFacts
-from team_console.store.settings.in_force import InForce, digest, on_record
+from team_console.store.settings.in_force import InForce, on_record, text_digest
 from team_console.store.settings.settings_file import read_settings
 
 KEPT = ".old"
@@ -235,7 +235,7 @@ def _numbered(team: LockedTeam, line: Line, settings: bytes | None, **facts: Any
     # guard: lost-trail-on-record
     said = {**line.facts, **lost}
     known = team.tip.settings
-    if settings is not None and known.get("sha256") != digest(settings):
+    if settings is not None and known.get("sha256") != text_digest(settings):
         known = on_record(settings)  # the text once, whenever it changed; after that each line says where it stands
     return replace(line, seq=team.tip.seq + 1, at=to_text(team.clock()), facts=said, settings=known, **facts)
 

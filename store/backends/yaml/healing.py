@@ -26,7 +26,7 @@ from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, changed_keys, piece_name
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import STATE_KEYS, Fields, Message, digest, from_record, ids_of, is_ahead, rank
-from team_console.store.model.recorded import REWORDED, difference, is_same
+from team_console.store.model.recorded import REWORDED, changed_parts, is_same
 from team_console.store.model.safe import counted
 from team_console.store.protocol.relations import DONE, is_answer, retained_ids
 
@@ -317,7 +317,7 @@ def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing
         _reword(wanted, here, healing)
         return
     if not is_same(here, wanted):
-        what = healing.reworded[here.message_id] = difference(here, wanted)
+        what = healing.reworded[here.message_id] = changed_parts(here, wanted)
         healing.tell(CHANGED, here, f"was changed by another program; another than on record: {what}")
     if not is_ahead(wanted, here) or is_other(here, wanted):
         healing.noted.append(here)

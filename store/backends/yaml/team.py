@@ -35,7 +35,7 @@ from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.settings.in_force import InForce, Names, SettingsReader
-from team_console.store.settings.settings_file import parse, read_text, stamp, with_trust
+from team_console.store.settings.settings_file import parse_settings, settings_bytes, stamp, with_trust
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
@@ -67,12 +67,14 @@ class SettingsFile(Struct, frozen=True):
 
     def text(self) -> bytes | None:
         """See `StoredSettings.text`."""
-        return read_text(self.layout.config)
+        return settings_bytes(self.layout.config)
 
     def understand(self, text: bytes, *, on_record: bool = False) -> TeamConfig:
         """See `StoredSettings.understand`. Commands out of the ledger are run for whoever alone can write that."""
         # guard: settings-from-trusted-audit-only
-        return with_trust(parse(text, self.layout.config), self.layout.audit if on_record else self.layout.config)
+        return with_trust(
+            parse_settings(text, self.layout.config), self.layout.audit if on_record else self.layout.config
+        )
 
     def digest_on_record(self) -> str:
         """See `StoredSettings.digest_on_record`."""

@@ -28,7 +28,7 @@ from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import message_title
 from team_console.store.views.alike import simple_words
 from team_console.store.views.evidence import claimed_checks, named_files, named_stories, other_stories
-from team_console.store.views.proposals import difference
+from team_console.store.views.proposals import line_difference
 from team_console.store.views.search import message_found, parse_query
 from team_console.widgets.details import message_document
 from team_console.widgets.document import code, diff, laid_out, plain, prose
@@ -86,7 +86,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "named files": named_files,
     "named stories": lambda text: named_stories(text, _KNOWN),
     "other stories": lambda text: _consumed(other_stories(text, _KNOWN)),
-    "difference": lambda text: difference(text, text[: len(text) // 2] + "\nx\n" + text[len(text) // 2 :]),
+    "difference": lambda text: line_difference(text, text[: len(text) // 2] + "\nx\n" + text[len(text) // 2 :]),
     "rule": lambda text: suggestion_words({"type": "addRules", "rules": [{"toolName": text, "ruleContent": text}]}),
     "prose": lambda text: _consumed(prose(text, 80)),
     "plain": lambda text: _consumed(plain(text, 80)),

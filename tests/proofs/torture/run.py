@@ -17,7 +17,7 @@ from pathlib import Path
 from team_console.store.backends.open import open_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
-from team_console.store.settings.editing import write_new
+from team_console.store.settings.editing import write_new_settings
 from team_console.store.settings.team_config import Agent
 
 from tests.proofs.torture import broken
@@ -105,7 +105,7 @@ class Torture:
         self.root.mkdir()
         self._receipts.mkdir()
         agents = [Agent(name, role="master" if name == LEAD else "member") for name in NAMES]
-        write_new(self.root / "messenger-config.yaml", team="torture", lead=LEAD, agents=agents)
+        write_new_settings(self.root / "messenger-config.yaml", team="torture", lead=LEAD, agents=agents)
         # Another user watches: what everybody may read stays so.
         self._folder.chmod(0o755)
         self.root.chmod(0o755)
