@@ -15,12 +15,10 @@ from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.message import Message
-from team_console.store.model.names import USER, canonical, guess
+from team_console.store.model.names import canonical, guess
 from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import Question, questions_of
 from team_console.store.protocol.grants import scope_in
-from team_console.store.protocol.membership import left_out, members
-from team_console.store.protocol.relations import silent
 from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.protocol.verdicts import Face, Seen, digest_of, seen_of
 from team_console.store.service.asking import ask_question, withdraw
@@ -38,7 +36,7 @@ from team_console.store.service.requests import (
 from team_console.store.service.sending import left_out_words
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestState
-from team_console.store.views.stopping import StopRequest, agreed_by_now, ask_to_stop, stop_order
+from team_console.store.views.stopping import StopRequest, agreed_by_now, ask_to_stop, whom_to_stop
 
 EXIT_STATUSES = """
 The exit status is 0 for yes or an answer, 10 for no, 11 while there is no answer, and 12
@@ -607,7 +605,10 @@ def do_shutdown(call: Call) -> int:
     options = call.options
     if bool(options.agents) == options.everyone:
         raise TeamError(Code.USAGE, "name the agents to ask, or give --all", "team-console shutdown AGENT...")
-    agents, warnings = everyone(call) if options.everyone else (list(dict.fromkeys(map(canonical, options.agents))), [])
+    agents, warnings = tuple(dict.fromkeys(map(canonical, options.agents))), list[str]()
+    if options.everyone:
+        shown = whom_to_stop(call.caller)
+        agents, warnings = shown.recipients, left_out_words(shown.left_out)
     if not call.as_json:
         call.warn(warnings)
     timeout = options.timeout
@@ -626,25 +627,6 @@ def do_shutdown(call: Call) -> int:
     if timeout is not None:
         call.note(f"{agreed} of {len(rows)} agreed to stop")
     return status
-
-
-def everyone(call: Call) -> tuple[list[str], list[str]]:
-    """Return the listening members but the actor, and a warning that names those who cannot be asked.
-
-    Temps and slaves come first, so that nobody loses its contact too early.
-
-    Raises:
-        TeamError: `MISSING_RECIPIENT` when nobody is left to ask.
-    """
-
-    snapshot = call.snapshot()
-    roles = members(snapshot.config, snapshot.messages)
-    quiet = silent(snapshot.config, (*snapshot.messages, *snapshot.notes))
-    skip = {call.actor, USER, snapshot.config.lead, *quiet}
-    names = stop_order((name for name in roles if name not in skip), roles)
-    if not names:
-        raise TeamError(Code.MISSING_RECIPIENT, "nobody is left to ask", "team-console roster shows who is there.")
-    return list(names), left_out_words(left_out(snapshot.config, snapshot.messages))
 
 
 def _ask(call: Call, agent: str, timeout: float | None) -> StopRequest:

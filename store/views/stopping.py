@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.contract.team import Team
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.names import ALL
+from team_console.store.protocol.membership import members
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.requests import request_shutdown
+from team_console.store.service.sending import Preview, preview
 from team_console.store.views.rows import RequestRow, RequestState
 
 _ORDER = {"temp": 0, "slave": 1, "resident": 3}
@@ -26,12 +31,23 @@ class StopRequest(Struct, frozen=True):
     outcome: RequestRow | None = None
 
 
-def stop_order(names: Iterable[str], roles: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the agents in the order in which they are asked: temporary ones first and residents last, so that nobody
-    loses its contact too early; the master never.
+def whom_to_stop(caller: Caller) -> Preview:
+    """Return the members that a shutdown of the team asks, in order, and who is not asked: those who do not listen.
+
+    Temporary ones come first and residents last, so that nobody loses its contact too early; the lead is never asked.
+
+    Raises:
+        TeamError: `MISSING_RECIPIENT` when nobody is left to ask, and as `preview`.
     """
-    asked = (name for name in names if roles.get(name) != "master")
-    return tuple(sorted(asked, key=lambda name: _ORDER.get(roles.get(name, ""), _BETWEEN)))
+    seen = preview(caller, to=ALL)
+    snapshot = caller.team.snapshot()
+    roles = members(snapshot.config, snapshot.messages)
+    skip = {snapshot.config.lead, *seen.not_listening}
+    names = [name for name in seen.recipients if name not in skip and roles.get(name) != "master"]
+    if not names:
+        raise TeamError(Code.MISSING_RECIPIENT, "nobody is left to ask", "team-console roster shows who is there.")
+    names.sort(key=lambda name: _ORDER.get(roles.get(name, ""), _BETWEEN))
+    return replace(seen, recipients=tuple(names))
 
 
 def ask_to_stop(

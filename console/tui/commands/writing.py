@@ -27,7 +27,7 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.deliveries import Forecast, Remedy
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
-from team_console.store.views.stopping import stop_order
+from team_console.store.views.stopping import whom_to_stop
 from team_console.widgets.fields import OptionLine
 from team_console.widgets.forms import Compose, Confirm, Prompt, Way, Written
 
@@ -261,15 +261,11 @@ def _ask_for_stop(
 
 def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
     """Ask every listening member to stop, one after the other, each answer awaited before the next is asked."""
-    _preview_all(screen, partial(_confirm_shutdown_all, screen, context))
+    screen.background.run(partial(whom_to_stop, screen.caller), partial(_confirm_shutdown_all, screen, context))
 
 
 def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: sending.Preview) -> None:
-    roles = {row.name: row.role for row in (context.view.roster if context.view else ())}
-    names = stop_order((name for name in seen.recipients if name not in seen.not_listening), roles)
-    if not names:
-        screen.toast("Nobody is left to ask.", severity="warning")
-        return
+    names = seen.recipients
     lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
     lines += _not_reached(seen.not_listening, seen.left_out)
     lines.append("The next one is asked when one has answered, or kept silent for too long. x stops questions.")
