@@ -469,8 +469,6 @@ _FOUND_BY = {"REQUEST": "requests --open", "AGENT": "roster", "NAME": "roster", 
 """What lists the values of an argument."""
 _NEAR = 0.75
 """Likeness of an option that was meant; with less `--reason` becomes `--read-only`."""
-_DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-"""Hyphens, and what word processors make of them."""
 
 
 def meant_verb(name: str) -> str | None:
@@ -485,9 +483,8 @@ def meant_option(parser: Parser, message: str, given: Sequence[str]) -> str | No
     for option, value in pairwise(given if "expected one argument" in message else ()):
         if option in named and value.startswith("-") and value not in options:  # it was taken for an option
             return f"A value that begins with a dash is given as {shlex.join([f'{option}={value}'])}"
-    for typed in (word.partition("=")[0] for word in given if word[:1] in _DASHES):
-        word = f"--{typed.lstrip(_DASHES)}"  # `-to NAME` was read as the team `o`
-        if typed in options or len(word) < 4:
+    for word in (word.partition("=")[0] for word in given if word.startswith("--")):
+        if word in options or len(word) < 4:
             continue
         alone = next((item.metavar for item in parser._actions if item.metavar == word[2:].upper()), None)
         if alone is not None:

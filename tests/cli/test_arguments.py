@@ -119,13 +119,11 @@ def test_bytes_that_are_no_text_are_refused_before_anything_is_written(team: Com
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (("send", "-to", "file-manager"), "Did you mean --to?"),
         (("send", "--TO", "file-manager"), "Did you mean --to?"),
         (("send", "--cont", "x", "--to", "file-manager"), "Did you mean --content?"),
         (("clear", "--older-than", "3"), "Did you mean --older-than-days?"),
         (("status", "--jsno"), "Did you mean --json?"),
         (("verdict", "--request", "q-1"), "REQUEST is given without --request: team-console verdict REQUEST"),
-        (("send", "\u2014to", "ceo"), "Did you mean --to?"),
         (("send", "--content", "-x;y", "--to", "ceo"), "A value that begins with a dash is given as '--content=-x;y'"),
         (("history", "--since", "-2h"), "A value that begins with a dash is given as --since=-2h"),
         (("approve", "q-1", "--reason", "x"), "team-console approve --help lists what it takes."),
