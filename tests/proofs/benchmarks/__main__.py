@@ -14,11 +14,18 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tests.proofs.benchmarks.agents import agents
+from tests.proofs.benchmarks.clients import clients
 from tests.proofs.benchmarks.console import console
 from tests.proofs.benchmarks.measure import ROOT, Figure, Run, set_up
 from tests.proofs.benchmarks.store import store
+from tests.proofs.clients import network, packages
 
-PARTS: dict[str, Callable[[Run], Iterator[Figure]]] = {"store": store, "agents": agents, "console": console}
+PARTS: dict[str, Callable[[Run], Iterator[Figure]]] = {
+    "store": store,
+    "agents": agents,
+    "clients": clients,
+    "console": console,
+}
 _HEADS = ("what", "measured", "at most", "met", "beside it")
 
 
@@ -28,9 +35,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--set-up", action="store_true", help="install the peers (PyPI and apt), then end")
     parser.add_argument("--quick", action="store_true", help="few rounds: to see that it works, not to quote")
     parser.add_argument("--only", action="append", choices=PARTS, help="only this part; may be repeated")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # a network of its own
     options = parser.parse_args(arguments)
     if options.set_up:
         return set_up()
+    if options.inside:
+        network.lift_loopback()
+    elif "clients" in (options.only or PARTS) and packages.claude() is not None:
+        print(f"real clients are left out: {network.enter(['tests.proofs.benchmarks', '--inside', *arguments])}")
     print(f"{_machine()}\n", flush=True)
     print(_row(_HEADS), _row(["---", "---:", "---:", "---", "---"]), sep="\n", flush=True)
     kept = True
