@@ -1,8 +1,9 @@
-"""Start of `team-console mcp`: what a client asks first is answered before the SDK is imported, which takes a second.
+"""Start of `team-console mcp`: the SDK, which takes a second and 60 MB, is imported once a client calls a tool.
 
-All lines pass through here, in both directions. Three promises are kept by that: `initialize` and `tools/list` have
-their answers at once, from a file that a test compares with what the SDK says; whatever was read before the input ended
-is answered before the server ends; and where the server cannot start, each call says why.
+All lines pass through here, in both directions. Four promises are kept by that: what a client asks before it calls a
+tool has its answer at once, from a file that a test compares with what the SDK says; a client that calls nothing starts
+no server; whatever was read before the input ended is answered before the server ends; and where the server cannot
+start, each call says why.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 ANSWERS = os.path.join(os.path.dirname(__file__), "answers.json")
-"""What `initialize` and `tools/list` are answered; `python -m tests.mcp.answers` writes it."""
+"""What clients are answered before they call a tool; `python -m tests.mcp.answers` writes it."""
+_GREETS_NOBODY = "2026-07-28"
+"""The version in which each request says by itself what it needs, and how it says which version it speaks."""
+_VERSION, _SUBSCRIPTION = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/subscriptionId"
+_LISTS = frozenset(("toolsListChanged", "promptsListChanged", "resourcesListChanged"))
+"""What never changes here, so that who subscribes to it hears no more."""
 _LAST_ANSWERS = 60.0
 """Seconds for which calls are waited for once the input has ended: longer than any of them takes."""
 _MOST_READ = 1 << 16
@@ -36,7 +42,7 @@ def run_mcp(words: Sequence[str], run: Callable[[Sequence[str]], int]) -> int:
     """Serve a client by the verb that `run` runs; returns its exit status."""
     relay = Relay()
     relay.begin()
-    status = run(words)
+    status = run(words) if relay.needs_server() else 0
     relay.end(status)
     return status
 
@@ -53,6 +59,7 @@ class Relay:
     """Hands lines on between a client and the server in this process, which has pipes in place of both."""
 
     def __init__(self) -> None:
+        self._is_needed = os.isatty(0)  # a human sees at once what is missing
         self._input, self._output = os.dup(0), os.dup(1)
         from_client, self._to_server = os.pipe()
         self._from_server, to_client = os.pipe()
@@ -66,7 +73,7 @@ class Relay:
         self._answered_here: set[str] = set()  # of those the server answers as well
         self._lines: list[bytes] = []  # for the server
         self._ended = self._is_gone = False
-        self._tools: list[dict[str, Any]] = []  # once the client was greeted
+        self._known: dict[str, Any] = {}  # method -> what it is answered, once it is clear which version is spoken
         self._failure = ""
         self._is_first = True
         self._readers: list[threading.Thread] = []
@@ -77,6 +84,12 @@ class Relay:
             thread = threading.Thread(target=act, name=act.__name__, daemon=True)
             self._readers.append(thread)
             thread.start()
+
+    def needs_server(self) -> bool:
+        """Wait until only the server can answer; False where a client ends that was answered all."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_needed or self._ended)
+            return self._is_needed or not self._known
 
     def end(self, status: int) -> None:
         """Finish once the server has ended; where it failed after its client was greeted, stay and say so to each
@@ -96,7 +109,7 @@ class Relay:
                 self._fail(json.loads(identity), _INTERNAL_ERROR, self._failure)
         with self._changed:
             self._changed.notify_all()
-        if self._tools:
+        if self._known:
             self._readers[0].join()
 
     # From the client.
@@ -112,7 +125,7 @@ class Relay:
         threading.Thread(target=self._notice_client_gone, daemon=True).start()
         with self._changed:
             # guard: mcp-answers-before-it-ends
-            self._changed.wait_for(lambda: not self._waiting or self._is_gone, _LAST_ANSWERS)
+            self._changed.wait_for(lambda: not (self._waiting and self._is_needed) or self._is_gone, _LAST_ANSWERS)
             self._ended = True
             self._changed.notify_all()
 
@@ -148,6 +161,10 @@ class Relay:
     def _take_request(self, line: bytes, frame: dict[str, Any]) -> None:
         key, identity = json.dumps(frame["id"]), frame["id"]
         result = self._known_answer(frame)
+        if result is None and self._known and _is_quiet_subscription(frame):
+            told = {"_meta": {_SUBSCRIPTION: identity}, "notifications": frame["params"]["notifications"]}
+            self._write({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": told})
+            return
         is_greeting = result is not None and frame["method"] == "initialize"
         with self._changed:
             failure = self._failure
@@ -155,6 +172,8 @@ class Relay:
                 self._waiting[key] = self._waiting.get(key, 0) + 1
             if is_greeting:
                 self._answered_here.add(key)
+            self._is_needed = self._is_needed or result is None
+            self._changed.notify_all()
         if result is not None:
             self._write({"jsonrpc": "2.0", "id": identity, "result": result})
         if failure:
@@ -167,16 +186,17 @@ class Relay:
         """Return the answer to a request that needs no server; None for any other."""
         method, given = frame["method"], frame.get("params") or {}
         is_first, self._is_first = self._is_first, False
+        about = given.get("_meta")
         if method == "initialize" and is_first and _is_greeting(given):
             answers = _answers()
-            if given["protocolVersion"] in answers["versions"]:
-                self._tools = answers["tools"]
-                greeting: dict[str, Any] = answers["initialize"]
-                greeting["serverInfo"]["version"] = __version__
-                return {"protocolVersion": given["protocolVersion"], **greeting}
-        if method == "tools/list" and self._tools and set(given) <= {"_meta"}:
-            return {"tools": self._tools}
-        return None
+            if given["protocolVersion"] not in answers["versions"]:
+                return None
+            self._known = answers["greeted"]
+            return {"protocolVersion": given["protocolVersion"], **self._known["initialize"]}
+        if is_first and isinstance(about, dict) and about.get(_VERSION) == _GREETS_NOBODY:
+            self._known = _answers()[_GREETS_NOBODY]
+        answer: dict[str, Any] | None = self._known.get(method) if set(given) <= {"_meta"} else None
+        return answer
 
     def _give_up(self, frame: dict[str, Any]) -> None:
         """A call that its client gave up is not waited for."""
@@ -286,6 +306,12 @@ def _is_greeting(given: dict[str, Any]) -> bool:
     )
 
 
+def _is_quiet_subscription(frame: dict[str, Any]) -> bool:
+    given = frame.get("params") or {}
+    wanted = given.get("notifications")
+    return frame["method"] == "subscriptions/listen" and isinstance(wanted, dict) and wanted.keys() <= _LISTS
+
+
 def _has_half_a_character(line: bytes, frame: object) -> bool:
     if b"\\ud" not in line.lower():
         return False
@@ -311,7 +337,7 @@ def _depth(line: bytes) -> int:
 
 def _answers() -> dict[str, Any]:
     with open(ANSWERS, encoding="utf-8") as file:
-        found: dict[str, Any] = json.load(file)
+        found: dict[str, Any] = json.loads(file.read().replace('"version": ""', f'"version": "{__version__}"'))
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 from team_console.console.mcp.start import ANSWERS
 
 from tests.conftest import COMMAND, ROOT, clean_environment, next_line
-from tests.mcp.answers import INITIALIZED, VERSIONS, answers_of_the_sdk, greeting, request
+from tests.mcp.answers import INITIALIZED, LISTS, VERSIONS, answers_of_the_sdk, asked, greeting, request
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place
 
 pytestmark = pytest.mark.slow
@@ -80,6 +80,28 @@ def test_greeting_and_tools_are_answered_while_the_sdk_cannot_even_be_imported(
         assert server.wait(60) == 0
 
 
+LISTEN = asked("listen:0", "subscriptions/listen", notifications={"toolsListChanged": True})
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [greeting("2025-11-25"), INITIALIZED, *(request(name, name) for name in LISTS)],
+        [asked(1, "server/discover"), LISTEN, *(asked(name, name) for name in LISTS)],
+    ],
+    ids=["greeting", "discovery"],
+)
+def test_a_client_that_calls_nothing_starts_no_server(
+    frames: list[dict[str, Any]], place: Place, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp.server.mcpserver'] = None\n")
+    status, answers, said = piped(place, *frames, PYTHONPATH=f"{tmp_path}:{ROOT}")
+    assert (status, said) == (0, "")
+    assert {answer["id"] for answer in answers if "result" in answer} == {1, *LISTS}
+    told = [answer["params"]["_meta"] for answer in answers if "method" in answer]
+    assert told == [{"io.modelcontextprotocol/subscriptionId": "listen:0"} for frame in frames if frame is LISTEN]
+
+
 @pytest.mark.parametrize("end", ["\n", ""], ids=["whole", "half a line"])
 def test_what_is_piped_in_is_answered_before_the_server_ends(end: str, place: Place) -> None:
     sent = [send(name) for name in ("q", 2, "r")]
@@ -89,6 +111,9 @@ def test_what_is_piped_in_is_answered_before_the_server_ends(end: str, place: Pl
     assert {answer["id"] for answer in answers} == {1, "q", 2, "r"}
     assert all("error" not in answer for answer in answers)
     assert len(place.verb("inbox", OTHER)["messages"]) == 3
+    call = asked("s", "tools/call", **send("s")["params"])
+    status, answers, said = piped(place, asked(1, "server/discover"), call, end=end)
+    assert (status, said, [answer["id"] for answer in answers], "error" in answers[1]) == (0, "", [1, "s"], False)
 
 
 def test_a_version_that_is_not_known_is_left_to_the_sdk(place: Place) -> None:
@@ -131,7 +156,7 @@ def test_a_line_that_cannot_be_handed_on_is_answered(place: Place) -> None:
 
 def test_a_server_that_cannot_start_says_why_in_each_call(place: Place, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp.server.mcpserver'] = None\n")
-    calls = [send("q"), request("r", "resources/list")]
+    calls = [send("q"), request("r", "resources/read", uri="team-console://roster")]
     environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
     status, answers, said = piped(place, greeting("2025-06-18"), INITIALIZED, *calls, **environment)
     assert status != 0
