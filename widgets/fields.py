@@ -9,13 +9,13 @@ from msgspec import Struct
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.widgets.bars import FewLines
 from team_console.widgets.later import WidgetMessage
-from team_console.widgets.text import Line, wrap
+from team_console.widgets.text import Line, text_of, wrap
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Container
 from textual.content import Content
-from textual.events import Click, Key, Paste, Resize
-from textual.geometry import Region
+from textual.events import Click, Key, Paste
 from textual.suggester import Suggester
-from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 # One line of text that a human types; what is pasted is made safe to show before it is shown.
@@ -64,38 +64,6 @@ def with_name(value: str, names: Iterable[str]) -> Iterator[str]:
         yield from (value + name[len(typed) :] for name in fits)
 
 
-# What keys act on stays in sight while the fields of a form scroll.
-
-
-def bring_into_sight(field: Widget, body: Widget) -> None:
-    """Scroll `body` at once, as little as it takes, to show as much of `field` as it has room for.
-
-    All of it with what stands above it, else up to its cursor, else its cursor alone. Of a field without a cursor the
-    first lines count: a question is read before anything is chosen.
-    """
-    (width, height), above = field.size, _heading(field)
-    here = field.place() if isinstance(field, Note | Options) else field.size.region
-    wishes = [Region(0, -above, width, above + height)]
-    if here:
-        wishes += [Region(0, -above, width, above + here.bottom), here]
-    wish = next((region for region in wishes if region.height <= body.size.height), wishes[-1])
-    widget = field
-    while widget is not body and isinstance(widget.parent, Widget):
-        wish = wish.translate(widget.virtual_region.offset)
-        widget = widget.parent
-    body.scroll_to_region(wish.crop_size(body.size), animate=False, force=True, immediate=True)
-
-
-def _heading(field: Widget) -> int:
-    """Return the number of label lines directly above a field, such as its question."""
-    siblings = field.parent.children if isinstance(field.parent, Widget) else ()
-    before = siblings[siblings.index(field) - 1] if siblings else field
-    if before.can_focus:
-        return 0
-    # A label beside the field begins where the field does.
-    return max(0, field.virtual_region.y - before.virtual_region.y)
-
-
 # Several lines of text that a human types; what is pasted is made safe to show before it is shown.
 
 
@@ -128,10 +96,6 @@ class Note(TextArea):
     def on_mount(self) -> None:
         """Go on behind what stands there already."""
         self.move_cursor(self.document.end)
-
-    def place(self) -> Region:
-        """Return the line with the cursor."""
-        return Region(0, self.cursor_screen_offset.y - self.content_region.y, self.size.width, 1)
 
     async def _on_key(self, event: Key) -> None:
         if event.key == "enter":
@@ -182,11 +146,47 @@ class OptionLine(Struct, frozen=True):
     description: str = ""
 
 
-class Options(FewLines, can_focus=True):
+class OptionRow(FewLines):
+    """One option: its key, whether it is chosen, its name and what it means, in as many lines as that takes."""
+
+    DEFAULT_CSS = "OptionRow { height: auto; width: 1fr; }"
+
+    def __init__(self, option: OptionLine, number: int, *, several: bool) -> None:
+        super().__init__()
+        self.option, self._number, self._several = option, number, several
+        self._is_chosen = self._is_here = False
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        return text_of(self._parts())
+
+    def show(self, *, is_chosen: bool, is_here: bool) -> None:
+        """Show whether it is chosen, and whether keys are about it."""
+        if (is_chosen, is_here) != (self._is_chosen, self._is_here):
+            self._is_chosen, self._is_here = is_chosen, is_here
+            self.refresh()
+
+    def lines_at(self, width: int) -> Sequence[Line]:
+        """Return its lines, those after the first set in."""
+        return wrap(self._parts(), width, rest=((" " * 7, ""),))
+
+    def _parts(self) -> Line:
+        here = "›" if self._is_here else " "
+        key = str(self._number) if self._number <= _KEYS else " "
+        box = ("[x]" if self._is_chosen else "[ ]") if self._several else "(•)" if self._is_chosen else "( )"
+        words = f" — {self.option.description}" if self.option.description else ""
+        mark: Line = ((f"{here}{key} ", "key"), (f"{box} ", "good" if self._is_chosen else "muted"))
+        return (*mark, (self.option.label, "strong"), (words, "muted"))
+
+
+class Options(Container, can_focus=True):
     """Options below each other. Of one choice the arrows choose; of several they move, and space chooses.
 
     Attributes:
+        rows: The options as they are shown, in their order.
         chosen: Places of the chosen options, from 0, in their order.
+        cursor: The place of the option under the cursor, from 0; -1 before it is on any.
     """
 
     DEFAULT_CSS = """
@@ -197,7 +197,6 @@ class Options(FewLines, can_focus=True):
         Binding("up,k", "move(-1)", "Before", show=False),
         Binding("down,j", "move(1)", "Next", show=False),
         Binding("space", "choose_here", "Choose", show=False),
-        Binding("enter", "enter", "Hand in", show=False),
         *(Binding(str(number), f"choose({number})", f"Option {number}", show=False) for number in range(1, _KEYS + 1)),
     ]
     HELP = "The keys 1 to 9 choose, the arrows go through them; of several, space chooses."
@@ -207,9 +206,6 @@ class Options(FewLines, can_focus=True):
 
     class Moved(WidgetMessage["Options"]):
         """The cursor is elsewhere, or was asked to go."""
-
-    class Entered(WidgetMessage["Options"]):
-        """Enter was pressed."""
 
     def __init__(
         self,
@@ -230,98 +226,67 @@ class Options(FewLines, can_focus=True):
             default: What is chosen where nothing was kept.
         """
         super().__init__(id=id, name=name)
-        self._options, self._several, self._default = tuple(lines), several, default
-        self._names = [f"{about}{line.label}: {line.description}" for line in self._options]
+        self._several, self._default = several, default
+        self.rows = [OptionRow(line, number, several=several) for number, line in enumerate(lines, start=1)]
+        self._names = [f"{about}{line.label}: {line.description}" for line in lines]
         words = kept.split("\n")
         self.chosen = tuple(place for place, name in enumerate(self._names) if name in words) or default
-        nowhere = -1 if len(self._options) > 1 else 0  # a single option needs no way to it
-        self._cursor = self.chosen[0] if self.chosen else nowhere
+        nowhere = -1 if len(self.rows) > 1 else 0  # a single option needs no way to it
+        self.cursor = self.chosen[0] if self.chosen else nowhere
+
+    def compose(self) -> ComposeResult:
+        """Yield the options."""
+        self._show()
+        yield from self.rows
 
     @property
     def value(self) -> str:
         """All the words of what is chosen, for a draft; empty for what is chosen anyway."""
         return "" if self.chosen == self._default else "\n".join(self._names[place] for place in self.chosen)
 
+    @property
+    def under_cursor(self) -> OptionRow | None:
+        """The option that keys are about; None before the cursor is on any."""
+        return self.rows[self.cursor] if self.cursor >= 0 else None
+
     def action_move(self, step: int) -> None:
         """Go to the next or the former option; of one choice it is the chosen one then."""
-        start = self._cursor if self._cursor >= 0 or step > 0 else len(self._options)
-        self._cursor = min(max(start + step, 0), len(self._options) - 1)
-        self._take((self._cursor,)) if not self._several else self.refresh()
-        self.post_message(self.Moved(self))
+        start = self.cursor if self.cursor >= 0 or step > 0 else len(self.rows)
+        self._go(min(max(start + step, 0), len(self.rows) - 1), chooses=not self._several)
 
     def action_choose(self, number: int) -> None:
         """Choose the option with this number; of several, choose it or leave it out."""
-        if number <= len(self._options):
-            self._cursor = number - 1
-            self._toggle(self._cursor)
-            self.post_message(self.Moved(self))
+        if number <= len(self.rows):
+            self._go(number - 1, chooses=True)
 
     def action_choose_here(self) -> None:
         """Choose the option under the cursor."""
-        if self._cursor >= 0:
-            self._toggle(self._cursor)
-
-    def action_enter(self) -> None:
-        """Hand in what is chosen."""
-        self.post_message(self.Entered(self))
-
-    @property
-    def under_cursor(self) -> int:
-        """The place of the option under the cursor, from 0; -1 before it is on any."""
-        return self._cursor
-
-    def place(self) -> Region:
-        """Return the lines of the option under the cursor."""
-        if self._cursor < 0:
-            return Region()
-        width = self.size.width
-        above = sum(len(self._lines_of(place, width)) for place in range(self._cursor))
-        return Region(0, above, width, len(self._lines_of(self._cursor, width)))
-
-    def lines_at(self, width: int) -> Sequence[Line]:
-        """Return the lines of all options."""
-        return [line for place in range(len(self._options)) for line in self._lines_of(place, width)]
+        if self.cursor >= 0:
+            self._go(self.cursor, chooses=True)
 
     def on_click(self, event: Click) -> None:
         """Choose what is clicked on."""
-        below = 0
-        for place in range(len(self._options)):
-            below += len(self._lines_of(place, self.size.width))
-            if event.y < below:
-                return self.action_choose(place + 1)
+        for place, row in enumerate(self.rows):
+            if row.region.contains_point(event.screen_offset):
+                self._go(place, chooses=True)
 
-    def on_resize(self, event: Resize) -> None:
-        """Another width may take another number of lines."""
-        self.refresh(layout=True)
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Show the cursor while keys are about it."""
+        super().watch_has_focus(has_focus)
+        self._show()
 
-    def on_focus(self) -> None:
-        """Show where the cursor is."""
-        self.refresh()
-
-    def on_blur(self) -> None:
-        """Show that it is elsewhere."""
-        self.refresh()
-
-    def _toggle(self, place: int) -> None:
-        self._take(tuple(sorted({place}.symmetric_difference(self.chosen))) if self._several else (place,))
-
-    def _take(self, chosen: tuple[int, ...]) -> None:
-        changed = chosen != self.chosen
-        self.chosen = chosen
-        self.refresh()
-        if changed:
+    def _go(self, place: int, *, chooses: bool) -> None:
+        before, self.cursor = self.chosen, place
+        if chooses:
+            self.chosen = tuple(sorted({place}.symmetric_difference(before))) if self._several else (place,)
+        self._show()
+        self.post_message(self.Moved(self))
+        if self.chosen != before:
             self.post_message(self.Changed(self))
 
-    def _lines_of(self, place: int, width: int) -> list[Line]:
-        """Return one option: its mark, its name and what it means."""
-        option, chosen = self._options[place], place in self.chosen
-        here = "›" if self.has_focus and place == self._cursor else " "
-        key = str(place + 1) if place < _KEYS else " "
-        box = ("[x]" if chosen else "[ ]") if self._several else "(•)" if chosen else "( )"
-        head: Line = ((f"{here}{key} ", "key"), (f"{box} ", "good" if chosen else "muted"))
-        words = f" — {option.description}" if option.description else ""
-        label: Line = ((option.label, "strong"), (words, "muted"))
-        return wrap((*head, *label), width, rest=((" " * 7, ""),))
+    def _show(self) -> None:
+        for place, row in enumerate(self.rows):
+            row.show(is_chosen=place in self.chosen, is_here=self.has_focus and place == self.cursor)
 
 
 AnyField = Field | Note | Options

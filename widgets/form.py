@@ -1,36 +1,31 @@
-"""The base of all questions: they grow out of the bottom of what they are about, and nothing typed is lost."""
+"""The base of all questions: panels at the bottom of what they are about, in which nothing that is typed is lost."""
 
 from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from time import monotonic
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import counted, safe_text
+from team_console.store.model.safe import safe_text
 from team_console.store.views.proposals import counts_of
 from team_console.widgets.bars import Hints
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.details import diff_text
 from team_console.widgets.document import Block, Document, Heading
-from team_console.widgets.fields import AnyField, Note, Options, bring_into_sight
-from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
-from team_console.widgets.overlay import Overlay
-from team_console.widgets.text import text_of
+from team_console.widgets.fields import AnyField, Note, Options
+from team_console.widgets.form_gate import GatedPanel
+from team_console.widgets.frames import frames_of, visible_region
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.events import Event, Key, Paste, Resize
-from textual.geometry import NULL_SIZE, Region
+from textual.events import DescendantFocus, Resize
+from textual.geometry import Size
 from textual.message import Message
-from textual.screen import ModalScreen, Screen
-from textual.signal import Signal
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
@@ -71,7 +66,7 @@ class Excerpt(Detail):
     """Blocks of a document inside a form, in as many lines as they take and no more than `most`; longer ones scroll."""
 
     DEFAULT_CSS = """
-    Excerpt { height: 1; margin-top: 1; padding: 0; background: $panel; }
+    Excerpt { height: auto; min-height: 1; padding: 0; background: $panel; }
     Excerpt:focus { background: $primary-muted 45%; }
     Excerpt:ansi:focus { text-style: bold; }
     """
@@ -79,8 +74,8 @@ class Excerpt(Detail):
 
     def __init__(self, *blocks: Block, most: int, id: str, token: str = "") -> None:
         super().__init__(id=id)
-        self._blocks, self._most, self._token = blocks, most, token
-        self._room = most
+        self._blocks, self._token, self.most = blocks, token, most
+        self.styles.max_height = most
 
     def on_mount(self) -> None:
         """Show what it was made with."""
@@ -90,110 +85,90 @@ class Excerpt(Detail):
         """Show these blocks; their painted lines are counted under `token`."""
         self.display, self._token = bool(blocks), token
         self.show(Document(key="excerpt", title="", blocks=blocks, token=token))
-        self._grow()
-
-    def on_resize(self, event: Resize) -> None:
-        """Another width takes another number of lines."""
-        super().on_resize(event)
-        self._grow()
 
     def is_whole(self, frame: int) -> bool:
         """Return whether the terminal had held all of its lines by this frame."""
         return self.painted_before.get(self._token, Painted()).until(frame).is_whole
 
-    def fit(self, lines: int) -> None:
-        """Take no more than so many lines."""
-        self._room = lines
-        self._grow()
-
-    def scroll_in_sight(self, pages: float, body: Widget) -> bool:
-        """Bring it into sight in `body`, else scroll it by so many half pages; False where it is at its end."""
-        if visible_region(self).height < self.outer_size.height:
-            body.scroll_to_region(self.virtual_region, top=True, animate=False, force=True)
-            return True
-        before = self.scroll_target_y
-        self.scroll_relative(y=round(2 * pages * self.size.height), animate=False)
-        return self.scroll_target_y != before
-
-    def _grow(self) -> None:
-        self.styles.height = max(1, min(self._most, self._room, self.virtual_size.height))
+    def _set_size(self, size: Size) -> None:
+        before = self.virtual_size.height
+        super()._set_size(size)
+        if size.height != before:
+            self.refresh(layout=True)
 
 
-class Behind(Struct, frozen=True):
-    """What a form asks of the screen it stands on.
+class FormBody(VerticalScroll, can_focus=False):
+    """The fields of a form. What has the focus stays in sight, and in it the place that keys act on."""
 
-    Attributes:
-        room: Where the thing it is about is shown; the form grows out of its bottom.
-        cover: Keeps so many lines at that bottom free, 0 to have them back.
-        scroll: Scrolls the thing by so many pages.
-        bring: Scrolls the thing to what is found there by a name (`document.Lines.anchor`).
-        edit: Lets the human edit a text in an editor of their own, and gives it back; it may raise `TeamError`.
-        laid_out: Tells when the screen was laid out, so that the thing may be at another place.
-    """
+    def on_resize(self, event: Resize) -> None:
+        """Let nothing that scrolls by itself be higher than there is room: its last lines would never be seen."""
+        for area in self.query(TextArea):
+            area.styles.max_height = self.size.height
+        for excerpt in self.query(Excerpt):
+            excerpt.styles.max_height = min(excerpt.most, self.size.height)
+        self._moved()
 
-    room: Callable[[], Region]
-    cover: Callable[[int], None]
-    scroll: Callable[[float], None]
-    bring: Callable[[str], None]
-    edit: Callable[[str], str]
-    laid_out: Signal[Screen[Any]]
+    def watch_virtual_size(self) -> None:
+        """Lines came above the field, or went."""
+        self._moved()
+
+    @on(DescendantFocus)
+    @on(Options.Moved)
+    def _moved(self) -> None:
+        self.call_after_refresh(self._show_place)
+
+    def _show_place(self) -> None:
+        """Scroll as little as it takes to the row of the field, then to what keys act on: that is seen in any case."""
+        field = self.screen.focused if self.is_attached else None
+        if field is None or self not in field.ancestors:
+            return
+        row = next(each for each in field.ancestors_with_self if each.parent is self)
+        here = field.under_cursor if isinstance(field, Options) else field
+        for widget in (row, here):
+            if isinstance(widget, Widget):
+                self.scroll_to_widget(widget, animate=False, force=True, immediate=True)
 
 
 UNSURE = "It may or may not have been saved. Check before you try again."
 """What is said of a write that failed in a way nobody foresaw."""
-_LEAST = 8
-"""Lines a form has at least."""
-_FEWEST = 2
-"""Lines its fields have at least, however much is said below them."""
-_FRAME = 2
-"""Lines of the border and of the keys."""
 _NEW = 6
 """Lines of what is new that are shown at once; more of them scroll."""
 CHANGED = "changed:"
 """Stands before the token of a request under which the painted lines of its difference are counted."""
 KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
-LOOK = 0.7
-"""Seconds for which what changed must have stood there before a key counts, and pause after keys that did not."""
-_TO_LOOK = frozenset({"escape", "pageup", "pagedown", "ctrl+up", "ctrl+down"})
-"""Keys that count all the same: they leave, or scroll what it is about."""
-_HANDS_IN = frozenset({"enter", "ctrl+s", "ctrl+enter"})
-_DRAWN_OTHERWISE = 2.0
-"""Seconds after which a form counts as drawn though the terminal shows its words otherwise than they were written."""
 Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
 ResultT = TypeVar("ResultT")
 
 
-class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
-    """A question in a box at the bottom of the thing it is about, which moves with it and leaves room for it above.
+class Form(GatedPanel, Generic[ResultT]):
+    """A question below the thing it is about, which has the rest of the room.
 
     What `answer` returns runs in a thread; the form closes with its result, or shows its `TeamError` and stays.
     Enter hands in, in every field of every form. A field that may stay empty is opened by `n`, so that no letter is
-    text by itself. What was pressed before the terminal held the form, as it stands now, does nothing, and it says so;
-    so does a key that is held down. Behind letters that were refused it takes no enter more: they were meant for
-    something else, and so may be the enter behind them.
+    text by itself. Which keys count, `GatedPanel` knows.
 
     Attributes:
-        behind: The screen it stands on; None for one that stands alone.
-        warning: Why the first enter only asks to look again, safe text; empty when it counts at once.
+        closed: Takes the result once the form is closed, None where nothing was done; whoever asks sets it.
+        editor: Lets the human edit a text in an editor of their own, and gives it back; it may raise `TeamError`.
         draft: What its fields begin with.
-        share: How much of the room it may take.
     """
 
     DEFAULT_CSS = """
-    Form { align: left bottom; background: transparent; overflow: hidden hidden; }
-    Form:ansi { background: transparent; }
-    Form > .form--box { width: 100%; height: auto; background: $surface; border-top: heavy $accent;
+    Form { width: 100%; height: auto; max-height: 60%; background: $surface; border-top: heavy $accent;
         border-title-color: $text-accent; border-title-style: bold; padding: 0 1; }
-    Form .form--body { height: auto; scrollbar-size-vertical: 1; }
+    Form.-high { max-height: 70%; }
+    .-middle Form { max-height: 75%; }
+    .-low Form, Form.-says-more { max-height: 90%; }
+    Form > FormBody { height: auto; min-height: 2; max-height: 100%; scrollbar-size-vertical: 1; }
+    Form > .form--foot { dock: bottom; height: auto; }
     Form .form--row { layout: horizontal; height: auto; }
     Form .form--label { width: 11; padding-right: 1; color: $text-muted; }
     Form .form--row > Field, Form .form--row > Note { width: 1fr; }
     Form #outcome { display: none; height: auto; max-height: 2; color: $text-warning; text-style: bold; }
     Form .form--error { display: none; height: auto; max-height: 6; color: $text-error; }
     Form .form--error.-shown { display: block; }
-    Form Excerpt { margin: 0; }
     Form .form--note { height: auto; color: $text-muted; }
     Form .form--buttons { layout: horizontal; height: 1; }
     Form Button.-textual-compact { min-width: 8; margin-left: 1; background: $panel; color: $foreground;
@@ -201,16 +176,17 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     Form Button.-textual-compact:focus { background: $accent; color: $background; text-style: bold; }
     Form Button:nocolor:focus, Form Button:ansi:focus { text-style: reverse; }
     """
-    AUTO_FOCUS = ""
+    FOCUS_ON_CLICK = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", show=False),
-        Binding("enter", "hand_in", "Hand in", show=False),
+        Binding("enter", "enter", "Hand in", show=False),
         Binding("n", "write_note", "With a note", show=False),
+        Binding("tab", "app.focus_next", "Next field", show=False),
+        Binding("shift+tab", "app.focus_previous", "Former field", show=False),
         Binding("ctrl+s,ctrl+enter", "hand_in", "Hand in", show=False, priority=True),
-        Binding("pageup,ctrl+up", "scroll_behind(-0.5)", "Scroll what it is about", show=False, priority=True),
-        Binding("pagedown,ctrl+down", "scroll_behind(0.5)", "Scroll what it is about", show=False, priority=True),
+        Binding("pageup,ctrl+up", "scroll_page(-0.5)", "Scroll what it is about", show=False, priority=True),
+        Binding("pagedown,ctrl+down", "scroll_page(0.5)", "Scroll what it is about", show=False, priority=True),
     ]
-    share = 0.6
 
     def __init__(
         self,
@@ -223,23 +199,21 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     ) -> None:
         """`title` stands on the border, `about` above the fields, `verb` on the button that acts; safe text."""
         super().__init__()
-        self._title, self._about, self._verb = title, about, verb
-        self.behind: Behind | None = None
+        self._title, self._verb = title, verb
+        self.closed: Callable[[ResultT | None], object] = lambda result: None
+        self.editor: Callable[[str], str] | None = None
         self.draft: Draft = draft or {}
         self._on_draft = on_draft
-        self._limit, self._stood_in, self._body_sizes = _LEAST, Region(), (NULL_SIZE, NULL_SIZE)
-        self._busy = self._is_ready = False
+        self._outcome = ""
+        self._is_ready = self._is_closed = self._can_be_mended = False
         self._give_up: Callable[[], None] | None = None
-        self._finished: tuple[ResultT] | None = None
         self._typed_in: Widget | None = None
         self._keeping: Timer | None = None
-        self.warning = self._outcome = self._said = ""
-        self._counts_from = self._changed_at = 0.0
-        self._refused = 0
-        self._is_given_up = self._can_be_mended = False
-        self._held_since: int | None = None
-        self._held_words: tuple[str, int] = "", 0
-        self._held_terms: tuple[object, int] = (), 0
+        self._about = Static(Content(about), classes="form--note form--about", markup=False)
+        self._body = FormBody()
+        self._outcome_line = Static("", id="outcome", markup=False)
+        self._changed = Excerpt(most=_NEW, id="changed")
+        self._hints = Hints(classes="form--keys")
 
     # What each form says for itself.
 
@@ -258,6 +232,14 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     @abstractmethod
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form, the most important ones first; what does not fit is left out."""
+
+    def below(self) -> ComposeResult:
+        """Return what stands below the fields and is seen however many those are."""
+        return ()
+
+    def first_field(self) -> Widget:
+        """Return what has the focus first; the form itself where no letter is text yet."""
+        return self
 
     def terms(self) -> object:
         """Return what enter would do now, apart from words that are typed: enter counts once the terminal shows it."""
@@ -280,217 +262,50 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         """Return the row that the key for a note opens."""
         return self.query(".form--optional").first(Widget)
 
-    def entered(self, event: Message) -> None:
-        """Enter hands in, wherever the focus is."""
-        self.action_hand_in()
-
-    def fit_inside(self, lines: int) -> None:
-        """Shrink the fields to so many lines; what does not fit scrolls."""
+    def excerpts(self) -> list[Excerpt]:
+        """Return what the form itself shows of what is decided, and must be seen whole."""
+        return []
 
     # Where it stands.
 
     def compose(self) -> ComposeResult:
-        """Yield the box with what it is about, its fields, the line for errors, keys and buttons."""
-        with Container(classes="form--box") as box:
-            box.border_title = Content(self.title_words())
-            with VerticalScroll(classes="form--body", can_focus=False):
-                if self._about:
-                    yield Static(Content(self._about), classes="form--note form--about", markup=False)
-                yield from self.fields()
-            yield Static("", id="outcome", classes="form--below", markup=False)
-            changed = Excerpt(most=_NEW, id="changed")
-            yield changed.add_class("form--below")
-            yield Static("", classes="form--below form--error", markup=False)
+        """Yield what it is about, its fields, the line for errors, keys and the button."""
+        with self._body:
+            if str(self._about.content):
+                yield self._about
+            yield from self.fields()
+        with Container(classes="form--foot"):
+            yield from self.below()
+            yield self._outcome_line
+            yield self._changed
+            yield self.message_line
             with Container(classes="form--buttons"):
-                hints = Hints(classes="form--keys")
-                hints.show(self.keys())
-                yield hints
-                yield Button(Content(self.verb()), id="hand-in", compact=True)
+                yield self._hints
+                yield self.button
+        self.show_verb()
 
     def show_verb(self, more: str = "") -> None:
         """Write title, keys and button anew: they say what will happen, and `more` the button alone."""
-        self.query_one(".form--box").border_title = Content(self.title_words())
-        self.query_one(Hints).show(self.keys())
-        button = self.query_one("#hand-in", Button)
-        button.label = Content(self.verb() + more)
-        button.refresh(layout=True)
+        self.border_title = Content(self.title_words())
+        self._hints.show(self.keys())
+        self.button.label = Content(self.verb() + more)
+        self.button.refresh(layout=True)
 
     def on_mount(self) -> None:
-        """Follow what it stands on: that is laid out after the form where the terminal changes its size."""
-        if self.behind is not None:
-            self.behind.laid_out.subscribe(self, self._follow, immediate=True)
-        self.screen_layout_refresh_signal.subscribe(self, self._keep_place, immediate=True)
-        self._changed_at = monotonic()
-        if (frames := frames_of(self)) is not None:
-            frames.watch(self)
-
-    def on_screen_resume(self) -> None:
-        """It stands there: from now on keys are its own. Work that ended while something lay over it closes it now."""
-        if self._finished is not None:
-            self.dismiss(*self._finished)
-            return
-        self.stand()
+        """Take the keys."""
+        self.trap_focus()
+        self.screen.set_focus(self.first_field())
         self.call_after_refresh(self._ready)
 
     def _ready(self) -> None:
-        if not self._is_ready and self.warning:
-            self._say(f"△ {self.warning} Review it, then press enter; before that no key counts.")
         self._is_ready = True
-        self.leave_room()
-
-    def on_resize(self, event: Resize) -> None:
-        """Another size gives it another place."""
-        self.call_after_refresh(self.stand)
-
-    def stand(self) -> None:
-        """Stand at the bottom of the thing it is about, and leave room for that above."""
-        self._stood_in = room = self.room_behind()
-        box = self.query_one(".form--box")
-        box.styles.width = room.width
-        box.styles.margin = (0, 0, max(0, self.app.size.height - room.bottom), room.x)
-        self._limit = max(_LEAST, round(room.height * self.share))
-        self._fit()
-        self.call_after_refresh(self.leave_room)
-
-    def leave_room(self) -> None:
-        """Resize to the lines needed now; the thing it is about gets the rest."""
-        self._fit()
-        self.call_after_refresh(self._show_place)
-        if self.behind is not None and self.is_attached and self.app.screen is self:
-            self.behind.cover(self.query_one(".form--box").outer_size.height)
-
-    def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
-        """Give a field the focus and scroll to the place in it that keys act on, not to its middle."""
-        super().set_focus(widget, scroll_visible=False, from_app_focus=from_app_focus)
-        self.call_after_refresh(self._show_place)
-
-    def room_behind(self) -> Region:
-        """Return the region where the form's request is shown."""
-        return self.behind.room() if self.behind is not None else self.app.size.region
-
-    def _follow(self, behind: Screen[Any]) -> None:
-        if self._stood_in and self._stood_in != self.room_behind():
-            self.call_after_refresh(self.stand)
-
-    def _keep_place(self, form: Screen[Any]) -> None:
-        # A scrollbar that comes leaves less room beside it: words above a field take more lines and push it away,
-        # after it was brought into sight.
-        body = self.query_one(".form--body")
-        before, self._body_sizes = self._body_sizes, (body.size, body.virtual_size)
-        if self._body_sizes != before:
-            self.call_after_refresh(self._show_place)
-
-    def _fit(self) -> None:
-        """Let fields scroll where they have too little room: keys, buttons and what went wrong stay in sight."""
-        rest = _FRAME + sum(widget.outer_size.height for widget in self.query(".form--below") if widget.display)
-        lines = max(_FEWEST, self._limit - rest)
-        self.query_one(".form--body").styles.max_height = lines
-        self.fit_inside(lines)
-
-    @on(Options.Moved)
-    @on(TextArea.SelectionChanged)
-    def _show_place(self) -> None:
-        body = self.query_one(".form--body")
-        if self.focused is not None and body in self.focused.ancestors:
-            bring_into_sight(self.focused, body)
-
-    # Which keys count.
+        if self.warning:
+            self.say(f"△ {self.warning} Review it, then press enter; before that no key counts.")
 
     @property
     def takes_keys(self) -> bool:
-        """Whether the form is mounted and not busy; until then keys are queued. A key may also cancel its work."""
-        return self._is_ready and (not self._busy or self._give_up is not None)
-
-    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
-        """Yield a mark for what the terminal shows of the form: that it is there, what it says, what enter would do."""
-        is_late = monotonic() - self._changed_at > _DRAWN_OTHERWISE
-        button = self.query_one("#hand-in", Button)
-        shows_verb = is_late or frames.shows(str(button.label), visible_region(button))
-        if not shows_verb:
-            return
-        if self._held_since is None:
-            yield self._hold_form
-        line = self.query_one(".form--error")
-        if self._said != self._held_words[0] and (is_late or frames.shows(self._said, visible_region(line))):
-            yield partial(self._hold_words, self._said)
-        terms = self.terms()
-        if terms != self._held_terms[0] and all(map(partial(self._shows_choice, frames), self.query(Options))):
-            yield partial(self._hold_terms, terms)
-
-    @staticmethod
-    def _shows_choice(frames: Frames, options: Options) -> bool:
-        """Return whether the terminal shows what is chosen, as far as the options are in sight."""
-        room, seen = options.content_region, visible_region(options)
-        lines = options.lines_at(room.width)
-        return all(
-            frames.shows(text_of(lines[at - room.y]), Region(room.x, at, room.width, 1))
-            for at in seen.line_range
-            if 0 <= at - room.y < len(lines)
-        )
-
-    def _hold_form(self, frame: int) -> None:
-        self._held_since = frame if self._held_since is None else self._held_since
-
-    def _hold_words(self, said: str, frame: int) -> None:
-        if said != self._held_words[0]:  # else an earlier frame had them
-            self._held_words = said, frame
-
-    def _hold_terms(self, terms: object, frame: int) -> None:
-        if terms != self._held_terms[0] and terms == self.terms():
-            self._held_terms = terms, frame
-
-    def _is_read_by(self, frames: Frames) -> bool:
-        """Return whether form and message were held when the key under way was pressed."""
-        said, at = self._held_words
-        has_words = not self._said or (said == self._said and at <= frames.pressed)
-        return self._held_since is not None and self._held_since <= frames.pressed and has_words
-
-    def _why_not_now(self) -> str:
-        """Return why the key under way hands nothing in; empty when it does."""
-        frames = frames_of(self)
-        if self._is_given_up:
-            return "Letters were typed that do nothing here. esc closes the form; nothing typed is lost."
-        if frames is None:
-            return ""
-        # guard: held-key-is-one-press
-        if frames.is_repeat:
-            return "A key that is held down counts once. Press it again."
-        terms, at = self._held_terms
-        # guard: enter-for-what-was-painted
-        if not self._is_read_by(frames) or terms != self.terms() or at > frames.pressed:
-            return "It was pressed before this was drawn. Review it, then press it again."
-        return ""
-
-    def refuses(self, event: Event) -> bool:
-        """Return whether what was typed must not act: it was meant for something else, or nobody can have read this
-        yet.
-
-        What follows a refused key is refused as well until there was a pause: it belongs to the same words.
-        """
-        key, frames = event.key if isinstance(event, Key) else "", frames_of(self)
-        if key in _TO_LOOK or not isinstance(event, Key | Paste):
-            return False
-        is_letter = isinstance(event, Key) and event.is_printable
-        is_text = isinstance(self.focused, Input | TextArea)
-        # guard: nothing-typed-ahead
-        refused = (
-            (frames is not None and not self._is_read_by(frames))
-            or event.time < self._counts_from
-            or (bool(self.warning) and key not in _HANDS_IN)
-            # A letter that does nothing here: one that types a note would miss that none was opened.
-            or (is_letter and not is_text and key not in self.active_bindings)
-            or (isinstance(event, Paste) and not is_text)
-        )
-        if refused:
-            self._refused += 1
-            self._counts_from = max(self._counts_from, event.time + LOOK)
-            is_held = frames is not None and frames.is_repeat
-            # guard: no-enter-behind-refused-letters
-            self._is_given_up = self._is_given_up or (
-                not (is_text or is_held or self._busy) and (is_letter or isinstance(event, Paste))
-            )
-            self._show_said()
-        return refused
+        """Whether the form is there and not busy; until then keys are queued. A key may also cancel its work."""
+        return self._is_ready and (not self.is_at_work or self._give_up is not None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The key for a note is there where it does something."""
@@ -502,91 +317,112 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         """Open the field for a note and type in it."""
         row = self.note_row()
         row.display = True
-        self.set_focus(row.query("Note, Field").first(Widget))
-        self.call_after_refresh(self.leave_room)
+        self.screen.set_focus(row.query("Note, Field").first(Widget))
 
-    def action_scroll_behind(self, pages: float) -> None:
-        """Scroll what the form is about."""
-        if self.behind is not None:
-            self.behind.scroll(pages)
+    @property
+    def thing(self) -> Detail | None:
+        """What the form is about, as it is shown above it."""
+        return next((each for each in self.siblings if isinstance(each, Detail)), None)
+
+    def action_scroll_page(self, pages: float) -> None:
+        """Scroll what must be seen whole in the form, then what the form is about."""
+        for excerpt in self.excerpts():
+            if visible_region(excerpt).height < excerpt.outer_size.height:
+                self._body.scroll_to_widget(excerpt, animate=False, force=True, top=True)
+                return
+            before = excerpt.scroll_target_y
+            excerpt.scroll_relative(y=round(2 * pages * excerpt.size.height), animate=False)
+            if excerpt.scroll_target_y != before:
+                return
+        if (thing := self.thing) is not None:
+            thing.scroll_relative(y=round(pages * thing.size.height), animate=False)
 
     # What is typed and kept.
 
     def keep(self) -> None:
         """Hand the present draft to whoever keeps it."""
-        if self._on_draft is not None:
+        if self._on_draft is not None and not self._is_closed:
             self._on_draft(self.typed())
 
     @on(Input.Changed)
     @on(TextArea.Changed)
     @on(Options.Changed)
-    def _something_typed(self) -> None:
+    def _something_typed(self, event: Message) -> None:
         """Keep what is typed while it is typed: a killed process must not lose it; an error may be mended."""
+        event.stop()  # the list around the form would take it for words to filter by
         if self._can_be_mended:
-            self._said, self._can_be_mended = "", False
-            self._show_said()
+            self.say("")
         if self._on_draft is not None and self._keeping is None:
             self._keeping = self.set_timer(KEEP_AFTER, self._keep_typed)
 
     def _keep_typed(self) -> None:
         self._keeping = None
-        if not self._busy:
+        if not self.is_at_work:
             self.keep()
 
     @on(Note.Entered)
-    @on(Options.Entered)
     @on(Input.Submitted)
     def _entered(self, event: Message) -> None:
         event.stop()
-        self.entered(event)
+        self.action_enter()
+
+    def action_enter(self) -> None:
+        """Hand in, wherever the focus is."""
+        self.action_hand_in()
 
     @on(Note.EditorWanted)
     def _edit_note(self, event: Note.EditorWanted) -> None:
         """A long text is written in the human's own editor, while the console steps aside."""
         event.stop()
-        if self.behind is not None and (text := self.edited(self.behind.edit, event.widget.value)) is not None:
+        if self.editor is not None and (text := self.edited(self.editor, event.widget.value)) is not None:
             event.widget.take(text)
             self.keep()
 
     def edited(self, edit: Callable[[str], str], text: str) -> str | None:
         """Let the human edit a text; None while the form is at work, and where the editor failed, which it says."""
-        if self._busy:
+        if self.is_at_work:
             return None
         try:
             text = edit(text)
         except TeamError as error:
             self.show_error(error)
             return None
-        self._say("")  # what an editor before it did wrong holds no more
+        self.say("")  # what an editor before it did wrong holds no more
         return text
 
     # Acting, and leaving.
+
+    def close(self, result: ResultT | None = None) -> None:
+        """Go away, once: whoever asked goes on with the result, None where nothing was done."""
+        if not self._is_closed:
+            self._is_closed = True
+            self.closed(result)
 
     def action_leave(self) -> None:
         """Close without acting, or give up what is waited for; the draft is kept."""
         if self._give_up is not None:
             self._give_up()
-        elif not self._busy:
+        elif not self.is_at_work:
             try:
                 self.keep()
             finally:  # a form that is broken can always be left
-                self.dismiss(None)
+                self.close()
 
     @on(Button.Pressed, "#hand-in")
     def action_hand_in(self) -> None:
         """Act on what was typed."""
-        if self._busy:
+        if self.is_at_work or self._is_closed:
             return
-        if why := self._why_not_now():
-            self._say(f"△ {why}")
+        if why := self.why_not_now():
+            self.say(f"△ {why}")
             return
         if self.warning:
             # Refused once, because what it is about is not what stood there; keys typed in a row do not go on.
             why, self.warning = self.warning, ""
-            self._say(f"△ {why} Review it, then press enter again.")
-            self._counts_from = monotonic() + LOOK
+            self.say(f"△ {why} Review it, then press enter again.")
+            self.pause()
             return
-        if monotonic() < self._counts_from:
+        if self.is_paused:
             return
         if (frames := frames_of(self)) is not None:
             frames.decide()
@@ -596,8 +432,8 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             self.show_error(error)
             return
         self.keep()
-        self._busy = True
-        self._say("◌ checking …")
+        self.is_at_work = True
+        self.say("◌ checking …")
         self._act(act)
 
     @work(exit_on_error=False, group="act")
@@ -607,35 +443,27 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             try:
                 result = await asyncio.to_thread(act)
             finally:
-                self._give_up = None
-                if (body := self.query_one(".form--body")).disabled:
-                    body.disabled = False
-                    self.set_focus(self._typed_in)
+                self._give_up, self.is_at_work = None, False
+                if self._body.disabled:
+                    self._body.disabled = False
+                    self.screen.set_focus(self._typed_in)
         except TeamError as error:
-            self._busy = False
             self.show_error(error)
         except Exception as error:
-            self._busy = False
-            self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
+            self.say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
         else:
             if self._on_draft is not None and not isinstance(result, Later):
                 self._on_draft({})
-            # Below another screen it closes once that is gone, else nobody would be told of the result.
-            self._finished = (result,)
-            self.dismiss(result)
-
-    @property
-    def is_at_work(self) -> bool:
-        """Whether it was submitted and its action is still running."""
-        return self._busy
+            self.close(result)
 
     def wait_for(self, words: str, give_up: Callable[[], None]) -> None:
         """Say what is waited for, such as a key to be touched; leaving gives it up, and no field takes a letter."""
         self._give_up = give_up
-        body = self.query_one(".form--body")
-        if not body.disabled:
-            self._typed_in, body.disabled = self.focused, True
-        self._say(f"◌ {words} … esc gives it up")
+        if not self._body.disabled:
+            self._typed_in = self.screen.focused
+            self.screen.set_focus(self)
+            self._body.disabled = True
+        self.say(f"◌ {words} … esc gives it up")
 
     # What it says.
 
@@ -644,15 +472,12 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
         What its own act makes of the request is told by the act.
         """
-        if self._busy or self._finished is not None or not self.is_mounted or outcome == self._outcome:
+        if self.is_at_work or outcome == self._outcome:
             return
         self._outcome = outcome
-        line = self.query_one("#outcome", Static)
-        line.update(
-            Content(f"{outcome}. This no longer needs a decision. esc closes; your draft is kept." * bool(outcome))
-        )
-        line.display = bool(outcome)
-        self.call_after_refresh(self.leave_room)
+        words = f"{outcome}. This no longer needs a decision. esc closes; your draft is kept." * bool(outcome)
+        self._outcome_line.update(Content(words))
+        self._outcome_line.display = bool(outcome)
 
     def show_error(self, error: TeamError) -> None:
         """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
@@ -660,35 +485,24 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         if isinstance(error, AskAgain):
             heading = Heading(f"changed since it was shown · {counts_of(error.diff)}")
             blocks = (heading, diff_text(error.diff)) if error.diff else ()
-            self.query_one("#changed", Excerpt).put(*blocks, token=f"{CHANGED}{error.of}" if error.of else "")
+            self._changed.put(*blocks, token=f"{CHANGED}{error.of}" if error.of else "")
             # guard: form-says-what-it-is-about-now
-            for about in self.query(".form--about").results(Static) if error.about else ():
-                about.update(Content(error.about))
-            self._say(f"△ {text}{hint}")
+            if error.about:
+                self._about.update(Content(error.about))
+            self.say(f"△ {text}{hint}")
             # A key that was typed before it could be read does not hand the form in.
-            self._counts_from = monotonic() + LOOK
+            self.pause()
         elif isinstance(error, Stopped):
-            self._say(f"△ {text}; nothing was written.")
+            self.say(f"△ {text}; nothing was written.")
         else:
             code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
-            self._say(f"✗ {code}{text}{hint}")
+            self.say(f"✗ {code}{text}{hint}")
             self._can_be_mended = True
 
-    def _say(self, text: str) -> None:
-        """Say something new: what was typed before it stood there, was typed without knowing it."""
-        self._said, self._refused, self._can_be_mended = text, 0, False
-        self._changed_at = monotonic()
-        self._show_said()
-
-    def _show_said(self) -> None:
-        """Show the message line, and the number of keys that did nothing."""
-        keys = f"△ {counted(self._refused, 'key')} did nothing: typed too early, or no key of this form"
-        keys += " · esc first, then open it again" * self._is_given_up
-        text = "\n".join(filter(None, (self._said, keys * bool(self._refused))))
-        line = self.query_one(".form--error", Static)
-        line.update(Content(text))
-        line.set_class(bool(text), "-shown")
-        self.call_after_refresh(self.leave_room)
+    def say(self, text: str) -> None:
+        """See `GatedPanel.say`; it stays, whatever is typed."""
+        self._can_be_mended = False
+        super().say(text)
 
 
 def row(label: str, *widgets: Widget, opened: bool = True, classes: str = "") -> Container:

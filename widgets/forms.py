@@ -22,8 +22,8 @@ from team_console.widgets.text import Line, pad
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Container
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -38,7 +38,8 @@ class AnswerForm(Form[ResultT]):
     """Questions below each other; nothing is chosen at first."""
 
     DEFAULT_CSS = """
-    AnswerForm .answer--question { height: auto; margin-top: 1; text-style: bold; }
+    AnswerForm .answer--question { height: auto; margin-top: 1; }
+    AnswerForm .answer--words { height: auto; text-style: bold; }
     """
     HELP = "The keys 1 to 9 choose an option, tab goes on, n opens own words. Enter answers, esc goes back."
 
@@ -71,30 +72,38 @@ class AnswerForm(Form[ResultT]):
 
     def fields(self) -> ComposeResult:
         """Yield each question with its options and a line for own words."""
-        get = self.draft.get
         for number, question in enumerate(self._questions):
-            options, several = question.options, question.several and bool(question.options)
+            several = question.several and bool(question.options)
             header = f"{safe_line(question.header, 60)}: " if question.header else ""
             words = f"{header}{safe_text(question.text)}{' (one or more)' * several}"
-            yield Static(Content(words), classes="answer--question", markup=False)
-            if options:
-                lines = [OptionLine(safe_line(one.label, 300), safe_line(one.description, 1000)) for one in options]
-                about, kept = f"{safe_line(question.text)} ", get(f"chosen{number}", "")
-                yield Options(lines, about=about, kept=kept, several=several, id=f"chosen{number}")
-            typed = get(f"words{number}", "")
-            own = Field(typed, placeholder="in place of an option" * (bool(options) > several), id=f"words{number}")
-            yield row("own words", own, opened=bool(typed) or not options, classes="form--optional" * bool(options))
-            if options:
-                note = Field(
-                    get(f"note{number}", ""), placeholder="beside what is chosen, if you like", id=f"note{number}"
-                )
-                yield row("note", note, opened=bool(get(f"chosen{number}", "")))
+            with Container(classes="answer--question"):
+                yield Static(Content(words), classes="answer--words", markup=False)
+                yield from self._answers(number, question)
+
+    def _answers(self, number: int, question: Question) -> ComposeResult:
+        """Yield the options of a question, and the lines for words in their place and beside them."""
+        get, options = self.draft.get, question.options
+        if options:
+            lines = [OptionLine(safe_line(one.label, 300), safe_line(one.description, 1000)) for one in options]
+            about, kept = f"{safe_line(question.text)} ", get(f"chosen{number}", "")
+            yield Options(lines, about=about, kept=kept, several=question.several, id=f"chosen{number}")
+        typed = get(f"words{number}", "")
+        own = Field(
+            typed, placeholder="in place of an option" * (bool(options) > question.several), id=f"words{number}"
+        )
+        yield row("own words", own, opened=bool(typed) or not options, classes="form--optional" * bool(options))
+        if options:
+            wanted = "beside what is chosen, if you like"
+            note = Field(get(f"note{number}", ""), placeholder=wanted, id=f"note{number}")
+            yield row("note", note, opened=bool(get(f"chosen{number}", "")))
+
+    def first_field(self) -> Widget:
+        """Choose at once."""
+        return self.query("Options, Field").first()
 
     def on_mount(self) -> None:
-        """Choose at once; what is compared is brought back when there is another room for it."""
-        if self.behind is not None:
-            self.behind.laid_out.subscribe(self, lambda _: self._bring_compared(), immediate=True)
-        self.query("Options, Field").first().focus()
+        """Bring what is compared back when there is another room for it."""
+        self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self._bring_compared(), immediate=True)
 
     def answer(self) -> Callable[[], ResultT]:
         """Return the act with an answer to each question."""
@@ -117,18 +126,18 @@ class AnswerForm(Form[ResultT]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Own words are opened where the question has options, and stand there where it has none."""
         if action == "write_note":
-            return bool(self._questions[self._here(self.focused)].options)
+            return bool(self._questions[self._here].options)
         return super().check_action(action, parameters)
 
     def note_row(self) -> Widget:
         """Own words on the question under the cursor."""
-        made = self.query_one(f"#words{self._here(self.focused)}").parent
+        made = self.query_one(f"#words{self._here}").parent
         assert isinstance(made, Widget)
         return made
 
-    def entered(self, event: Message) -> None:
+    def action_enter(self) -> None:
         """Go on to the next question without an answer; hand in when there is none."""
-        typed, here = self.typed(), self._here(event.control)
+        typed, here = self.typed(), self._here
 
         def is_answered(number: int) -> bool:
             return bool(typed.get(f"chosen{number}") or typed[f"words{number}"].strip())
@@ -142,35 +151,40 @@ class AnswerForm(Form[ResultT]):
     @on(Options.Moved)
     def _show_option(self, event: Options.Moved) -> None:
         """Show what is compared: the page stands at the option under the cursor, with its preview whole."""
-        number = self._here(event.control)
+        number = _number_of(event.control)
         compares = any(option.preview for option in self._questions[number].options)
         # guard: preview-of-the-option-under-the-cursor
-        self._compared = anchor_of(number, event.control.under_cursor) if compares else ""
+        self._compared = anchor_of(number, event.control.cursor) if compares else ""
         self._bring_compared()
 
     def _bring_compared(self) -> None:
-        if self.behind is not None and self._compared:
-            self.behind.bring(self._compared)
+        if self._compared and (thing := self.thing) is not None:
+            thing.bring(self._compared)
 
-    def action_scroll_behind(self, pages: float) -> None:
+    def action_scroll_page(self, pages: float) -> None:
         """Scroll what it is about, from where it stands."""
         self._compared = ""
-        super().action_scroll_behind(pages)
+        super().action_scroll_page(pages)
 
     @on(Options.Changed)
     def _offer_note(self, event: Options.Changed) -> None:
         """Words beside an option are offered once one is chosen."""
-        for note in self.query(f"#note{self._here(event.control)}"):
+        for note in self.query(f"#note{_number_of(event.control)}"):
             if isinstance(note.parent, Widget):
                 note.parent.display = bool(event.control.chosen)
-        self.call_after_refresh(self.leave_room)
 
-    def _here(self, widget: object) -> int:
-        """Return the number of the question that a field belongs to."""
-        return int("".join(filter(str.isdigit, getattr(widget, "id", None) or "")) or 0)
+    @property
+    def _here(self) -> int:
+        """The number of the question that has the focus."""
+        return _number_of(self.screen.focused)
 
     def _go_to(self, number: int) -> None:
-        self.query(f"#chosen{number}, #words{number}").first().focus()
+        self.screen.set_focus(self.query(f"#chosen{number}, #words{number}").first())
+
+
+def _number_of(field: Widget | None) -> int:
+    """Return the number of the question that a field belongs to."""
+    return int("".join(filter(str.isdigit, (field.id if field is not None else "") or "")) or 0)
 
 
 # Takes words, a second line, one of several ways to answer, and an edited text: as much of it as a question has.
@@ -265,7 +279,8 @@ class Prompt(Form[ResultT]):
         self._second, self._foresee, self._text, self._edit = second, foresee, text, edit
         self._edited = self.draft.get("edited") or text
         self._options: Options | None = None
-        self.share = 0.7 if len(self._ways) > 1 or text is not None else Form.share
+        self._foreseen = Static("", classes="form--note", markup=False)
+        self.set_class(len(self._ways) > 1 or text is not None, "-high")
 
     @property
     def _way(self) -> Way:
@@ -319,14 +334,16 @@ class Prompt(Form[ResultT]):
             line = Field(get("second", ""), placeholder=self._second.placeholder, id="second")
             yield row(self._second.label, line)
         if self._foresee is not None:
-            yield Static("", classes="form--note", id="foreseen", markup=False)
+            yield self._foreseen
+
+    def first_field(self) -> Widget:
+        """Choose first where there is something to choose; type at once where words are needed."""
+        first = "#ways" if len(self._ways) > 1 else "#words" if self._required else ""
+        return self.query_one(first) if first else self
 
     def on_mount(self) -> None:
-        """Choose first where there is something to choose; type at once where words are needed."""
+        """Say what will happen."""
         self._look_ahead()
-        first = "#ways" if len(self._ways) > 1 else "#words" if self._required else ""
-        if first:
-            self.query_one(first).focus()
 
     def typed(self) -> Draft:
         """Return the content of the fields and the edited text."""
@@ -337,7 +354,7 @@ class Prompt(Form[ResultT]):
         typed, way = self.typed(), self._way
         words = typed.get("words", "").strip()
         frames = frames_of(self)
-        unread = [] if frames is None else [one for one in self._excerpts() if not one.is_whole(frames.pressed)]
+        unread = [] if frames is None else [one for one in self.excerpts() if not one.is_whole(frames.pressed)]
         # guard: granted-words-painted-whole
         if any(excerpt.id == "whole" for excerpt in unread):
             text = "not all of it was shown yet; what was not read is not granted"
@@ -360,20 +377,8 @@ class Prompt(Form[ResultT]):
         """Disable editing where nothing may be edited: the key then goes to the words, as in every form."""
         return self._edit is not None if action == "edit" else super().check_action(action, parameters)
 
-    def fit_inside(self, lines: int) -> None:
-        """Shrink what must be shown whole to the lines there are: it can be scrolled, and all of it is seen then."""
-        for excerpt in self._excerpts():
-            excerpt.fit(lines)
-
-    def action_scroll_behind(self, pages: float) -> None:
-        """Scroll what must be shown whole, and at its end what the form is about."""
-        for excerpt in self._excerpts():
-            if excerpt.scroll_in_sight(pages, self.query_one(".form--body")):
-                return
-        super().action_scroll_behind(pages)
-
-    def _excerpts(self) -> list[Excerpt]:
-        """Return what the form itself shows of what is decided."""
+    def excerpts(self) -> list[Excerpt]:
+        """See `Form.excerpts`."""
         return [one for one in self.query("#whole, #asked").results(Excerpt) if one.display]
 
     def action_edit(self) -> None:
@@ -417,7 +422,7 @@ class Prompt(Form[ResultT]):
     def _look_ahead(self) -> None:
         """Say what will happen with what is typed now."""
         if self._foresee is not None:
-            self.query_one("#foreseen", Static).update(Content(self._foresee(self.typed().get("second", "").strip())))
+            self._foreseen.update(Content(self._foresee(self.typed().get("second", "").strip())))
 
 
 class Confirm(Prompt[ResultT]):
@@ -451,10 +456,6 @@ class Written(Struct, frozen=True):
     is_urgent: bool = False
 
 
-_ROOMY = 36
-"""Lines of a terminal from which on the text has more of them."""
-_TIGHT = 56
-"""Columns below which the field for the summary has fewer words in it."""
 _URGENT = OptionLine("urgent", "reaches an agent in the middle of its work")
 Foresee = Callable[[tuple[str, ...]], str]
 """Says in one safe line whom a message to these names would reach; runs in a thread."""
@@ -464,14 +465,14 @@ class Compose(Form[ResultT]):
     """A letter. Enter sends it; esc keeps it for later."""
 
     DEFAULT_CSS = """
-    Compose.-roomy Letter, Compose.-roomy Letter:focus { height: 8; }
+    Compose { max-height: 70%; }
+    .-tall Letter, .-tall Letter:focus { height: 8; }
     Compose .compose--words { width: 10; color: $text-muted; text-align: right; }
     """
     HELP = (
         "Write a message. Names complete with the right arrow; ctrl+j begins a new line, ctrl+e opens your editor, "
         "enter sends, esc keeps it for later."
     )
-    share = 0.7
 
     def __init__(
         self,
@@ -508,14 +509,13 @@ class Compose(Form[ResultT]):
 
     def fields(self) -> ComposeResult:
         """To, summary, text, urgency, preview."""
-        get, is_tight = self.draft.get, self.room_behind().width < _TIGHT
+        get = self.draft.get
         if self._to is None:
             completer = Completer(lambda typed: with_name(typed, self._names()))
             yield row("to", Field(get("to", ""), id="to", suggester=completer))
         else:
             yield row("to", Static(Content(self._to), markup=False))
-        wanted = "five to ten words" + " that say it all" * (not is_tight)
-        summary = Field(get("summary", ""), placeholder=wanted, id="summary")
+        summary = Field(get("summary", ""), placeholder="five to ten words", id="summary")
         yield row("summary", summary, Static("", classes="compose--words", markup=False))
         yield row("text", Letter(get("content", ""), id="content"))
         if self._to is None:
@@ -523,28 +523,31 @@ class Compose(Form[ResultT]):
         yield Static("", classes="form--note", id="preview", markup=False)
 
     def on_mount(self) -> None:
-        """Begin at the first field that is empty."""
-        self.set_class(self.app.size.height >= _ROOMY, "-roomy")
+        """Say how long the summary is, and who is reached."""
         self._count()
         self._look_ahead()
+
+    def first_field(self) -> Widget:
+        """Begin at the first field that is empty, or where it was left."""
         typed, order = self.typed(), ("to", "summary", "content")[self._to is not None :]
         first = next((name for name in order if not typed[name]), "content")
         left_in = self.draft.get("at", "")
-        self.query_one(f"#{left_in if left_in in order else first}").focus()
+        return self.query_one(f"#{left_in if left_in in order else first}")
 
     def typed(self) -> Draft:
         """Return the content of the fields, and which of them has the cursor."""
-        return {"at": (self.focused.id or "") if self.focused is not None else "", **super().typed()}
+        focused = self.screen.focused
+        return {"at": (focused.id or "") if focused is not None else "", **super().typed()}
 
     def answer(self) -> Callable[[], ResultT]:
         """Return the decision with what was written."""
         typed = self.typed()
         names = _parted(typed.get("to", ""))
         if self._to is None and not names:
-            self.query_one("#to").focus()
+            self.screen.set_focus(self.query_one("#to"))
             raise TeamError(Code.MISSING_RECIPIENT, "nobody is named", "Type a name; the right arrow completes it.")
         if not typed["content"].strip():
-            self.query_one("#content").focus()
+            self.screen.set_focus(self.query_one("#content"))
             raise TeamError(Code.MISSING_CONTENT, "Write a message", "It goes into the large field.")
         is_urgent = bool(typed.get("priority"))
         written = Written(names, typed["summary"].strip(), typed["content"].rstrip("\n"), is_urgent)
@@ -583,10 +586,6 @@ _SET_IN = 4
 """Cells before what does not fit into the line of a thing."""
 _NAMED = 2
 """Names that stand in the warning; each row that is meant has its sign as well."""
-_MANY_LOW = 10
-"""Lines of a form below which why rows are left alone takes one of them."""
-_FEWEST = 2
-"""Lines of the list that are shown however little room there is."""
 
 
 class Item(Struct, frozen=True):
@@ -607,8 +606,8 @@ class Many(Form[ResultT]):
     """A list of things and the words for all of them. What was not shown whole is not among them, and it says which."""
 
     DEFAULT_CSS = """
+    Many { max-height: 75%; }
     Many #unseen { color: $text-warning; text-style: bold; }
-    Many Excerpt { margin-top: 0; }
     """
     HELP = (
         "Enter decides on what is listed without a dash: all that was shown whole. Page up and down scroll what is "
@@ -618,7 +617,6 @@ class Many(Form[ResultT]):
         Binding("ctrl+up", "scroll_items(-1)", "Scroll the list", show=False, priority=True),
         Binding("ctrl+down", "scroll_items(1)", "Scroll the list", show=False, priority=True),
     ]
-    share = 0.75
 
     def __init__(
         self,
@@ -686,8 +684,7 @@ class Many(Form[ResultT]):
         return f"enter {self.verb().lower()}", *("n with a note",) * note, *scrolls, "esc not now"
 
     def fields(self) -> ComposeResult:
-        """Compose the warning on items never looked at, the list, what is left out, and the words."""
-        yield Static(id="unseen", classes="form--note", markup=False)
+        """Compose the list, what is left out, and the words."""
         yield Excerpt(most=8, id="items")
         if self._notes:
             yield Static(Content("\n".join(self._notes)), classes="form--note many--left", markup=False)
@@ -696,19 +693,17 @@ class Many(Form[ResultT]):
             note, optional = Note(placeholder=wanted, id="words"), "form--optional" * (not self._required)
             yield row(self._label, note, opened=self._required, classes=optional)
 
-    def fit_inside(self, lines: int) -> None:
-        """The list gives way to the words: what is typed is always seen."""
-        self.query(".many--left").set_styles(f"max-height: {1 if lines < _MANY_LOW else 100};")
-        others = (*self.query(".form--note"), *self.query(".form--row"))
-        rest = sum(widget.outer_size.height for widget in others if widget.display)
-        items = self.query_one("#items")
-        items.styles.max_height = max(_FEWEST, lines - rest - items.styles.margin.height)
+    def below(self) -> ComposeResult:
+        """Yield the warning on items that were never shown whole."""
+        yield Static(id="unseen", classes="form--note", markup=False)
+
+    def first_field(self) -> Widget:
+        """Type where there is something to type."""
+        return self.query_one("#words") if self._label and self._required else self
 
     def on_mount(self) -> None:
-        """Type where there is something to type."""
+        """List them."""
         self._show_items()
-        if self._label and self._required:
-            self.query_one("#words").focus()
 
     def answer(self) -> Callable[[], ResultT]:
         """Return the decision on the chosen items."""

@@ -38,7 +38,6 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.waiting import announce_presence, human_present
 from team_console.store.views.rows import Flag, View
 from team_console.store.views.status import is_in_the_way
-from team_console.widgets.form import Form
 from team_console.widgets.later import later
 from textual import events, on, work
 from textual.binding import Binding, BindingType
@@ -233,9 +232,8 @@ class ConsoleApp(ContainedApp[int]):
 
     def keep_typed(self) -> None:
         """See `ContainedApp.keep_typed`."""
-        for screen in self.screen_stack:
-            if isinstance(screen, Form):
-                screen.keep()
+        if self.main.form is not None:
+            self.main.form.keep()
 
     def write_decided(self) -> list[str]:
         """See `ContainedApp.write_decided`; drafts are written, too."""

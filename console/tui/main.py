@@ -37,20 +37,20 @@ from team_console.store.views.digest import Digest, digest_of_team
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.bars import Banner, Card, FewLines, Head, HeadFacts, KeyBar, KeyHint, UndoBar
 from team_console.widgets.detail import Detail
-from team_console.widgets.form import Behind
 from team_console.widgets.frames import Frames, frames_of
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.events import DescendantFocus, Event, Key, Resize, ScreenResume, ScreenSuspend
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.timer import Timer
 
 if TYPE_CHECKING:
     from team_console.store.views.rows import View
     from team_console.widgets.form import Form
+    from textual.widget import Widget
 
 _OF_THE_FILTER = (KeyHint("enter", "keep these rows"), KeyHint("esc", "all rows"))
 """Keys while words to filter by are typed: all others are letters."""
@@ -166,7 +166,8 @@ class MainScreen(Screen[None]):
         self._places: frozenset[Mode] = frozenset()
         self._shown: dict[Mode, ScreenState] = {}
         self.last_said: deque[tuple[datetime, str, str]] = deque(maxlen=10)
-        self._form: Form[Any] | None = None
+        self.form: Form[Any] | None = None
+        self._focus_below: Widget | None = None
         self._asks_about_request, self._warning = False, ""
         self.situation = ScreenState()
         self.busy = ""
@@ -188,8 +189,8 @@ class MainScreen(Screen[None]):
     def keep_painted(self) -> None:
         """Keep what was painted until now, in the list in front and in what its form shows."""
         self.pane.keep_painted(self.pane.detail)
-        if self._form is not None:
-            for excerpt in self._form.query(Detail):
+        if self.form is not None:
+            for excerpt in self.form.query(Detail):
                 self.pane.keep_painted(excerpt)
 
     @property
@@ -325,8 +326,8 @@ class MainScreen(Screen[None]):
         self._show_keys()
         if follow := getattr(self.app.screen, "follow", None):  # something that is read, over this screen
             follow(self.view)
-        if self._form is not None and self._asks_about_request and self.pane.is_complete:
-            self._form.show_outcome(self.pane.outcome)
+        if self.form is not None and self._asks_about_request and self.pane.is_complete:
+            self.form.show_outcome(self.pane.outcome)
 
     def _show_pane(self, *, again: bool = False) -> None:
         """Show the situation in front; a list that fails says so instead of showing what was true before."""
@@ -380,7 +381,7 @@ class MainScreen(Screen[None]):
         if not self.is_mounted:
             return
         bar, is_filtering = self.query_one(KeyBar), self.pane.is_asking
-        if self.app.screen is not self or is_filtering:
+        if not self._is_in_front or is_filtering:
             bar.show(_OF_THE_FILTER if is_filtering else ())
             return
         context = self.context()
@@ -477,8 +478,19 @@ class MainScreen(Screen[None]):
 
     # What keys mean.
 
+    @property
+    def _is_in_front(self) -> bool:
+        """Whether keys are about the lists: nothing lies over them, and no form is open."""
+        return self.app.screen is self and self.form is None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let no key of the lists act while a form is open."""
+        return super().check_action(action, parameters) and (action != "perform" or self.form is None)
+
     def refuses(self, event: Event) -> bool:
         """Let no letter of a remark that is typed too early decide: on a line only the keys of the text count."""
+        if self.form is not None:
+            return self.form.refuses(event)
         read = self.focused
         # guard: letters-of-a-remark
         if not (isinstance(read, Detail) and read.pointed and isinstance(event, Key) and event.is_printable):
@@ -490,10 +502,10 @@ class MainScreen(Screen[None]):
 
     @property
     def takes_keys(self) -> bool:
-        """Whether keys can act now: what they would act on is drawn and not decided, no form is opening or closing."""
-        # A form has gone whose answer is still on its way: what it decided is not known here yet.
-        is_closing = self._form is not None and self._form not in self.app.screen_stack
-        if not self._is_drawn or is_closing or self.background.opens_form or self._undrawn:
+        """Whether keys can act now: what they would act on is drawn and not decided, no form is opening."""
+        if self.form is not None:
+            return self.form.takes_keys
+        if not self._is_drawn or self.background.opens_form or self._undrawn:
             return False
         return not (self.pane.is_leaving and self._seat.is_behind)
 
@@ -515,7 +527,7 @@ class MainScreen(Screen[None]):
     def action_perform(self, name: str) -> None:
         """Do an action of the registry, or say why not; one that decides only once what it is about is drawn."""
         if name.startswith("own:"):
-            if self._is_drawn and self.app.screen is self:
+            if self._is_drawn and self._is_in_front:
                 self._seat.perform(name, self.context())
             return
         action = BY_ID[name]
@@ -543,7 +555,7 @@ class MainScreen(Screen[None]):
             self._undrawn -= not waits  # whatever fails here, the keys after it are not held for ever
 
     def _do(self, action: Action) -> None:
-        if self.app.screen is not self:
+        if not self._is_in_front:
             return
         context = self.context()
         why = action.disabled(context)
@@ -573,26 +585,29 @@ class MainScreen(Screen[None]):
 
         It stands below the thing it is about, which stays shown whatever becomes of it.
         """
-        pane = self.pane
-        form.behind = Behind(
-            lambda: _room(pane),
-            lambda lines: _cover(pane, lines),
-            lambda pages: _scroll(pane, pages),
-            lambda anchor: _bring(pane, anchor),
-            lambda text: edit_text(self.app, text, suffix=".md"),
-            self.screen_layout_refresh_signal,
-        )
-        form.warning, self._warning = self._warning, ""
 
         def closed(result: ResultT | None) -> None:
-            self._form = None
-            _cover(pane, 0)
+            self.form = None
+            pane.take_away(form)
+            self.set_focus(self._focus_below)
+            self._another_front()
             if result is not None:
                 then(result)
 
+        pane = self.pane
+        form.closed, form.editor = closed, lambda text: edit_text(self.app, text, suffix=".md")
+        form.warning, self._warning = self._warning, ""
         self.app.clear_notifications()  # they would lie over the fields
-        self.app.push_screen(form, closed)
-        self._form, self._asks_about_request = form, about is not None
+        self.form, self._focus_below, self._asks_about_request = form, self.focused, about is not None
+        pane.hold(form)
+        self._another_front()
+
+    def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
+        """Keep the focus in an open form; what asks for it meanwhile has it once the form is closed."""
+        if self.form is not None and (widget is None or self.form not in widget.ancestors_with_self):
+            self._focus_below = widget or self._focus_below
+        else:
+            super().set_focus(widget, scroll_visible=False, from_app_focus=from_app_focus)
 
     def ask_to_decide(self, form: Form[PendingDecision], *, about: RequestRow | None = None) -> None:
         """Ask with `form`; the decision waits for its undo delay, and the cursor moves on to the next row."""
@@ -638,8 +653,8 @@ class MainScreen(Screen[None]):
         """In a thread that writes: a human's key is waited for."""
 
         def show() -> None:
-            if self._form is not None and self._form.is_at_work:
-                self._form.wait_for(words, give_up)
+            if self.form is not None and self.form.is_at_work:
+                self.form.wait_for(words, give_up)
             else:
                 self.set_busy(words)
 
@@ -687,7 +702,7 @@ class MainScreen(Screen[None]):
     @on(ScreenSuspend)
     @on(ScreenResume)
     def _another_front(self) -> None:
-        if self.app.screen is self and self._marks() != self.cache.pending:
+        if self._is_in_front and self._marks() != self.cache.pending:
             self.show_pending()
         self.call_after_refresh(self._show_keys)
 
@@ -695,33 +710,3 @@ class MainScreen(Screen[None]):
         """Fit the layout to a screen of that width."""
         self.set_class(event.size.width >= BROAD, "-broad")
         self.call_after_refresh(self._show_frame)
-
-
-# Where a form stands: below the thing it asks about, in the pane that was in front when it was opened.
-
-
-def _room(pane: Pane[Any]) -> Region:
-    """Return the region of the pane's detail, down to the bottom of the pane; the whole pane when it shows none."""
-    if not pane.is_complete or not pane.detail.display or pane.detail.region.width < 1:
-        return pane.region
-    detail = pane.detail.region
-    return Region(detail.x, detail.y, detail.width, max(1, pane.region.bottom - detail.y))
-
-
-def _scroll(pane: Pane[Any], pages: float) -> None:
-    if pane.is_complete:
-        pane.detail.scroll_relative(y=round(pages * pane.detail.size.height), animate=False)
-
-
-def _bring(pane: Pane[Any], anchor: str) -> None:
-    if pane.is_complete:
-        pane.detail.bring(anchor)
-
-
-def _cover(pane: Pane[Any], lines: int) -> None:
-    """Keep `lines` free below the thing, or below the rows where only they are shown; a narrow list gives way."""
-    if pane.is_complete:
-        shows_thing = bool(pane.detail.display)
-        pane.set_class(lines > 0 and shows_thing, "-asking")
-        pane.detail.styles.margin = (0, 0, lines, 0)
-        pane.query_one(".pane--rows").styles.margin = (0, 0, 0 if shows_thing else lines, 0)

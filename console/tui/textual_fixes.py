@@ -278,7 +278,7 @@ async def _dispatch_message(self: Screen[Any], message: Message) -> None:
 
 def _compositor_refresh(self: Screen[Any]) -> None:
     # Where a screen shows through, Textual marks the one in front as a whole, which then forgets which of its widgets
-    # changed: what is typed in a form while a message comes in behind it is not painted.
+    # changed: what is typed in the palette while a message comes in behind it is not painted.
     front, dirty = self.app.screen, self._compositor._dirty_regions
     if self is front or not dirty or self not in self.app._background_screens:
         _textual_compositor_refresh(self)

@@ -22,10 +22,11 @@ from team_console.store.model.message import Message
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.widgets import form
+from team_console.widgets import form_gate
 from team_console.widgets.form import Form
 from textual._context import active_app
 from textual.pilot import Pilot
+from textual.widget import Widget
 from textual.widgets import Static
 
 from tests.idle_widgets import wait_for_widgets
@@ -48,7 +49,7 @@ def anyio_backend() -> str:
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No animations, one theme, no grace, no pause between keys, and a state folder of the test's own."""
-    monkeypatch.setattr(form, "LOOK", 0.01)
+    monkeypatch.setattr(form_gate, "LOOK", 0.01)
     monkeypatch.setattr(keys, "REPEAT", 0.0)
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0")
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
@@ -133,6 +134,11 @@ class Desk:
         return [pane.key_of(row) for row in pane.rows.rows]
 
     @property
+    def front(self) -> Widget:
+        """What keys are about: the open form, else the screen in front."""
+        return self.app.main.form if self.app.main.form is not None else self.app.screen
+
+    @property
     def text(self) -> str:
         """The whole screen as text."""
         return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
@@ -140,7 +146,7 @@ class Desk:
     @property
     def said(self) -> str:
         """What the open form says went wrong, or is going on."""
-        return " ".join(str(self.app.screen.query_one(".form--error", Static).content).split())
+        return " ".join(str(self.front.query_one(".form--error", Static).content).split())
 
     @property
     def toasts(self) -> list[str]:
@@ -226,7 +232,7 @@ class Desk:
 
     async def is_back(self) -> None:
         """Wait until nothing lies over the lists."""
-        await self.until(lambda: self.app.screen is self.app.main, "the lists alone")
+        await self.until(lambda: self.front is self.app.main, "the lists alone")
 
     async def decided(self, team: Team, number: int = 1) -> None:
         """Wait until so many plans are answered on record."""
@@ -240,10 +246,9 @@ class Desk:
 
     async def form(self) -> Form[object]:
         """The form that is open, once there is one."""
-        await self.until(lambda: isinstance(self.app.screen, Form), "an open form")
-        screen = self.app.screen
-        assert isinstance(screen, Form)
-        return screen
+        await self.until(lambda: isinstance(self.front, Form), "an open form")
+        assert isinstance(self.front, Form)
+        return self.front
 
     async def calm(self) -> None:
         """Let the pause after a change under the cursor be over."""

@@ -197,7 +197,7 @@ async def test_no_wants_words_and_the_words_go_to_the_model(team: MemoryTeam) ->
     async with opened(team) as desk:
         form = await desk.asks("a")
         await desk.press("2", "enter")
-        assert desk.app.screen is form
+        assert desk.front is form
         assert "a refusal needs a reason" in desk.text
         await desk.type("not here")
         await desk.press("enter")
@@ -336,7 +336,7 @@ async def test_nothing_is_chosen_at_first_and_an_unanswered_question_is_named(te
         assert "DB: nothing is chosen" in desk.text
         await desk.press("1", "enter", "enter")
         assert "Months: nothing is chosen" in desk.text
-        assert desk.app.screen is form
+        assert desk.front is form
         await desk.press("escape")
         await desk.is_back()
         await desk.asks("a")
@@ -387,7 +387,7 @@ async def test_no_field_of_a_request_steers_the_screen(team: MemoryTeam, size: t
             await desk.asks("a")
             assert not UNSAFE.search(desk.text.replace("\n", ""))
             await desk.press("1", "2", "escape")
-            await desk.until(lambda: not isinstance(desk.app.screen, Form), "the list")
+            await desk.until(lambda: not isinstance(desk.front, Form), "the list")
             await desk.press(*("j",) * (number < 4))
         await desk.press("right")
         assert not UNSAFE.search(desk.text.replace("\n", ""))

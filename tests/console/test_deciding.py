@@ -10,9 +10,8 @@ from team_console.console.tui import main
 from team_console.store.model.message import from_record
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets import form as forms
+from team_console.widgets import form_gate as forms
 from textual.events import Key
-from textual.screen import ResultCallback
 
 from tests.console.conftest import LEAD, Clock, Desk, hand_in_plan, letter, opened, verdicts
 from tests.memory_team import MemoryTeam
@@ -41,7 +40,7 @@ async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         form = await desk.asks("r")
         await desk.press("enter")
-        assert desk.app.screen is form
+        assert desk.front is form
         assert "a refusal needs a reason" in desk.text
         await desk.type("add tests")
         await desk.press("enter")
@@ -81,7 +80,7 @@ async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_
         form = await desk.asks("a")
         await desk.shows("The list changed")
         await desk.press("enter", "o", "k", "a", "enter")
-        assert desk.app.screen is form
+        assert desk.front is form
         assert "press enter again" in " ".join(desk.text.split())
         assert "4 keys did nothing" in desk.said
         assert verdicts(team) == []
@@ -96,12 +95,10 @@ def _has_rows(desk: Desk, number: int) -> bool:
     return len(desk.rows) == number
 
 
-async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_though_its_answer_comes_late(
+async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_and_the_next_key_is_about_the_next_thing(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(main, "GUARD", 60.0)
-    come, waiting = ResultCallback.__call__, []
-    monkeypatch.setattr(ResultCallback, "__call__", lambda *arguments: waiting.append(arguments))
     for name in ("task-manager", "schedule-manager", "file-manager"):
         requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
     async with opened(team) as desk:
@@ -109,14 +106,10 @@ async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_though_its_a
             await desk.asks("a")
             desk.app.post_message(Key("enter", None))
             desk.app.post_message(Key("a", "a"))  # it waits for what the verdict leads to
-            await desk.until(lambda: bool(waiting), "an answer on its way")
-            assert desk.app.screen is desk.app.main
-            come(*waiting.pop())
             await desk.until(partial(_has_rows, desk, left), "a list without the plan")
             if left:
                 await desk.form()
                 await desk.press("escape")
-                come(*waiting.pop())
         assert len(verdicts(team)) == 3
         assert not any("just changed" in text for text in (*desk.toasts, desk.text))
 
@@ -133,10 +126,10 @@ async def test_a_key_that_decides_waits_until_the_verdict_before_it_has_left_the
         desk.app.post_message(Key("a", "a"))
         await desk.tells("Approved the plan")
         assert not desk.can_act()
-        assert desk.app.screen is desk.app.main
+        assert desk.front is desk.app.main
         may_read.set()
         await desk.until(lambda: desk.rows == [] and not desk.app._keys._waiting, "the key behind the verdict")
-        assert desk.app.screen is desk.app.main
+        assert desk.front is desk.app.main
 
 
 async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryTeam) -> None:
@@ -147,7 +140,7 @@ async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryT
         requests.approve(Caller(team, LEAD), request_id=request_id)
         await desk.press("enter")
         await desk.shows("ALREADY_ANSWERED")
-        assert desk.app.screen is form
+        assert desk.front is form
         assert "no rollback" in desk.text
         assert "ceo" in desk.text
     async with opened(team) as desk:
@@ -210,7 +203,7 @@ async def test_letters_never_act_while_text_is_typed(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         await desk.press("slash")
         await desk.type("ards qbm7")
-        assert desk.app.screen is desk.app.main
+        assert desk.front is desk.app.main
         assert desk.app.main.mode == "needs"
         assert team.audit(limit=1)[0].action == "plan"
 

@@ -7,6 +7,7 @@ from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import Hints
 from team_console.widgets.fields import Note
+from team_console.widgets.form import FormBody
 from team_console.widgets.forms import Compose
 from textual.events import Key
 
@@ -66,7 +67,7 @@ async def test_a_bulk_form_shows_the_words_that_are_typed_and_whole_keys(
         form = await desk.asks("asterisk", "r")
         await desk.type("tests first")
         await desk.shows("tests first")
-        note, body = form.query_one("#words", Note), form.query_one(".form--body")
+        note, body = form.query_one("#words", Note), form.query_one(FormBody)
         assert body.region.y <= note.region.y < body.region.bottom
         assert "not shown whole" in " ".join(desk.text.split())
         keys = form.query_one(Hints)

@@ -9,7 +9,7 @@ from team_console.console.tui import main
 from team_console.store.model.message import from_record
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
-from team_console.widgets import form as forms
+from team_console.widgets import form_gate as forms
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
@@ -56,7 +56,7 @@ async def test_what_is_typed_before_a_form_stands_there_does_nothing_and_is_coun
         await desk.until(lambda: f"{len(keys) - 1} keys did nothing" in desk.said, "how many keys were dropped")
         assert not any(text for name, text in form.typed().items() if name in ("words", "second", "content"))
         await desk.pilot.press("enter", "a")
-        assert (desk.app.screen, len(team.snapshot().messages)) == (form, 1)
+        assert (desk.front, len(team.snapshot().messages)) == (form, 1)
         await desk.pilot.press("escape")
         await desk.is_back()
 
@@ -86,7 +86,7 @@ async def test_enter_alone_says_yes_and_not_behind_letters_that_were_refused(tea
     async with opened(team) as desk:
         form = await desk.asks("a")
         await desk.press("a", "enter", "x", "enter")
-        assert (desk.app.screen, verdicts(team)) == (form, [])
+        assert (desk.front, verdicts(team)) == (form, [])
         assert "esc closes the form" in desk.said
         await desk.asks("escape", "a")
         await desk.press("enter")

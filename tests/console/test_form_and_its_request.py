@@ -23,7 +23,7 @@ def of_another(team: MemoryTeam) -> None:
 
 def outcome(desk: Desk) -> str:
     """What the form says of its request."""
-    return " ".join(str(desk.app.screen.query_one("#outcome", Static).content).split())
+    return " ".join(str(desk.front.query_one("#outcome", Static).content).split())
 
 
 async def form_on_the_plan(desk: Desk, key: str = "a") -> None:
@@ -69,7 +69,7 @@ async def test_after_the_form_its_request_stays_until_the_cursor_leaves_it_and_n
         await desk.until(lambda: "superseded" in outcome(desk), "what became of the plan")
         await desk.press("escape", "a")
         await desk.until(lambda: "approve: ↷ superseded" in "".join(desk.toasts), "why it cannot be approved")
-        assert desk.app.screen is desk.app.main
+        assert desk.front is desk.app.main
         assert "1. Split" in desk.detail
         assert "enter shows it · n next" in " ".join(desk.detail.split())
         await desk.press("enter")

@@ -11,12 +11,10 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 def stands_below_the_plan(desk: Desk) -> bool:
-    """Whether the box of the form is as broad as the detail, and at its place."""
-    form = desk.app.screen
-    assert len(desk.app.screen_stack) > 1
-    room = form.behind.room()  # type: ignore[attr-defined]
-    box = form.query_one(".form--box").region
-    return (box.x, box.width, box.bottom) == (room.x, room.width, room.bottom) and form.size == desk.app.size
+    """Whether the form is as broad as the detail, directly below it, and ends with the pane."""
+    form, pane = desk.front.region, desk.app.main.pane
+    above = pane.detail.region
+    return (form.x, form.width, form.y, form.bottom) == (above.x, above.width, above.bottom, pane.region.bottom)
 
 
 async def test_a_form_follows_the_size_of_the_terminal(team: MemoryTeam) -> None:

@@ -169,7 +169,7 @@ async def test_what_is_refused_already_keeps_the_form_open(team: MemoryTeam) -> 
         requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
         await desk.press("enter")
         await desk.shows("ALREADY_ANSWERED")
-        assert desk.app.screen is form
+        assert desk.front is form
         assert len(verdicts(team)) == 1
 
 

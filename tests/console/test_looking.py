@@ -101,13 +101,13 @@ async def test_a_snooze_ends_well_before_the_request_does(team: MemoryTeam, cloc
 async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam) -> None:
     async with opened(team, size=(120, 140)) as desk:
         await desk.press("question_mark")
-        await desk.until(lambda: isinstance(desk.app.screen, HelpPanel), "help")
+        await desk.until(lambda: isinstance(desk.front, HelpPanel), "help")
         for action in actions_in(Mode.NEEDS, read_only=False):
             assert action.help.split(",")[0][:40] in desk.text.replace("│", "")
         await desk.type("reject")
         await desk.shows("Not now: this is not a request")
         await desk.press("escape")
-        assert desk.app.screen is desk.app.main
+        assert desk.front is desk.app.main
 
 
 async def test_what_is_typed_in_the_help_filters_it_and_enter_runs_the_key(team: MemoryTeam) -> None:
@@ -129,7 +129,7 @@ async def test_the_palette_offers_what_can_be_done_now(team: MemoryTeam) -> None
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.press("colon")
-        await desk.until(lambda: isinstance(desk.app.screen, HelpPanel), "the palette")
+        await desk.until(lambda: isinstance(desk.front, HelpPanel), "the palette")
         await desk.type("approve")
         await desk.shows("Approve or answer")
         await desk.press("enter")

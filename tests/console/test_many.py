@@ -67,7 +67,7 @@ async def test_every_marked_request_gets_a_verdict_of_its_own_and_one_answered_m
         await desk.decided(team, 3)
         assert sorted(str(verdict.request_id) for verdict in verdicts(team)) == sorted(asked)
         assert sorted(verdict.content for verdict in verdicts(team))[1:] == ["tests first"] * 2
-        await desk.until(lambda: desk.app.screen is not form, "the list")
+        await desk.until(lambda: desk.front is not form, "the list")
         await desk.tells("ALREADY_ANSWERED")
         assert any("2 requests rejected" in toast for toast in desk.toasts)
 

@@ -45,7 +45,7 @@ async def test_agents_of_any_script_are_written_to_and_asked_to_stop(clock: Cloc
         await write(desk, "请 准备 二月 份 报表", "内容")
         await desk.press("ctrl+s")
         await desk.until(lambda: len(team.snapshot().messages) == 1, "the message")
-        await desk.until(lambda: not isinstance(desk.app.screen, Form), "the way back")
+        await desk.until(lambda: not isinstance(desk.front, Form), "the way back")
         await choose(desk, FINANCE)
         await desk.press("s")
         await desk.shows(f"{FINANCE} will be asked to stop: 1 request.")
@@ -74,7 +74,7 @@ async def test_who_cannot_be_written_to_is_refused_before_a_text_is_typed(clock:
             for key in ("m", "s"):
                 await desk.press(key)
                 await desk.shows(f"“{name}” is no name that could be written to")
-                assert desk.app.screen is desk.app.main
+                assert desk.front is desk.app.main
         await desk.shows("no name")
         await desk.press("b")
         await write(desk, "The export begins at noon today", "Keep the disk free.")

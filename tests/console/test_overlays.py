@@ -6,7 +6,6 @@ import threading
 
 import pytest
 from team_console.console.tui.screens import ReadingScreen, ThemeList
-from team_console.widgets.form import Form
 from team_console.widgets.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
 from textual.events import Key
@@ -22,14 +21,13 @@ OPENED_BY = {
     "f2": ThemeList,
     "c": ReadingScreen,
     "T": ReadingScreen,
-    "m": Form,
 }
 
 
 async def overlay(desk: Desk, key: str) -> Overlay:
     """What a key opens over the list."""
     await desk.press(key)
-    await desk.until(lambda: isinstance(desk.app.screen, OPENED_BY[key]), "what lies over the list")
+    await desk.until(lambda: isinstance(desk.front, OPENED_BY[key]), "what lies over the list")
     front = desk.app.screen
     assert isinstance(front, Overlay)
     return front
@@ -51,20 +49,7 @@ async def test_what_is_closed_twice_or_below_another_screen_takes_nothing_else_w
             await desk.is_back()
 
 
-async def test_what_a_form_had_still_to_paint_when_it_was_closed_is_left_out(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    painted: list[str] = []
-    async with opened(team) as desk:
-        form = await desk.asks("a")
-        form.call_after_refresh(painted.append, "open")
-        await desk.until(lambda: painted == ["open"], "it is painted while it is open")
-        form.call_after_refresh(painted.append, "closed")
-        form.dismiss()
-        await desk.until(lambda: not form.is_attached, "its end")
-        assert painted == ["open"]
-
-
-async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_result_when_that_goes(
+async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_result(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in_plan(team)
@@ -75,14 +60,13 @@ async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_resul
         monkeypatch.setattr(form, "answer", lambda: lambda: (gate.wait(WAIT), act())[1])
         desk.app.post_message(Key("enter", None))
         await desk.until(lambda: form.is_at_work, "the beginning of the work")
-        desk.app.push_screen(ThemeList())
-        await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "a screen over the form")
+        above = ThemeList()
+        await desk.app.push_screen(above)
         gate.set()
-        await desk.until(lambda: not any(worker.group == "act" for worker in desk.app.workers), "the end of the work")
-        assert isinstance(desk.app.screen, ThemeList)
-        desk.app.screen.dismiss()
-        await desk.is_back()
         await desk.decided(team)
+        assert desk.app.screen is above
+        above.dismiss()
+        await desk.is_back()
 
 
 async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
@@ -91,9 +75,7 @@ async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
     monkeypatch.setattr("team_console.console.tui.keys._MOST", 600.0)
     async with opened(team) as desk:
         await desk.press("colon")
-        await desk.until(
-            lambda: isinstance(desk.app.screen, HelpPanel) and desk.app.screen.focused is not None, "a line"
-        )
+        await desk.until(lambda: isinstance(desk.front, HelpPanel) and desk.app.screen.focused is not None, "a line")
         desk.app.screen.set_focus(None)
         await desk.press("escape")
         await desk.is_back()

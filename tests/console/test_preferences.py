@@ -160,13 +160,13 @@ async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter
     async with opened(team) as desk:
         desk.app.theme = DARK
         await desk.press("f2")
-        await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "the list")
+        await desk.until(lambda: isinstance(desk.front, ThemeList), "the list")
         await desk.pilot.press("j", "j")
         await desk.until(lambda: desk.app.theme == CONTRAST, "the preview")
         await desk.pilot.press("escape")
         await desk.until(lambda: desk.app.theme == DARK, "the theme of before")
         await desk.press("f2")
-        await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "the list")
+        await desk.until(lambda: isinstance(desk.front, ThemeList), "the list")
         await desk.pilot.press("j", "j", "enter")
         await desk.is_back()
         assert desk.app.theme == CONTRAST

@@ -15,12 +15,13 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import Head
+from team_console.widgets.form import FormBody
 from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.events import Resize
 from textual.geometry import Size
 from textual.screen import Screen
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
 
 from tests import showcase
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened
@@ -114,28 +115,28 @@ async def test_every_key_is_painted_in_whole(tmp_path: Path, terminal: pyte.Scre
 
 @pytest.fixture
 async def behind(team: MemoryTeam, terminal: pyte.Screen, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
-    """A console with a form over it, all of it painted, and nothing left that would be painted with time."""
+    """A console with the palette over it, all of it painted, and nothing left that would be painted with time."""
     monkeypatch.setattr(ConsoleApp, "_tick", lambda app: None)  # ages and the bars, every few seconds
     hand_in_plan(team)
     async with opened(team) as desk:
-        form = await desk.asks("r")
-        for line in (*form.query(TextArea), *form.query(Input)):
-            line.cursor_blink = False
+        await desk.press("colon")
+        await desk.until(lambda: bool(desk.app.screen.query(Input)), "a line to type in")
+        desk.app.screen.query(Input).first().cursor_blink = False
         await is_painted(desk, terminal)
         for screen in desk.app.screen_stack:
             screen._exchange_repaint_regions()
         yield desk
 
 
-async def test_what_changes_in_a_form_while_something_changes_behind_it_is_painted(
+async def test_what_is_typed_in_the_palette_while_something_changes_behind_it_is_painted(
     behind: Desk, terminal: pyte.Screen
 ) -> None:
-    form, bar = behind.app.screen, behind.app.main.query_one(Head)
-    line = form.query(Input).first()
+    palette, bar = behind.app.screen, behind.app.main.query_one(Head)
+    line = palette.query(Input).first()
     for number in range(3):
         line.value = f"because {number}"
         line._repaint_required = False
-        form._dirty_widgets.add(line)  # as where its word of that has just been heard
+        palette._dirty_widgets.add(line)  # as where its word of that has just been heard
         bar.set_line(((f" changed {number}", ""),))
         behind.app.main._on_timer_update()
         await behind.until(_shows(terminal, f"because {number}"), "what is typed")
@@ -149,20 +150,20 @@ async def test_what_moved_is_painted_at_its_place_whatever_was_known_in_between(
     terminal.resize(14, 80)
     async with opened(team, size=(80, 14)) as desk:
         form = await desk.asks("m")
-        body = form.query_one(".form--body")
+        body, screen = form.query_one(FormBody), desk.app.main
         await desk.until(lambda: body.max_scroll_y > 0, "more lines than fit")
         body.scroll_to(y=0, animate=False, immediate=True)
         await is_painted(desk, terminal)
-        form._refresh_layout()
+        screen._refresh_layout()
         body.scroll_to(y=1, animate=False, immediate=True)
         if asks:
-            form._compositor._full_map_invalidated = True  # as after a step of a movement
-            assert body in form._compositor.full_map
+            screen._compositor._full_map_invalidated = True  # as after a step of a movement
+            assert body in screen._compositor.full_map
         else:
-            form._refresh_layout(scroll=True)
+            screen._refresh_layout(scroll=True)
             body.scroll_to(y=0, animate=False, immediate=True)
         body._scroll_required = False  # the screen is told in time for the layout, which does for both
-        form._refresh_layout()
+        screen._refresh_layout()
         await is_painted(desk, terminal)
 
 

@@ -15,7 +15,7 @@ async def test_a_list_without_rows_takes_the_room_of_the_detail_until_there_is_o
     async with opened(team, size=(60, 20)) as desk:
         pane = desk.app.main.pane
         await desk.shows("Y copies")
-        assert pane.query_one("Detail").display is False
+        assert pane.detail.region.height == 0
         hand_in_plan(team)
         await desk.shows("1. Split")
 
@@ -31,7 +31,7 @@ async def test_while_words_to_filter_by_are_typed_the_last_line_names_their_keys
         await desk.shows("a approve")
 
 
-async def test_a_conversation_names_its_topic_once_a_draft_goes_on_and_a_narrow_letter_shows_its_choices(
+async def test_a_conversation_names_its_topic_once_a_draft_goes_on_and_a_letter_can_be_urgent(
     team: MemoryTeam,
 ) -> None:
     hand_in_plan(team, "Refactor the report generator now")

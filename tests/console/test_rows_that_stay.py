@@ -88,7 +88,7 @@ async def test_a_request_that_is_read_stays_with_what_became_of_it_and_no_key_ac
         before = len(team.audit())
         for key in ("a", "r"):
             await desk.press(key)
-            assert desk.app.screen is desk.app.main
+            assert desk.front is desk.app.main
         assert any(words in toast for toast in desk.toasts)
         assert "1. Split" in desk.detail
         await desk.press("n")

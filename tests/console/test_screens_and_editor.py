@@ -34,7 +34,7 @@ async def test_c_opens_the_conversation_of_a_plan_with_its_versions_and_esc_goes
     async with opened(team) as desk:
         await desk.press("c")
         await desk.until(lambda: "Keep the old one" in read(desk), "the second version")
-        assert isinstance(desk.app.screen, ReadingScreen)
+        assert isinstance(desk.front, ReadingScreen)
         shown = read(desk)
         assert shown.index("Say how to roll it back") < shown.index("Keep the old one")
         asked = team.snapshot().messages[-1].message_id
@@ -55,7 +55,7 @@ async def test_esc_in_a_filter_goes_back_to_where_it_was_asked_for(team: MemoryT
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.press("2")
-        roster = desk.app.screen.query_one("#roster")
+        roster = desk.front.query_one("#roster")
         await desk.until(lambda: roster.has_focus, "the roster")
         await desk.press("slash", "escape")
         await desk.until(lambda: roster.has_focus, "the roster again, not the plan in the inbox beside it")

@@ -11,7 +11,7 @@ from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.evidence import Evidence
-from team_console.widgets import form as forms
+from team_console.widgets import form_gate as forms
 from team_console.widgets.form import Excerpt, Form
 from textual.widgets import Static
 
@@ -25,7 +25,7 @@ CHANGED = "it changed while you were deciding"
 
 def new_in(desk: Desk) -> str:
     """What the form says is new."""
-    (shown,) = desk.app.screen.query("#changed").results(Excerpt)
+    (shown,) = desk.front.query("#changed").results(Excerpt)
     return "\n".join("".join(text for text, _ in line) for line in shown._lines)
 
 
@@ -69,7 +69,7 @@ async def test_a_form_says_of_a_changed_request_what_it_asks_now(team: MemoryTea
             await desk.type("why")
         await desk.press("enter")
         await desk.shows(CHANGED)
-        (about,) = desk.app.screen.query(".form--about").results(Static)
+        (about,) = desk.front.query(".form--about").results(Static)
         await desk.until(lambda: "rm two" in str(about.content), "what it asks now")
         assert "ls one" not in str(about.content)
 
@@ -130,7 +130,7 @@ async def test_a_form_whose_choices_changed_is_opened_anew_and_the_words_are_kep
             await desk.shows("with it what you can choose")
         assert verdicts(team) == []
         await desk.press("escape")
-        await desk.until(lambda: not isinstance(desk.app.screen, Form), "the list")
+        await desk.until(lambda: not isinstance(desk.front, Form), "the list")
         await desk.calm()
         form = await desk.asks("a")
         assert form.typed()["words"] == "fine"

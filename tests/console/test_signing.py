@@ -49,5 +49,5 @@ async def test_a_key_that_is_waited_for_can_be_given_up(
         await desk.until(lambda: bool(ssh_keygen._waiting), "the program that waits")
         await desk.press("escape")
         await desk.shows("you gave it up")
-        assert desk.app.screen is form
+        assert desk.front is form
         assert not verdicts(signed)

@@ -30,7 +30,7 @@ def folders(tmp_path: Path) -> Path:
 
 def rows(desk: Desk) -> tuple[TeamRow, ...]:
     """The teams that are listed."""
-    return tuple(desk.app.screen.query_one(RowList).rows)
+    return tuple(desk.front.query_one(RowList).rows)
 
 
 async def test_every_team_says_what_waits_in_it_and_enter_goes_there(folders: Path) -> None:

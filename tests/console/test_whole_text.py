@@ -45,7 +45,7 @@ async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(cache: Sl
         await desk.reads("Only the beginning is shown")
         await desk.press("a")
         await desk.tells("full text is still loading")
-        assert desk.app.screen is desk.app.main
+        assert desk.front is desk.app.main
         cache.gate.set()
         await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
         await desk.press("v")

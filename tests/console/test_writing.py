@@ -141,8 +141,8 @@ async def test_a_letter_left_opens_where_it_was_left_and_is_gone_once_it_is_sent
         for keys in (("tab",), ()):
             form = await desk.asks("b")
             assert "text " in desk.text
-            assert form.focused is not None
-            assert form.focused.id == ("summary" if keys else "content")
+            assert desk.app.focused is not None
+            assert desk.app.focused.id == ("summary" if keys else "content")
             await desk.press(*keys)
             await desk.type("Half a thought")
             await desk.press("escape")

@@ -19,7 +19,6 @@ from team_console.store.protocol.verdicts import SHOWN_BY, Face, seen_of
 from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.decision import DECISION, KEY, Decision
-from team_console.widgets.form import Form
 from textual.events import Key
 
 from tests.conftest import CommandLine
@@ -124,7 +123,7 @@ async def test_what_is_typed_ahead_decides_nothing_and_is_counted(team: MemoryTe
         at_once(desk, scene.opens, *scene.decides)
         number = len(scene.decides)
         dropped = f"{number} key{'s' * (number > 1)} did nothing"
-        await desk.until(lambda: isinstance(desk.app.screen, Form) and dropped in desk.said, "how many were dropped")
+        await desk.until(lambda: desk.app.main.form is not None and dropped in desk.said, "how many were dropped")
         assert written(team) == before
 
 
@@ -175,7 +174,7 @@ async def test_no_enter_decides_behind_words_for_something_else(team: MemoryTeam
         form = await desk.asks("a")
         await desk.type("looks good")
         await desk.press("enter", "ctrl+s", "enter")
-        assert (desk.app.screen, verdicts(team)) == (form, [])
+        assert (desk.front, verdicts(team)) == (form, [])
         assert "esc closes the form" in desk.said
         await desk.press("escape")
         await desk.approves(team)
@@ -258,7 +257,7 @@ async def test_lines_painted_after_the_key_are_not_on_record(team: MemoryTeam, m
         monkeypatch.setattr(form, "answer", lambda: lambda: (go_on.wait(60), act())[1])
         await desk.press("enter")
         await desk.until(lambda: form.is_at_work, "the beginning of the work")
-        form.action_scroll_behind(1)
+        form.action_scroll_page(1)
         await desk.shows("45. step 45")
         go_on.set()
         await desk.decided(team)
@@ -513,7 +512,7 @@ async def test_why_nothing_is_decided_under_lost_settings_is_said_in_the_form_as
             LOST[how](office.folder / "messenger-config.yaml")
             await desk.press("enter")
             await desk.until(lambda: "NOT_PERMITTED" in desk.said, "the refusal")
-            said, is_open = desk.said, desk.app.screen is form
+            said, is_open = desk.said, desk.front is form
     refused = office("approve", asked.strip())
     assert refused.status == 1
     assert (is_open, _decided(office.folder)) == (True, [])

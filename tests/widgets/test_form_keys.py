@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from team_console.widgets.fields import OptionLine
 from team_console.widgets.forms import Prompt, Way
-from textual.app import App
+
+from tests.widgets.hosted import lines_after, shown
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 _WAYS = (
@@ -27,14 +28,11 @@ async def test_no_key_is_cut(width: int, way: int) -> None:
         edit=lambda text: text,
         draft={"way": f"{_WAYS[way].line.label}: {_WAYS[way].line.description}", "edited": "make test-all"},
     )
-    app: App[None] = App()
-    async with app.run_test(size=(width, 24)) as pilot:
-        await app.push_screen(form)
-        await pilot.pause()
-        lines = [strip.text.strip() for strip in app.screen._compositor.render_strips()]
+    async with shown(form, (width, 24)) as pilot:
+        lines = await lines_after(pilot)
     line = next(line for line in reversed(lines) if line.startswith("enter "))
-    shown = line.split("  ")[0].split(" · ")
+    keys = line.split("  ")[0].split(" · ")
     hints = form.keys()
-    assert shown == [hint for hint in hints if hint in shown]
-    assert shown[0] == hints[0]
-    assert width < 120 or shown == list(hints)
+    assert keys == [hint for hint in hints if hint in keys]
+    assert keys[0] == hints[0]
+    assert width < 120 or keys == list(hints)

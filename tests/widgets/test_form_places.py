@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
 from team_console.widgets.fields import Letter, OptionLine
-from team_console.widgets.form import Form
 from team_console.widgets.forms import AnswerForm, Answers, Compose, Confirm, Notes, Prompt, Way
-from textual.app import App
-from textual.pilot import Pilot
 
 from tests.samples import sampled
+from tests.widgets.hosted import lines_after, shown
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 SIZES = sampled([(60, 20), (80, 24), (120, 30)], 1)
@@ -23,23 +18,6 @@ LONG = tuple(
     for number in range(1, 13)
 )
 QUESTIONS = (Question("Which way is it to be?", "Way", LONG), Question("And the others?", "", LONG, several=True))
-
-
-@asynccontextmanager
-async def shown(form: Form[str], size: tuple[int, int]) -> AsyncIterator[Pilot[None]]:
-    """The form on a screen of this size."""
-    app: App[None] = App()
-    async with app.run_test(size=size) as pilot:
-        await app.push_screen(form)
-        await pilot.pause()
-        yield pilot
-
-
-async def lines_after(pilot: Pilot[None], *keys: str) -> list[str]:
-    """The lines of the screen after these keys."""
-    await pilot.press(*keys)
-    await pilot.pause()
-    return [strip.text.strip() for strip in pilot.app.screen._compositor.render_strips()]
 
 
 def told(answers: Answers, notes: Notes) -> str:

@@ -84,7 +84,7 @@ class AgentsPane(Pane[Message]):
         focused = self.screen.focused
         if focused in (self.roster, self.rows):
             self._was_in_roster = focused is self.roster
-        return self._was_in_roster and focused in (self.roster, self.detail)
+        return self._was_in_roster and (focused in (self.roster, self.detail) or self.has_class("-asking"))
 
     def compose(self) -> ComposeResult:
         """Roster and messages at the same place, one of them shown; the page or the message right of it or below."""
@@ -92,7 +92,8 @@ class AgentsPane(Pane[Message]):
             yield RowList[RosterRow](lambda row: row.name, self._draw_agent, matter=lambda row: row.name, id="roster")
             yield self.make_list(id="inbox")
             yield FilterLine(self.query_values)
-        yield Detail()
+        with Container(classes="pane--thing"):
+            yield Detail()
 
     def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
         """Return a message as its recipient sees it; of what the agent wrote, to whom."""

@@ -199,10 +199,11 @@ class Pane(Container, Generic[RowT]):
     Pane { display: none; height: 1fr; }
     Pane.-active { display: block; layout: vertical; }
     Pane > .pane--rows { layout: vertical; height: 10fr; width: 100%; }
-    Pane > Detail { height: 10fr; width: 100%; }
+    Pane > .pane--thing { height: 10fr; width: 100%; align: left bottom; }
+    Pane > .pane--thing > Detail { height: 1fr; width: 100%; }
     Pane RowList { height: 1fr; padding: 0; }
-    Pane RowList, Pane Detail { border-top: solid $border; border-title-color: $text-muted; }
-    Pane RowList:focus, Pane Detail:focus { border-top: double $foreground; border-title-color: $foreground;
+    Pane RowList, .pane--thing > Detail { border-top: solid $border; border-title-color: $text-muted; }
+    Pane RowList:focus, .pane--thing > Detail:focus { border-top: double $foreground; border-title-color: $foreground;
         border-title-style: bold; }
     Pane.-inside > .pane--rows { height: 6; }
     """
@@ -408,7 +409,8 @@ class Pane(Container, Generic[RowT]):
         with Container(classes="pane--rows"):
             yield self.make_list()
             yield FilterLine(self.query_values)
-        yield Detail()
+        with Container(classes="pane--thing"):
+            yield Detail()
 
     def make_list(self, *, id: str | None = None) -> RowList[RowT]:
         """Return the list of this pane."""
@@ -716,6 +718,20 @@ class Pane(Container, Generic[RowT]):
         if row is not None:
             self.rows.select(self.key_of(row))
 
+    # A form about the thing, below it; a narrow list gives way.
+
+    def hold(self, form: Widget) -> None:
+        """Show a form below the thing it is about."""
+        self.add_class("-asking")
+        self.query_one(".pane--thing").mount(form)
+        self.lay_out()
+
+    def take_away(self, form: Widget) -> None:
+        """Give the thing its room back."""
+        self.remove_class("-asking")
+        form.remove()
+        self.lay_out()
+
     # Panels, and the line between them.
 
     def focus_first(self) -> None:
@@ -785,7 +801,7 @@ class Pane(Container, Generic[RowT]):
         rows, is_wide = self.query_one(".pane--rows"), self.screen.has_class("-wide")
         moved = 0 if self.is_reading else self.cache.divider
         is_inside = self.has_class("-inside") or self.has_class("-asking")
-        for widget, place, sign in ((rows, 0, 1), (self.detail, 1, -1)):
+        for widget, place, sign in ((rows, 0, 1), (self.query_one(".pane--thing"), 1, -1)):
             share = f"{max(1, (_WIDE if is_wide else _HIGH)[place] + sign * moved)}fr"
             widget.styles.width = share if moved and is_wide else None
             widget.styles.height = share if moved and not is_wide and not is_inside else None

@@ -1,0 +1,178 @@
+"""Which keys count in a form: none that was pressed before the terminal showed what it decides on."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from functools import partial
+from time import monotonic
+
+from team_console.store.model.safe import counted
+from team_console.widgets.fields import Options
+from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
+from textual.containers import Container
+from textual.content import Content
+from textual.events import Event, Key, MouseDown, MouseUp, Paste
+from textual.widgets import Button, Input, Static, TextArea
+
+LOOK = 0.7
+"""Seconds for which what changed must have stood there before a key counts, and pause after keys that did not."""
+_DRAWN_OTHERWISE = 2.0
+"""Seconds after which a form counts as drawn though the terminal shows its words otherwise than they were written."""
+_TO_LOOK = frozenset({"escape", "pageup", "pagedown", "ctrl+up", "ctrl+down"})
+"""Keys that count all the same: they leave, or scroll what it is about."""
+_HANDS_IN = frozenset({"enter", "ctrl+s", "ctrl+enter"})
+
+
+class GatedPanel(Container, can_focus=True):
+    """A panel that decides, and takes a key only if the terminal was known to show it when that was pressed.
+
+    What was pressed before the terminal held the panel, as it stands now, does nothing, and the panel says so; so does
+    a key that is held down. Behind letters that were refused it takes no enter more: they were meant for something
+    else, and so may be the enter behind them.
+
+    Attributes:
+        button: Says what enter would do.
+        message_line: Says what went wrong, what is going on, and how many keys did nothing.
+        warning: Why the first enter only asks to look again, safe text; empty when it counts at once.
+        is_at_work: Whether it was submitted and its action is still running.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Held here and not looked for: what is said while the form is taken away finds its widgets all the same.
+        self.button = Button("", id="hand-in", compact=True)
+        self.message_line = Static("", classes="form--error", markup=False)
+        self.warning = self._said = ""
+        self.is_at_work = self._is_given_up = False
+        self._refused = 0
+        self._counts_from, self._changed_at = 0.0, monotonic()
+        self._held_since: int | None = None
+        self._held_words: tuple[str, int] = "", 0
+        self._held_terms: tuple[object, int] = (), 0
+
+    @abstractmethod
+    def terms(self) -> object:
+        """Return what enter would do now, apart from words that are typed: enter counts once the terminal shows it."""
+
+    def on_mount(self) -> None:
+        """Learn what the terminal shows of it."""
+        if (frames := frames_of(self)) is not None:
+            frames.watch(self)
+
+    # What the terminal shows.
+
+    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
+        """Yield a mark for what the terminal shows of the form: that it is there, what it says, what enter would do."""
+        is_late = monotonic() - self._changed_at > _DRAWN_OTHERWISE
+        if not (is_late or frames.shows(str(self.button.label), visible_region(self.button))):
+            return
+        if self._held_since is None:
+            yield self._hold_form
+        if self._said != self._held_words[0] and (
+            is_late or frames.shows(self._said, visible_region(self.message_line))
+        ):
+            yield partial(self._hold_words, self._said)
+        terms = self.terms()
+        if terms != self._held_terms[0] and all(_shows_choice(frames, options) for options in self.query(Options)):
+            yield partial(self._hold_terms, terms)
+
+    def _hold_form(self, frame: int) -> None:
+        self._held_since = frame if self._held_since is None else self._held_since
+
+    def _hold_words(self, said: str, frame: int) -> None:
+        if said != self._held_words[0]:  # else an earlier frame had them
+            self._held_words = said, frame
+
+    def _hold_terms(self, terms: object, frame: int) -> None:
+        if terms != self._held_terms[0] and terms == self.terms():
+            self._held_terms = terms, frame
+
+    def _is_read_by(self, frames: Frames) -> bool:
+        """Return whether form and message were held when the key under way was pressed."""
+        said, at = self._held_words
+        has_words = not self._said or (said == self._said and at <= frames.pressed)
+        return self._held_since is not None and self._held_since <= frames.pressed and has_words
+
+    # Which keys count.
+
+    def why_not_now(self) -> str:
+        """Return why the key under way hands nothing in; empty when it does."""
+        frames = frames_of(self)
+        if self._is_given_up:
+            return "Letters were typed that do nothing here. esc closes the form; nothing typed is lost."
+        if frames is None:
+            return ""
+        # guard: held-key-is-one-press
+        if frames.is_repeat:
+            return "A key that is held down counts once. Press it again."
+        terms, at = self._held_terms
+        # guard: enter-for-what-was-painted
+        if not self._is_read_by(frames) or terms != self.terms() or at > frames.pressed:
+            return "It was pressed before this was drawn. Review it, then press it again."
+        return ""
+
+    def refuses(self, event: Event) -> bool:
+        """Return whether what was typed must not act: it was meant for something else, or nobody can have read this
+        yet.
+
+        What follows a refused key is refused as well until there was a pause: it belongs to the same words.
+        """
+        frames = frames_of(self)
+        if isinstance(event, MouseDown | MouseUp):
+            # What lies around the form is not to be chosen while it is asked about.
+            return self.app.mouse_captured is None and not self.region.contains_point(event.screen_offset)
+        key = event.key if isinstance(event, Key) else ""
+        if key in _TO_LOOK or not isinstance(event, Key | Paste):
+            return False
+        is_letter = isinstance(event, Key) and event.is_printable
+        is_text = isinstance(self.screen.focused, Input | TextArea)
+        # guard: nothing-typed-ahead
+        refused = (
+            (frames is not None and not self._is_read_by(frames))
+            or event.time < self._counts_from
+            or (bool(self.warning) and key not in _HANDS_IN)
+            # A letter that does nothing here: one that types a note would miss that none was opened.
+            or (is_letter and not is_text and key not in self.screen.active_bindings)
+            or (isinstance(event, Paste) and not is_text)
+        )
+        if refused:
+            self._refused += 1
+            self._counts_from = max(self._counts_from, event.time + LOOK)
+            is_held = frames is not None and frames.is_repeat
+            # guard: no-enter-behind-refused-letters
+            self._is_given_up = self._is_given_up or (
+                not (is_text or is_held or self.is_at_work) and (is_letter or isinstance(event, Paste))
+            )
+            self._show_said()
+        return refused
+
+    def pause(self) -> None:
+        """Let no key count for a moment: what changed is to be read first."""
+        self._counts_from = monotonic() + LOOK
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether that moment goes on."""
+        return monotonic() < self._counts_from
+
+    # What it says.
+
+    def say(self, text: str) -> None:
+        """Say something new, safe text: what was typed before it stood there, was typed without knowing it."""
+        self._said, self._refused, self._changed_at = text, 0, monotonic()
+        self._show_said()
+
+    def _show_said(self) -> None:
+        keys = f"△ {counted(self._refused, 'key')} did nothing: typed too early, or no key of this form"
+        keys += " · esc first, then open it again" * self._is_given_up
+        text = "\n".join(filter(None, (self._said, keys * bool(self._refused))))
+        self.message_line.update(Content(text))
+        self.message_line.set_class(bool(text), "-shown")
+        self.set_class(bool(text), "-says-more")
+
+
+def _shows_choice(frames: Frames, options: Options) -> bool:
+    """Return whether the terminal shows what is chosen, of each option that begins in sight."""
+    seen = ((row, visible_region(row)) for row in options.rows)
+    return all(frames.shows(row.text, place) for row, place in seen if place and place.y == row.region.y)
