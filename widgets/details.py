@@ -39,7 +39,7 @@ from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
 from team_console.store.views.conversation import Delivery, Thread, Turn, turns_of
 from team_console.store.views.proposals import (
     Proposal,
-    Sort,
+    ProposalKind,
     counts_of,
     input_text,
     line_difference,
@@ -73,7 +73,7 @@ _SET_IN = 6
 """Cells before what the agent says of one of several permissions."""
 _LONGEST_HEADER = 40
 """Characters of the header of a question that its heading has room for."""
-_OF_FILES = frozenset({Sort.CHANGE, Sort.NEW_FILE, Sort.CONTENT})
+_OF_FILES = frozenset({ProposalKind.CHANGE, ProposalKind.NEW_FILE, ProposalKind.CONTENT})
 
 
 def source_of(message: Message) -> str:
@@ -140,13 +140,13 @@ def _input_blocks(message: Message) -> tuple[Block, ...]:
         blocks.append(replace(diff_text(proposal.diff), is_asked=True))
     elif proposal.text:
         blocks.append(Text(_exact(proposal.text), Form.CODE, is_asked=True))
-    elif proposal.sort in (Sort.PAGE, Sort.SEARCH):
+    elif proposal.sort in (ProposalKind.PAGE, ProposalKind.SEARCH):
         blocks.append(Text(_exact(proposal.subject), Form.CODE))
-    if proposal.rest and proposal.sort is Sort.OTHER:
+    if proposal.rest and proposal.sort is ProposalKind.OTHER:
         blocks.append(Text(structure(proposal.rest), Form.STRUCTURED))
     elif proposal.rest:
         blocks += _further(proposal.rest)
-    elif proposal.sort is Sort.OTHER:
+    elif proposal.sort is ProposalKind.OTHER:
         blocks.append(said("none", "muted"))
     return tuple(blocks)
 

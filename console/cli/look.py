@@ -75,7 +75,7 @@ from team_console.store.views.status import (
 from team_console.store.views.verdicts import verdict_of
 
 if TYPE_CHECKING:
-    from team_console.store.views.decisions import Decision
+    from team_console.store.views.decisions import DecidedRequest
 
 
 FIND = arg(
@@ -242,7 +242,7 @@ def do_decisions(call: Call) -> int:
     return 0
 
 
-def _decisions_cells(decision: Decision) -> tuple[str, ...]:
+def _decisions_cells(decision: DecidedRequest) -> tuple[str, ...]:
     at = local_time(decision.at, "minutes") if decision.at else "not known"
     words = decision.words.partition("\n")[0]
     what = " · ".join(filter(None, (decision.title, words)))

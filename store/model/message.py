@@ -447,15 +447,15 @@ def is_copy(message: Message, other: Message) -> bool:
     """Return whether both say the same under the same id, however far each of them is on its way."""
     if message is other:
         return True
-    return message.message_id == other.message_id and _letter(message) == _letter(other)
+    return message.message_id == other.message_id and _text_without_state(message) == _text_without_state(other)
 
 
 def digest(message: Message) -> str:
     """Return 16 characters that tell this message from others of its id; the same for all its copies."""
-    return hashlib.sha256(_letter(message).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    return hashlib.sha256(_text_without_state(message).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-def _letter(message: Message) -> str:
+def _text_without_state(message: Message) -> str:
     """Return the message as text without the keys of its state."""
     said = {key: value for key, value in message.record.items() if key not in _STATE}
     return json.dumps(said, sort_keys=True, default=str)

@@ -118,7 +118,7 @@ class MessageKind(Struct, frozen=True):
     talks: bool = False
 
     @property
-    def matter(self) -> RequestKind | None:
+    def request_kind(self) -> RequestKind | None:
         """The request it opens or answers."""
         return self.opens or self.answers
 

@@ -184,17 +184,17 @@ class Membership(Struct):
         return self.roles.get(name) or self.gone.get(name)
 
     def come(self, name: str, role: str, order: Order) -> None:
-        """It came, or came back."""
+        """Note that it came, or came back."""
         self.roles[name], self.arrived[name] = role, order
-        self.stay(name)
+        self.mark_present(name)
 
-    def stay(self, name: str) -> None:
-        """It is there, whatever was said of its going before."""
+    def mark_present(self, name: str) -> None:
+        """Note that it is in the team, whatever was said of its going before."""
         self.gone.pop(name, None)
         self.left.pop(name, None)
 
     def go(self, name: str, role: str, order: Order) -> None:
-        """It went."""
+        """Note that it went."""
         self.gone[name], self.left[name] = role, order
 
 
@@ -325,7 +325,7 @@ def _listed(found: Membership, entry: PlacedMessage, configured: Mapping[str, st
         else:
             found.go(name, role, entry.order)
     for name in now:
-        found.stay(name)
+        found.mark_present(name)
     found.roles, found.roster, found.changed = now, entry, False
 
 

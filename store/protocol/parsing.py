@@ -73,7 +73,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         """
         if self.name == "SLAVE_BATCH_COMPLETE":
             return self.message.sender
-        key = _SUBJECTS.get(self.kind.matter) if self.kind.matter else None
+        key = _SUBJECTS.get(self.kind.request_kind) if self.kind.request_kind else None
         return canonical(text_of(self.body.get(key))) or None if key else None
 
     @property
@@ -162,8 +162,8 @@ def _carried(message: Message, name: str, body: Fields, place: str) -> _Parsed:
 
 def _id_of(message: Message, kind: MessageKind, body: Fields) -> str | None:
     keys: tuple[str, ...] = ()
-    if kind.matter and kind.family not in _WITH_REQUEST_ID:
-        keys = _ID_KEYS.get(kind.matter, ())
+    if kind.request_kind and kind.family not in _WITH_REQUEST_ID:
+        keys = _ID_KEYS.get(kind.request_kind, ())
     elif kind.family not in (Family.SPRINT, Family.UNKNOWN):
         keys = ("request_id", "requestId")
     quoted = next((found for key in keys if (found := text_of(body.get(key)))), None)

@@ -85,7 +85,7 @@ def _may_belong(record: Fields) -> bool:
     if not isinstance(payload, dict) or not isinstance(name, str):
         return True
     kind = kind_of(carried_name(name, payload) or name)
-    if kind.matter is not None or kind.withdraws:
+    if kind.request_kind is not None or kind.withdraws:
         return True
     return any(key in payload or key in record for key in _QUOTING)
 

@@ -46,8 +46,8 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     leaving = [message for number, message, created in ages if number < too_many or created < limit]
     if not leaving:
         return 0
-    stay = bound(tx, leaving=ids_of(leaving))
-    gone = [message for message in leaving if message.message_id not in stay and tx.is_archived(message)]
+    needed = still_needed(tx, leaving=ids_of(leaving))
+    gone = [message for message in leaving if message.message_id not in needed and tx.is_archived(message)]
     for missing in gone:
         tx.remove(missing, optional=True)
     if gone:
@@ -55,14 +55,14 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     return len(gone)
 
 
-def bound(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
+def still_needed(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
     """Return the ids of messages that the present state still rests on, whatever their own status is.
 
     A request stays with everything said about it while it is open, and so does what superseded a request that stays:
     without it the older one would be open again.
 
     Args:
-        leaving: Ids of messages that go unless they are bound.
+        leaving: Ids of messages that go unless they are needed.
     """
     messages, config = state.everything(), state.config
     threads = threads_of(messages)

@@ -384,8 +384,8 @@ def _receive(
             raise
         unsure = _received(wanted, taken, rest, is_empty=False)
         return resolve_outcome(caller, UnresolvedTakeError(error, unsure, tx.config))
-    stay = [Problem("ROW_REFUSED", "warning", one, f"{one} stays: {why}") for one, why in refused.items()]
-    messages, notices = marked_as_taken(caller.team, taken, tx.config), (*tx.notices, *stay)
+    unchanged = [Problem("ROW_REFUSED", "warning", one, f"{one} stays: {why}") for one, why in refused.items()]
+    messages, notices = marked_as_taken(caller.team, taken, tx.config), (*tx.notices, *unchanged)
     pushed = look.pushed if look is not None else None
     received = _received(wanted, messages, rest, is_empty=not rest, notices=notices, damaged=tx.damaged, pushed=pushed)
     return replace(received, is_complete=look is not None and look.is_complete)

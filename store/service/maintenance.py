@@ -13,7 +13,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, ids_of
 from team_console.store.model.safe import counted
 from team_console.store.service.caller import Caller
-from team_console.store.service.compaction import bound
+from team_console.store.service.compaction import still_needed
 from team_console.store.service.deliveries import archive_and_remove
 from team_console.store.service.inbox import leave_as_is, readable, still
 from team_console.store.service.pieces import Refused, in_pieces
@@ -142,10 +142,10 @@ def _lost(gone: Iterable[Message]) -> list[FieldDict]:
 
 def _leaving(state: TeamState, old: Sequence[Message], *, leaving: Sequence[str]) -> tuple[list[Message], list[str]]:
     """Return those of the old messages on which nothing rests, and the ids of the others."""
-    stay = bound(state, leaving=leaving) if old else ()
+    needed = still_needed(state, leaving=leaving) if old else ()
     return (
-        [message for message in old if message.message_id not in stay],
-        [message.message_id for message in old if message.message_id in stay],
+        [message for message in old if message.message_id not in needed],
+        [message.message_id for message in old if message.message_id in needed],
     )
 
 

@@ -121,8 +121,8 @@ class _Migration:
     def run(self) -> Migrated:
         """Queue first: an id that is only archived in the target could not be added any more."""
         snapshot = readable(self._source.whole())
-        stay = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
-        self._done.warnings += [f"not copied: {problem.place}: {problem.message}" for problem in stay]
+        damaged = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
+        self._done.warnings += [f"not copied: {problem.place}: {problem.message}" for problem in damaged]
         self._done.warnings += [f"the settings: not copied: {problem.message}" for problem in snapshot.config.problems]
         if _has_comments(self._source):
             self._done.warnings.append("comments in the settings are not copied")

@@ -150,17 +150,17 @@ def send_document(caller: Caller, document: object) -> dict[str, Any]:
     """
     form = read_form(document)
     receipt = _sent(caller, form)
-    reached = [name for message in receipt.messages for name in message.recipients]
-    target = TEAM_TARGET if form.type == "broadcast" else reached[0]
+    recipients = [name for message in receipt.messages for name in message.recipients]
+    target = TEAM_TARGET if form.type == "broadcast" else recipients[0]
     routing = {"sender": caller.actor, "target": target, "summary": form.summary, "content": form.content}
     reply = {
         **receipt.as_json(),
         "action": "sendmessage",
-        "message": _sentence(form, receipt, reached),
+        "message": _sentence(form, receipt, recipients),
         "routing": {key: value for key, value in routing.items() if value is not None},
     }
     if form.type == "broadcast":
-        reply["recipients"] = reached
+        reply["recipients"] = recipients
         reply.pop("recipient", None)
     if receipt.request_id is not None:
         reply["target"] = target
@@ -229,13 +229,13 @@ def _repeated(caller: Caller, form: SendMessageForm) -> Message | None:
     raise duplicate_id(earlier.message_id, earlier)
 
 
-def _sentence(form: SendMessageForm, receipt: Receipt, reached: list[str]) -> str:
+def _sentence(form: SendMessageForm, receipt: Receipt, recipients: list[str]) -> str:
     """Return what happened and no more: written to an inbox is not delivered (decision D15)."""
     if form.type == "broadcast":
-        return f"Broadcast written to {counted(len(reached), 'inbox')}: {', '.join(reached)}"
+        return f"Broadcast written to {counted(len(recipients), 'inbox')}: {', '.join(recipients)}"
     if form.type == "shutdown_request":
-        return f"Shutdown request written to {reached[0]}'s inbox. Request ID: {receipt.request_id}"
+        return f"Shutdown request written to {recipients[0]}'s inbox. Request ID: {receipt.request_id}"
     if form.type == "message":
-        return f"Message written to {reached[0]}'s inbox"
+        return f"Message written to {recipients[0]}'s inbox"
     word = "approval" if form.approve else "refusal"
-    return f"The {word} of {receipt.request_id} is written to {reached[0]}'s inbox"
+    return f"The {word} of {receipt.request_id} is written to {recipients[0]}'s inbox"

@@ -127,7 +127,7 @@ def _verdict_proof(
     )
 
 
-# Decision: who decided what, when, after how long, on which digest, with which words and evidence.
+# Decided requests: who decided what, when, after how long, on which digest, with which words and evidence.
 
 
 class Proof(StrEnum):
@@ -145,7 +145,7 @@ class Proof(StrEnum):
     """What could tell is missing or does not hold."""
 
 
-class Decision(Struct, frozen=True):
+class DecidedRequest(Struct, frozen=True):
     """One decision. What is not known is None or empty, and `gaps` says so.
 
     Attributes:
@@ -196,7 +196,7 @@ class DecisionLedger(Struct, frozen=True):
         problems: What keeps the ledger from being whole or proved.
     """
 
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[DecidedRequest, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -266,7 +266,7 @@ class _Trail:
             return Proof.NOT_KNOWN, fact.line, f"the chain of the audit trail does not hold {where}"
         return Proof.RECORDED, fact.line, ""
 
-    def without_messages(self, known: set[str], questions: Mapping[str, Message]) -> Iterator[Decision]:
+    def without_messages(self, known: set[str], questions: Mapping[str, Message]) -> Iterator[DecidedRequest]:
         """Decisions that the trail has, and no message tells of.
 
         Args:
@@ -277,7 +277,7 @@ class _Trail:
             if known.isdisjoint(ids):
                 yield self._from_line(line, ids, questions.get(text_in(line.facts, "request_id")))
 
-    def _from_line(self, line: AuditLine, ids: Sequence[str], question: Message | None) -> Decision:
+    def _from_line(self, line: AuditLine, ids: Sequence[str], question: Message | None) -> DecidedRequest:
         recorded, facts, config = self.recorded, line.facts, self._config
         verdict = next((message for item in ids if recorded and (message := recorded.message(item))), None)
         proof, _, gap = self.proof(ids[0])
@@ -298,7 +298,7 @@ class _Trail:
         gaps = [gap, *([f"the question is in no archive: {gone}"] if question is None else [])]
         gaps += ["its words are not known"] if verdict is None else []
         gaps.append(_not_shown(shown))
-        return Decision(
+        return DecidedRequest(
             key=f"line:{line.seq}:{request_id}",
             request_id=request_id,
             kind=text_in(facts, "kind"),
@@ -316,7 +316,7 @@ class _Trail:
         )
 
 
-def _decided(row: RequestRow, config: TeamConfig, trail: _Trail) -> Decision:
+def _decided(row: RequestRow, config: TeamConfig, trail: _Trail) -> DecidedRequest:
     verdict = row.verdict
     assert verdict is not None
     proof, number, gap = trail.proof(verdict.message_id)
@@ -328,7 +328,7 @@ def _decided(row: RequestRow, config: TeamConfig, trail: _Trail) -> Decision:
     facts = line.facts if line is not None else {}
     digest = text_in(facts, REQUEST_DIGEST) or given_on(verdict)
     shown = shown_in(facts if REQUEST_DIGEST in facts else verdict.payload)
-    return Decision(
+    return DecidedRequest(
         key=row.key,
         request_id=row.request_id,
         kind=str(row.kind),
@@ -448,13 +448,13 @@ def ledger_json(ledger: DecisionLedger) -> dict[str, Any]:
     }
 
 
-def decision_json(decision: Decision) -> dict[str, Any]:
+def decision_json(decision: DecidedRequest) -> dict[str, Any]:
     """Return one decision; what is not known is null."""
     said = as_json(decision, "request_id", "kind", "verdict", "by")
     return {name: said[name] for name in DECISION_FIELDS}
 
 
-def decision_row(decision: Decision) -> dict[str, str]:
+def decision_row(decision: DecidedRequest) -> dict[str, str]:
     """Return one row under `DECISION_FIELDS`; lists are JSON, what is not known is empty."""
     values = decision_json(decision).items()
     flat = ((name, json.dumps(item, ensure_ascii=False) if isinstance(item, list) else item) for name, item in values)
@@ -473,7 +473,7 @@ def markdown(ledger: DecisionLedger, team: str) -> Iterator[str]:
         yield from _section(decision)
 
 
-def _section(decision: Decision) -> Iterator[str]:
+def _section(decision: DecidedRequest) -> Iterator[str]:
     yield ""
     title = f": {_plain(decision.title)}" if decision.title else ""
     yield f"## {_plain(decision.verdict.capitalize())} by {_plain(decision.by)}{title}"
@@ -485,7 +485,7 @@ def _section(decision: Decision) -> Iterator[str]:
         yield from (f"> {_plain(line)}" for line in safe_text(decision.words).split("\n"))
 
 
-def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
+def _facts(decision: DecidedRequest) -> Iterator[tuple[str, str]]:
     after = decision.after_seconds
     yield "request", f"{_plain(decision.request_id)} ({_plain(decision.kind or 'kind not known')})"
     yield "asked", f"{_time(decision.asked_at)} by {_plain(decision.asked_by or 'not known')}"

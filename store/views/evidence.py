@@ -107,7 +107,7 @@ class Looked(Struct, frozen=True):
     runs: Runs | None = None
 
 
-class Piece(Struct, frozen=True):
+class EvidencePart(Struct, frozen=True):
     """One piece of evidence; stored text, not made safe.
 
     Attributes:
@@ -128,7 +128,7 @@ class Section(Struct, frozen=True):
     """Pieces of one kind under their heading."""
 
     heading: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[EvidencePart, ...]
 
 
 class Evidence(Struct, frozen=True):
@@ -159,7 +159,9 @@ class Evidence(Struct, frozen=True):
                 yield f"{section.heading}: {piece.line}"
 
 
-NOT_FOUND_OUT = Evidence((Section("evidence", (Piece(Mark.NOT_KNOWN, "it could not be looked for", "this console"),)),))
+NOT_FOUND_OUT = Evidence(
+    (Section("evidence", (EvidencePart(Mark.NOT_KNOWN, "it could not be looked for", "this console"),)),)
+)
 """Stands for evidence whose search failed."""
 
 
@@ -328,17 +330,17 @@ def plan_evidence(
 
 def report_evidence(text: str, looked: Looked) -> Evidence:
     """Return the evidence beside a report: whether the checks it claims ran; unknown where nothing is on record."""
-    pieces, runs = list[Piece](), looked.runs
+    pieces, runs = list[EvidencePart](), looked.runs
     for claim in claimed_checks(text):
         if runs is None:
-            piece = Piece(Mark.NOT_KNOWN, f"{claim}: unknown whether it ran ({_NOT_JOINED})")
+            piece = EvidencePart(Mark.NOT_KNOWN, f"{claim}: unknown whether it ran ({_NOT_JOINED})")
             pieces.append(piece)
             continue
         pattern, flags = (CHECKS[claim][1], re.IGNORECASE) if claim in CHECKS else (re.escape(claim), 0)
         fits = [run for run in runs.runs if re.search(pattern, run.subject, flags)]
         since = local_time(datetime.fromtimestamp(runs.since, UTC), "minutes")
-        none = Piece(Mark.NOT_RUN, f"{claim}: no such command since {since}", HOOKS)
-        pieces.append(Piece(run_mark(fits[-1]), f"{claim}: {run_words(fits[-1])}", HOOKS) if fits else none)
+        none = EvidencePart(Mark.NOT_RUN, f"{claim}: no such command since {since}", HOOKS)
+        pieces.append(EvidencePart(run_mark(fits[-1]), f"{claim}: {run_words(fits[-1])}", HOOKS) if fits else none)
     return Evidence((Section("checks it claims", tuple(pieces)),) if pieces else ())
 
 
@@ -357,12 +359,12 @@ def version_before(
     return next(known, earlier[0] if earlier else None)
 
 
-def _files(looked: Looked, since: float | None) -> Iterator[Piece]:
+def _files(looked: Looked, since: float | None) -> Iterator[EvidencePart]:
     source = f"{looked.folder}, {looked.says}" if looked.folder else "no project folder is known"
     for fact in looked.files:
         yield _file(fact, since, source)
     if len(looked.files) == MOST_NAMES:
-        yield Piece(Mark.NOT_KNOWN, f"further names: only the first {MOST_NAMES} were looked for", source)
+        yield EvidencePart(Mark.NOT_KNOWN, f"further names: only the first {MOST_NAMES} were looked for", source)
 
 
 _NO_FILE = {
@@ -372,41 +374,41 @@ _NO_FILE = {
 }
 
 
-def _file(fact: FileFact, since: float | None, source: str) -> Piece:
+def _file(fact: FileFact, since: float | None, source: str) -> EvidencePart:
     if fact.state is FileState.FILE:
         is_newer = since is not None and fact.changed_at > since
-        return Piece(Mark.CHANGED if is_newer else Mark.THERE, f"{fact.name}, {_size(fact.size)}", source)
+        return EvidencePart(Mark.CHANGED if is_newer else Mark.THERE, f"{fact.name}, {_size(fact.size)}", source)
     if fact.state is FileState.FOLDER:
-        return Piece(Mark.THERE, f"{fact.name}, a folder", source)
+        return EvidencePart(Mark.THERE, f"{fact.name}, a folder", source)
     if fact.state is FileState.MISSING:
-        return Piece(Mark.MISSING, fact.name, source)
-    return Piece(Mark.NOT_KNOWN, f"{fact.name}: {_NO_FILE.get(fact.state, 'it could not be looked at')}", source)
+        return EvidencePart(Mark.MISSING, fact.name, source)
+    return EvidencePart(Mark.NOT_KNOWN, f"{fact.name}: {_NO_FILE.get(fact.state, 'it could not be looked at')}", source)
 
 
-def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterator[Piece]:
+def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterator[EvidencePart]:
     stories = {story.key: (story, batch) for batch in batches for story in batch.stories}
     for key in named_stories(text, stories):
         story, batch = stories[key]
         told = batch.message.created_at if batch.message is not None else None
         mark = Mark.CHANGED if told is not None and since is not None and told.timestamp() > since else Mark.THERE
-        yield Piece(mark, f"story {key}: {story.state}", f"batch {batch.batch_id}")
+        yield EvidencePart(mark, f"story {key}: {story.state}", f"batch {batch.batch_id}")
     for name in other_stories(text, stories):
-        yield Piece(Mark.MISSING, f"story {name}", "no batch of this sprint has it")
+        yield EvidencePart(Mark.MISSING, f"story {name}", "no batch of this sprint has it")
 
 
-def _runs(looked: Looked, rejected: RequestRow | None, until: float | None) -> Iterator[Piece]:
+def _runs(looked: Looked, rejected: RequestRow | None, until: float | None) -> Iterator[EvidencePart]:
     """Up to when it asked: what goes on meanwhile must not make every look another one."""
     if looked.runs is None:
-        yield Piece(Mark.NOT_KNOWN, f"commands it ran: unknown ({_NOT_JOINED})")
+        yield EvidencePart(Mark.NOT_KNOWN, f"commands it ran: unknown ({_NOT_JOINED})")
         return
     since = rejected.answered_at.timestamp() if rejected is not None and rejected.answered_at is not None else 0.0
     runs = [run for run in looked.runs.runs if since <= run.at and (until is None or run.at <= until)]
     if not runs:
-        yield Piece(Mark.TOLD, "none yet", HOOKS)
+        yield EvidencePart(Mark.TOLD, "none yet", HOOKS)
     elif len(runs) > MOST_RUNS:
-        yield Piece(Mark.TOLD, f"{counted(len(runs) - MOST_RUNS, 'use')} of tools before these", HOOKS)
+        yield EvidencePart(Mark.TOLD, f"{counted(len(runs) - MOST_RUNS, 'use')} of tools before these", HOOKS)
     for run in runs[-MOST_RUNS:]:
-        yield Piece(run_mark(run), run_words(run), HOOKS)
+        yield EvidencePart(run_mark(run), run_words(run), HOOKS)
 
 
 def _size(number: int) -> str:

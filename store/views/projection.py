@@ -29,7 +29,7 @@ from team_console.store.views.rows import DeliveryState, View
 from team_console.store.views.sprint import BATCH_FACTS, lifecycles, sprint
 
 _WHEN = attrgetter("when")
-_MOST_LETTERS = 5_000
+_MOST_MESSAGES = 5_000
 """Messages without consequences that are kept after they left the queue, the newest: they show who wrote when."""
 
 
@@ -101,10 +101,10 @@ class Projection:
                     self._past[message.message_id] = _own(message)
         if older:
             self._past = {message.message_id: message for message in reversed(older)} | self._past
-        letters = [message for message in self._past.values() if not PlacedMessage.of(message, 0).is_fact]
-        if len(letters) > 2 * _MOST_LETTERS:
-            letters.sort(key=when_created)
-            self._drop(ids_of(letters[:-_MOST_LETTERS]))
+        messages = [message for message in self._past.values() if not PlacedMessage.of(message, 0).is_fact]
+        if len(messages) > 2 * _MOST_MESSAGES:
+            messages.sort(key=when_created)
+            self._drop(ids_of(messages[:-_MOST_MESSAGES]))
 
     def _drop(self, ids: Iterable[str]) -> None:
         """Forget messages that are in the queue again, or turn out to be lost."""

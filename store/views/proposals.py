@@ -153,7 +153,7 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
     return next((number for number in range(shorter) if old[number] != new[number]), shorter)
 
 
-class Sort(StrEnum):
+class ProposalKind(StrEnum):
     """What a proposal is; the word shown above it."""
 
     COMMAND = "command"
@@ -178,7 +178,7 @@ class Proposal(Struct, frozen=True):
         rest: Every other field of the input.
     """
 
-    sort: Sort
+    sort: ProposalKind
     subject: str = ""
     words: str = ""
     text: str = ""
@@ -201,17 +201,17 @@ def proposal_of(permission: Permission) -> Proposal:
     command = command_in(given)
     if command is not None:
         rest = _without(given, "command", "description")
-        return Proposal(Sort.COMMAND, words=text_in(given, "description"), text=command, rest=rest)
+        return Proposal(ProposalKind.COMMAND, words=text_in(given, "description"), text=command, rest=rest)
     path = next((key for key in PATH_KEYS if text_in(given, key)), None)
     if path is not None:
         change = _change(permission, path)
         if change is not None:
             return change
-    for key, sort in (("url", Sort.PAGE), ("query", Sort.SEARCH), ("pattern", Sort.SEARCH)):
+    for key, sort in (("url", ProposalKind.PAGE), ("query", ProposalKind.SEARCH), ("pattern", ProposalKind.SEARCH)):
         if text_in(given, key):
             rest = _without(given, key, "prompt")
             return Proposal(sort, subject=text_in(given, key), words=text_in(given, "prompt"), rest=rest)
-    return Proposal(Sort.OTHER, words=text_in(given, "description"), rest=_without(given, "description"))
+    return Proposal(ProposalKind.OTHER, words=text_in(given, "description"), rest=_without(given, "description"))
 
 
 def excerpt_of(permission: Permission) -> FileExcerpt | UnsetType:
@@ -276,9 +276,9 @@ def _change(permission: Permission, path: str) -> Proposal | None:
     rest = _without(given, path, "content" if "content" in given else "new_source")
     if permission.before is UNSET or "new_source" in given:
         note = f"{PRIVATE}." if permission.is_private else "What stands there now is not on record."
-        return Proposal(Sort.CONTENT, subject=subject, text=content, notes=(note,), rest=rest)
+        return Proposal(ProposalKind.CONTENT, subject=subject, text=content, notes=(note,), rest=rest)
     old = permission.before if isinstance(permission.before, str) else ""
-    sort = Sort.NEW_FILE if permission.before is None else Sort.CHANGE
+    sort = ProposalKind.NEW_FILE if permission.before is None else ProposalKind.CHANGE
     return _diffed(sort, subject, old, content, (), rest)
 
 
@@ -302,18 +302,18 @@ def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Fields, *, i
     if isinstance(before, str) or before is None:
         text, notes = _applied(before or "", edits)
         if text is not None:
-            sort = Sort.NEW_FILE if before is None else Sort.CHANGE
+            sort = ProposalKind.NEW_FILE if before is None else ProposalKind.CHANGE
             return _diffed(sort, subject, before or "", text, notes, rest)
         note = "The text to be replaced is not in the file as it was when this was asked."
     else:
         note = f"{PRIVATE if is_private else 'The file as it was is not on record'}; only what is replaced is shown."
     lines = tuple(line for old, new, _ in edits for line in line_difference(old, new))
     everywhere_note = ("It is replaced wherever it stands.",) if any(edit[2] for edit in edits) else ()
-    return Proposal(Sort.CHANGE, subject=subject, diff=lines, notes=(note, *everywhere_note), rest=rest)
+    return Proposal(ProposalKind.CHANGE, subject=subject, diff=lines, notes=(note, *everywhere_note), rest=rest)
 
 
-def _diffed(sort: Sort, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Fields) -> Proposal:
-    nothing = ("Nothing would change.",) if old == new and sort is Sort.CHANGE else ()
+def _diffed(sort: ProposalKind, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Fields) -> Proposal:
+    nothing = ("Nothing would change.",) if old == new and sort is ProposalKind.CHANGE else ()
     empty = ("The file would be empty.",) if not new and old != new else ()
     return Proposal(sort, subject=subject, diff=line_difference(old, new), notes=(*notes, *nothing, *empty), rest=rest)
 

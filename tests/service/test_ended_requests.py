@@ -12,7 +12,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, new_record
 from team_console.store.model.schedule import MAX_LEASE, is_due, is_held
 from team_console.store.service.caller import Caller
-from team_console.store.service.compaction import bound
+from team_console.store.service.compaction import still_needed
 from team_console.store.service.inbox import acknowledge, receive
 from team_console.store.service.maintenance import clear
 from team_console.store.service.requests import approve, reject, submit_plan
@@ -32,7 +32,7 @@ def plan(caller: Caller, clock: FakeClock, text: str) -> str:
 
 def kept(messages: tuple[Message, ...], leaving: list[str]) -> frozenset[str]:
     """Ids of messages that must stay when these leave."""
-    return bound(Snapshot("", START, None, config(), messages), leaving=leaving)
+    return still_needed(Snapshot("", START, None, config(), messages), leaving=leaving)
 
 
 def stored(message_id: str, type: str, sender: str, *, status: str = "read", **payload: object) -> Message:

@@ -12,7 +12,7 @@ from team_console.store.contract.team import AuditLine
 from team_console.store.protocol.verdicts import Face, digest_of
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
-    Decision,
+    DecidedRequest,
     DecisionLedger,
     Proof,
     decision_ledger,
@@ -30,7 +30,7 @@ def ledger_of(story: Chronicle, *audit: AuditLine, **more: object) -> DecisionLe
     return decision_ledger(story.snapshot(**more), past, audit)
 
 
-def only(ledger: DecisionLedger) -> Decision:
+def only(ledger: DecisionLedger) -> DecidedRequest:
     (decision,) = ledger.decisions
     return decision
 

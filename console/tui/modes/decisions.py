@@ -11,7 +11,7 @@ from team_console.console.tui.modes.pane import AttachmentCache, Pane
 from team_console.console.tui.words import ScreenState, empty_words, reason_of
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.safe import counted, safe_line, safe_text
-from team_console.store.views.decisions import Decision, DecisionLedger, Proof, ledger_of_team, sources_stamp
+from team_console.store.views.decisions import DecidedRequest, DecisionLedger, Proof, ledger_of_team, sources_stamp
 from team_console.store.views.rows import View
 from team_console.store.views.search import Searchable
 from team_console.widgets.details import named
@@ -40,7 +40,7 @@ def _digest(text: str) -> Line:
     return (("sha256 ", "muted"), (named(text), "muted")) if text else _UNKNOWN
 
 
-class DecisionsPane(Pane[Decision]):
+class DecisionsPane(Pane[DecidedRequest]):
     """Decisions, newest first; enter opens one with its digests, its evidence and what is not proved."""
 
     MODE: ClassVar[Mode] = Mode.DECISIONS
@@ -52,7 +52,7 @@ class DecisionsPane(Pane[Decision]):
         self._read_for: object = None
         self._failure = ""
 
-    def draw(self, row: Decision, drawing: Drawing) -> tuple[Line, ...]:
+    def draw(self, row: DecidedRequest, drawing: Drawing) -> tuple[Line, ...]:
         """Verdict, agent, kind and what; below them by whom, when, the words and the proof."""
         glyph, tone = VERDICTS.get(row.verdict, ("·", ""))
         proof, kind = PROOFS[row.proof], safe_line(row.kind, 20)
@@ -67,7 +67,7 @@ class DecisionsPane(Pane[Decision]):
         title = ((f"{verdict} ", tone), (f"{kind}: ", "muted"), (what, ""))
         return row_lines(drawing, Sign(glyph, verdict, tone), title, end, who=row.asked_by or row.by, facts=facts)
 
-    def rows_of(self, view: View) -> tuple[Decision, ...]:
+    def rows_of(self, view: View) -> tuple[DecidedRequest, ...]:
         """Return the decisions read so far."""
         return self._latest.decisions
 
@@ -75,7 +75,7 @@ class DecisionsPane(Pane[Decision]):
     def _latest(self) -> DecisionLedger:
         return self._ledger or DecisionLedger()
 
-    def found_in(self, row: Decision) -> Searchable:
+    def found_in(self, row: DecidedRequest) -> Searchable:
         """Return the searchable fields: who decided what for whom, how, when, with which words and evidence."""
         return Searchable(
             texts=(row.request_id, row.kind, row.verdict, row.title, row.words, row.proof, *row.evidence, *row.gaps),
@@ -87,7 +87,7 @@ class DecisionsPane(Pane[Decision]):
             marks=frozenset({"decided"} | ({"mine"} if self.me in (row.by, row.asked_by) else set())),
         )
 
-    def document_of(self, row: Decision) -> Document:
+    def document_of(self, row: DecidedRequest) -> Document:
         """Return the decision: by whom, on which digest, with which words and evidence, and what is not proved."""
         known, shown = tuple(_digest(text) for text in (row.request_sha256, row.shown_sha256))
         return Document(
@@ -100,7 +100,7 @@ class DecisionsPane(Pane[Decision]):
             source=row.words or row.title,
         )
 
-    def _facts(self, row: Decision) -> Iterator[Part]:
+    def _facts(self, row: DecidedRequest) -> Iterator[Part]:
         """Yield who asked whom, when and how fast it was decided, and what proves it."""
         yield f"{named(row.asked_by) or 'asker not known'} → {named(row.by)}", ""
         yield (safe_line(row.kind, 40), "muted") if row.kind else ("kind not known", "warn")
@@ -111,7 +111,7 @@ class DecisionsPane(Pane[Decision]):
         line = f", line {row.audit_line} of the audit trail" if row.audit_line is not None else ""
         yield f"{sign.glyph} {sign.word}{line}".removeprefix("· "), sign.tone
 
-    def _blocks(self, row: Decision) -> Iterator[Block]:
+    def _blocks(self, row: DecidedRequest) -> Iterator[Block]:
         if "\n" in row.title.strip():
             yield Heading("what was asked")
             yield Text(safe_text(row.title))
@@ -131,7 +131,7 @@ class DecisionsPane(Pane[Decision]):
             yield Heading("not proved")
             yield Lines(tuple((("△ ", "warn"), (safe_line(gap, 500), "")) for gap in gaps), indent=2)
 
-    def subject_of(self, row: Decision, some: tuple[Decision, ...]) -> Selection:
+    def subject_of(self, row: DecidedRequest, some: tuple[DecidedRequest, ...]) -> Selection:
         """Return the request that was decided, as far as the view still knows it."""
         request = next((item for item in self.requests if item.key == row.key), None)
         if request is None:
