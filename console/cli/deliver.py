@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call, is_terminal
 from team_console.console.cli.main import Arg, Command, arg, flag, verb
-from team_console.console.cli.printing import age_since, print_rows
+from team_console.console.cli.printing import Cells, age_since, print_rows
 from team_console.console.cli.talk import confirmed, delivery
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
@@ -39,9 +39,8 @@ def do_failures(call: Call) -> int:
     ]
     messages.sort(key=lambda entry: (entry.status not in _DEAD, entry.order_by()[1]))
     listed = {"failures": [as_json(message) for message in messages], "count": len(messages)}
-    heads = "STATE  TRIES  NEXT TRY  TO  FROM  TYPE  AGE  MESSAGE  LAST ERROR"
     rows = [_cells(message, snapshot.taken_at) for message in messages]
-    print_rows(call, listed, snapshot, heads, rows, "no failed deliveries")
+    print_rows(call, listed, snapshot, rows, "no failed deliveries")
     return 0
 
 
@@ -67,20 +66,20 @@ def _is_put_off(message: Message) -> bool:
     return message.status == "retry" or (message.status == "pending" and message.envelope("error_message") is not None)
 
 
-def _cells(message: Message, now: datetime) -> tuple[str, ...]:
+def _cells(message: Message, now: datetime) -> Cells:
     following = next_attempt(message)
     wait = f"in {max(0, int((following - now).total_seconds()))} s" if following and following > now else "now"
-    return (
-        message.status,
-        f"{attempts_of(message)}/{max_attempts(message)}",
-        "-" if message.status in _DEAD else wait,
-        ", ".join(message.recipients),
-        message.sender,
-        message.type,
-        age_since(from_text(message.created), now),
-        message.message_id,
-        str(message.envelope("error_message") or ""),
-    )
+    return {
+        "STATE": message.status,
+        "TRIES": f"{attempts_of(message)}/{max_attempts(message)}",
+        "NEXT TRY": "-" if message.status in _DEAD else wait,
+        "TO": ", ".join(message.recipients),
+        "FROM": message.sender,
+        "TYPE": message.type,
+        "AGE": age_since(from_text(message.created), now),
+        "MESSAGE": message.message_id,
+        "LAST ERROR": str(message.envelope("error_message") or ""),
+    }
 
 
 # `retry`, `redirect`, `discard`, `recall`: what is done about messages that did not arrive, or should not.

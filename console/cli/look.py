@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind
 from team_console.console.cli.main import REQUEST, agent, arg, flag, seconds, verb
 from team_console.console.cli.printing import (
+    Cells,
     age,
     age_since,
     doubts,
@@ -186,20 +187,25 @@ def do_requests(call: Call) -> int:
     causes = causes_of(rows)
     listed = {"requests": [request_json(row, now, causes[row.key]) for row in rows]}
     nothing = "no open requests" if options.only_open else "no requests"
-    heads = "STATE  KIND  WAITED  FROM  TO  REQUEST  WHAT"
-    print_rows(call, listed, snapshot, heads, [_cells(row, now) for row in rows], nothing)
+    print_rows(call, listed, snapshot, [_cells(row, now) for row in rows], nothing)
     return 0
 
 
-def _cells(row: RequestRow, now: datetime) -> tuple[str, ...]:
+def _cells(row: RequestRow, now: datetime) -> Cells:
     state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
     if row.talk and row.is_open:
         word = "asked back" if row.asked_back is not None else "answered back"
         state = f"{state}, {word} {age_since(row.talk[-1].created_at, now)} ago"
     odd = [str(flag) for flag in row.flags if str(flag) != str(row.state)]
-    what = f"{row.title} ({', '.join(odd)})" if odd else row.title
-    waited = age(row.waiting_seconds(now))
-    return state, str(row.kind), waited, row.asker, row.addressee, row.request_id, what
+    return {
+        "STATE": state,
+        "KIND": str(row.kind),
+        "WAITED": age(row.waiting_seconds(now)),
+        "FROM": row.asker,
+        "TO": row.addressee,
+        "REQUEST": row.request_id,
+        "WHAT": f"{row.title} ({', '.join(odd)})" if odd else row.title,
+    }
 
 
 # `decisions`: the ledger of who decided what, on what, and what of it is proved.
@@ -234,20 +240,25 @@ def do_decisions(call: Call) -> int:
         print_csv(call, DECISION_FIELDS, map(decision_row, ledger.decisions))
     elif ledger.decisions:
         call.tell_zone()
-        heads = "AT  VERDICT  BY  KIND  AFTER  PROOF  REQUEST  WHAT"
-        print_table(call, heads, [_decisions_cells(decision) for decision in ledger.decisions])
+        print_table(call, [_decisions_cells(decision) for decision in ledger.decisions])
     else:
         call.say("no decisions")
     call.warn([problem.sentence for problem in ledger.problems])
     return 0
 
 
-def _decisions_cells(decision: DecidedRequest) -> tuple[str, ...]:
-    at = local_time(decision.at, "minutes") if decision.at else "not known"
+def _decisions_cells(decision: DecidedRequest) -> Cells:
     words = decision.words.partition("\n")[0]
-    what = " · ".join(filter(None, (decision.title, words)))
-    took = age(decision.after_seconds)
-    return at, decision.verdict, decision.by, decision.kind, took, str(decision.proof), decision.request_id, what
+    return {
+        "AT": local_time(decision.at, "minutes") if decision.at else "not known",
+        "VERDICT": decision.verdict,
+        "BY": decision.by,
+        "KIND": decision.kind,
+        "AFTER": age(decision.after_seconds),
+        "PROOF": str(decision.proof),
+        "REQUEST": decision.request_id,
+        "WHAT": " · ".join(filter(None, (decision.title, words))),
+    }
 
 
 # `roster`: who is in the team, in which state, with how much unread; sent to the residents with `--send`.
@@ -263,14 +274,11 @@ def do_roster(call: Call) -> int:
     view = view_now(call)
     rows = [_roster_cells(row, view) for row in view.roster]
     nothing = "no agents: the settings name none, and none has written yet"
-    print_rows(call, roster_json(view), view.snapshot, _ROSTER, rows, nothing)
+    print_rows(call, roster_json(view), view.snapshot, rows, nothing)
     return 0
 
 
-_ROSTER = "AGENT  ROLE  STATE  UNREAD  OLDEST  SEEN  NOTE"
-
-
-def _roster_cells(row: RosterRow, view: View) -> tuple[str, ...]:
+def _roster_cells(row: RosterRow, view: View) -> Cells:
     notes = [row.reason, "plans first" if row.plan_mode_required else ""]
     if row.reported:
         notes.append(f"reported: {row.reported}")
@@ -284,11 +292,15 @@ def _roster_cells(row: RosterRow, view: View) -> tuple[str, ...]:
         notes.append("on no roster")
     if row.dropped:
         notes.append(f"{row.dropped} in drop/")
-    seen = age_since(row.last_seen, view.now)
-    oldest = age_since(row.oldest_unread, view.now)
-    unread = str(row.unread) if row.unread else "-"
-    state = "you" if row.name == view.me else str(row.state)
-    return row.name, row.role, state, unread, oldest, seen, "; ".join(filter(None, notes))
+    return {
+        "AGENT": row.name,
+        "ROLE": row.role,
+        "STATE": "you" if row.name == view.me else str(row.state),
+        "UNREAD": str(row.unread) if row.unread else "-",
+        "OLDEST": age_since(row.oldest_unread, view.now),
+        "SEEN": age_since(row.last_seen, view.now),
+        "NOTE": "; ".join(filter(None, notes)),
+    }
 
 
 # `status`: the team on one screen.
@@ -334,7 +346,7 @@ def _status_show(call: Call, snapshot: Snapshot, view: View) -> None:
     _show_needs(call, view, truth)
     if view.roster:
         say()
-        print_table(call, _ROSTER, [_roster_cells(row, view) for row in view.roster])
+        print_table(call, [_roster_cells(row, view) for row in view.roster])
     if view.findings:
         errors = sum(finding.severity == "error" for finding in view.findings)
         say("", f"{findings_of(len(view.findings), errors)}; team-console check lists them")
@@ -357,9 +369,10 @@ def _show_needs(call: Call, view: View, truth: StoreStatus) -> None:
     call.say(f"{counted(number, 'thing')} {'needs' if number == 1 else 'need'} {view.me}", style="bold")
     rows = []
     for item in view.attention[:_ROWS]:
-        blocks = f" (blocks {', '.join(item.blocks)})" if item.blocks else ""
-        rows.append((str(item.need), item.who, age_since(item.since, view.now), f"{item.title}{blocks}"))
-    print_table(call, "WHAT  WHO  AGE  ABOUT", rows)
+        about = f"{item.title} (blocks {', '.join(item.blocks)})" if item.blocks else item.title
+        waits = age_since(item.since, view.now)
+        rows.append({"WHAT": str(item.need), "WHO": item.who, "AGE": waits, "ABOUT": about})
+    print_table(call, rows)
     if number > _ROWS:
         call.say(f"and {number - _ROWS} more")
 
@@ -389,14 +402,18 @@ def do_inbox(call: Call) -> int:
     more = view.unlisted.get(agent, 0) if not call.options.unanswered else 0
     listed = {"agent": agent, "messages": records, "count": len(records), **({"more": more} if more else {})}
     rows = [
-        (
-            *("read" if agent in message.read_by else message.status, message.priority),
-            *(age_since(message.created_at, view.now), message.sender, message.type),
-            *(message.message_id, said_in(message)),
-        )
+        {
+            "STATUS": "read" if agent in message.read_by else message.status,
+            "PRIORITY": message.priority,
+            "AGE": age_since(message.created_at, view.now),
+            "FROM": message.sender,
+            "TYPE": message.type,
+            "ID": message.message_id,
+            "SUMMARY": said_in(message),
+        }
         for message in messages
     ]
-    print_rows(call, listed, view.snapshot, "STATUS  PRIORITY  AGE  FROM  TYPE  ID  SUMMARY", rows, nothing)
+    print_rows(call, listed, view.snapshot, rows, nothing)
     if more:
         take = f"team-console receive --agent {agent} --delivered"
         call.note(f"and {counted(more, 'message')} delivered earlier and not acknowledged; take them with: {take}")

@@ -45,15 +45,19 @@ _WIDEST = 64
 """Cells up to which a column is as wide as its widest cell: those of the longest name."""
 
 
-def print_table(call: Call, headings: str, rows: Sequence[Sequence[str]]) -> None:
-    """Print `rows` under `headings`, which two spaces part. Cells are stored text; they are made safe here.
+Cells = Mapping[str, str]
+"""A row of a table: heading -> cell, the same headings in each row of one table."""
+
+
+def print_table(call: Call, rows: Sequence[Cells]) -> None:
+    """Print at least one row under the headings. Cells are stored text; they are made safe here.
 
     The last column takes the cut.
 
     A cell wider than any name is whole, and out of line in its own row alone: it must not push the ids of all the
     others out of the screen.
     """
-    heads, cells = headings.split(_GAP), [[safe_line(cell) for cell in row] for row in rows]
+    heads, cells = list(rows[0]), [[safe_line(cell) for cell in row.values()] for row in rows]
     lines = [heads, *cells]
     widths = [max(wide for line in lines if (wide := width(line[at])) <= _WIDEST) for at in range(len(heads))]
     limit = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
@@ -88,14 +92,12 @@ def print_list(call: Call, listed: Mapping[str, Any], snapshot: Snapshot, proble
     call.json({**listed, "doubt": " ".join(doubts(call, snapshot, problems)) or None})
 
 
-def print_rows(
-    call: Call, listed: Mapping[str, Any], snapshot: Snapshot, heads: str, rows: Sequence[Sequence[str]], nothing: str
-) -> None:
+def print_rows(call: Call, listed: Mapping[str, Any], snapshot: Snapshot, rows: Sequence[Cells], nothing: str) -> None:
     """Print a list as JSON, as a table, or as the words for none; then why it may not be all."""
     if call.as_json:
         print_list(call, listed, snapshot)
     elif rows:
-        print_table(call, heads, rows)
+        print_table(call, rows)
     else:
         call.say(nothing)
     call.warn(doubts(call, snapshot))

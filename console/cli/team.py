@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from argparse import BooleanOptionalAction
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from msgspec.structs import asdict, replace
 from team_console.console.cli.bare import need_screen
 from team_console.console.cli.call import LOCK_WAIT, Call, split_names
 from team_console.console.cli.main import DAY, arg, flag, seconds, verb
-from team_console.console.cli.printing import ASK_HELP, parse_rules, print_table
+from team_console.console.cli.printing import ASK_HELP, Cells, parse_rules, print_table
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.locked_files import missing_locks_in
@@ -309,15 +309,23 @@ def _list(call: Call, names: Sequence[str]) -> int:
     if not config.agents:
         call.say("the settings name no members: whoever writes and is written to is one")
         return 0
-    rows = []
-    for agent in agents:
-        rights = (
-            "all" if one is None else ", ".join(sorted(one)) or "-" for one in (agent.may_message, agent.may_send)
-        )
-        plan, way = "first" if agent.plan_mode_required else "-", shlex.join(agent.deliver) or "inbox file"
-        rows.append((agent.name, agent.role, plan, way, *rights))
-    print_table(call, "MEMBER  ROLE  PLAN  DELIVERED BY  MAY WRITE TO  MAY SEND", rows)
+    print_table(call, [_cells(agent) for agent in agents])
     return 0
+
+
+def _cells(agent: Agent) -> Cells:
+    return {
+        "MEMBER": agent.name,
+        "ROLE": agent.role,
+        "PLAN": "first" if agent.plan_mode_required else "-",
+        "DELIVERED BY": shlex.join(agent.deliver) or "inbox file",
+        "MAY WRITE TO": _right(agent.may_message),
+        "MAY SEND": _right(agent.may_send),
+    }
+
+
+def _right(names: Collection[str] | None) -> str:
+    return "all" if names is None else ", ".join(sorted(names)) or "-"
 
 
 # `migrate`: copies a team with its history to another place.
