@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
-from team_console.console.cli import results
+from team_console.console.cli import records, results
 from team_console.console.cli.schemas import SCHEMAS
 from typing_extensions import get_original_bases, is_typeddict
 
 Schema = dict[str, Any]
+_TYPES = {**vars(records), **vars(results)}
 
 
 def schemas() -> dict[str, Schema]:
@@ -54,7 +55,7 @@ def _plain(made: Schema) -> Schema:
     """Return a schema of pydantic without titles and references; of a value or null with both in `type`."""
     schema = {key: value for key, value in made.items() if key not in ("title", "$ref", "anyOf")}
     if "$ref" in made:
-        return {**of_type(getattr(results, made["$ref"].rpartition("/")[2])), **schema}
+        return {**of_type(_TYPES[made["$ref"].rpartition("/")[2]]), **schema}
     if "anyOf" in made:
         inner = _plain(made["anyOf"][0])
         return {**inner, "type": [inner["type"], "null"], **schema}
