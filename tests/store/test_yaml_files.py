@@ -97,14 +97,12 @@ def test_a_planted_link_at_a_file_of_ours_is_never_followed(tmp_path: Path) -> N
     (root / "archive" / "task-manager-archive.yaml").symlink_to(victim)
     (root / QUEUE).write_bytes(queue_of(make_message(1)))
     team = open_yaml(root)
-    with pytest.raises(TeamError, match="archive"):
-        receive(team)
-    assert states(team) == {"01": "pending"}
-    (root / "archive" / "task-manager-archive.yaml").unlink()
+    assert receive(team) == [make_message(1).message_id]
+    (root / "audit.jsonl").unlink()
     (root / "audit.jsonl").symlink_to(victim)
     put(team, make_message(2))
-    assert states(team) == {"01": "pending", "02": "pending"}
-    assert not (root / "audit.jsonl").is_symlink()
+    assert states(team) == {"01": "read", "02": "pending"}
+    assert not any(path.is_symlink() for path in (root / "audit.jsonl", root / "archive" / "task-manager-archive.yaml"))
     assert victim.read_text() == "keep"
 
 
