@@ -74,6 +74,8 @@ def indexes(shape: Shape) -> dict[str, str]:
         "team_console_live": f"(status) WHERE {live(shape)}",
         "team_console_telling": f"(status) WHERE {over(shape)} AND {telling(shape)}".replace(f"{MESSAGES}.", ""),
     }
+    if shape.id != f"{MESSAGES}.message_id":  # numbers and UUIDs are looked for by their text
+        found["team_console_ids"] = f"(({shape.id}))".replace(f"{MESSAGES}.", "")
     if age:
         found["team_console_newest"] = f"(created_at) WHERE {over(shape)}"
     if "message_type" in shape.types:
