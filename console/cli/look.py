@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind
-from team_console.console.cli.main import REQUEST, agent, arg, flag, seconds, verb
+from team_console.console.cli.checking import findings_of, place_of
+from team_console.console.cli.main import REQUEST, agent, arg, flag, verb
 from team_console.console.cli.printing import (
     Cells,
     age,
@@ -21,22 +19,18 @@ from team_console.console.cli.printing import (
     print_rows,
     print_table,
     view_now,
-    width,
 )
+from team_console.console.cli.watching import watched
 from team_console.console.preferences import load
-from team_console.store.contract.team import Snapshot, Team
-from team_console.store.model.clock import local_time, to_text
+from team_console.store.contract.team import Snapshot
+from team_console.store.model.clock import local_time
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, guess
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.titles import said_in
 from team_console.store.service.agents import send_roster
 from team_console.store.service.inbox import marked
-from team_console.store.service.maintenance import heal
-from team_console.store.service.signing import accept_keys, accept_settings
-from team_console.store.service.waiting import until
 from team_console.store.views.alike import causes_of
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
@@ -48,7 +42,6 @@ from team_console.store.views.decisions import (
     proofs,
 )
 from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, happening_line
-from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import (
     CSV_FIELDS,
     csv_row,
@@ -61,13 +54,10 @@ from team_console.store.views.rows import RequestRow, RosterRow, View, as_json
 from team_console.store.views.search import Query, moment_of, parse_query, request_found, wanted
 from team_console.store.views.status import (
     ARCHIVED,
-    LONG_WRITE,
     State,
     StoreStatus,
     assess,
-    check_json,
     holder_words,
-    is_in_the_way,
     request_json,
     roster_json,
     status_json,
@@ -85,32 +75,6 @@ FIND = arg(
     metavar="QUERY",
 )
 """The language of `store.views.search`."""
-
-
-# Looks at a team long enough to tell a lock that blocks from one that is only being used.
-
-_PAUSE = 0.05
-
-
-def watched(team: Team, *, whole: bool = False) -> Snapshot:
-    """Return the team as it is now. A lock that is held is watched for a second, to tell one that blocks from a
-    write.
-
-    What counts is the moment of the last look, not now: a look on a busy machine is old when it is there.
-
-    Args:
-        whole: Read all of a large table.
-    """
-    look = team.whole if whole else team.snapshot
-    snapshot = look()
-    first, until = snapshot.holder, time.monotonic() + 2 * LONG_WRITE
-    while (holder := snapshot.holder) is not None and first is not None and time.monotonic() < until:
-        is_same = (holder.pid, holder.since) == (first.pid, first.since)
-        if not is_same or is_in_the_way(holder, snapshot.taken_at):
-            break
-        time.sleep(_PAUSE)
-        snapshot = look()
-    return snapshot
 
 
 # `evidence`: what a human signed for a request, and the command by which anybody checks it.
@@ -535,191 +499,3 @@ def do_digest(call: Call) -> int:
     call.say(f"not known: {'; '.join(found.unknown)}")
     call.warn(doubts(call, snapshot))
     return 0
-
-
-# `watch`: one line per change, until interrupted.
-
-
-@verb(seconds("--for", "stop after this long", zero=True, dest="seconds"))
-def do_watch(call: Call) -> int:
-    """Print one line per change, in local time (one JSON object per line with --json, in UTC). Nothing is written."""
-    team = call.team
-    last = watched(team)
-    state = assess(last, last.taken_at).state
-    call.note(f"watching {team.location}: {state}, {counted(len(last.messages), 'message')}")
-
-    if not call.as_json:
-        call.tell_zone()
-
-    def look() -> None:
-        nonlocal last
-        now = team.snapshot()
-        if now is last:
-            return
-        for change, text, facts in changes(last, now):
-            if call.as_json:
-                call.json({"at": to_text(now.taken_at), "change": change, **facts}, one_line=True)
-            else:
-                call.say(f"[{local_time(now.taken_at)}] {text}")
-        call.flush()
-        last = now if now.is_known else replace(now, messages=last.messages)
-
-    until(team, look, timeout=call.options.seconds)
-    return 0
-
-
-# `check`: what departs from the protocols or is damaged.
-
-_ARCHIVED = 20_000
-"""How many archived messages are looked at, so that an answer is not said to answer nothing."""
-_AUDITED = 2_000
-_CHECK_COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
-
-
-@verb(
-    (
-        flag(
-            "--heal", "first write: put back what a program that does not lock took out, finish what a dead one began"
-        ),
-        flag(
-            "--accept-settings",
-            "first write: confirm settings that lost what was in force, so that they hold as they are",
-        ),
-        flag(
-            "--accept-keys",
-            "first write: take keys of humans in the settings on record, signed with one that is, where there is one",
-        ),
-    )
-)
-def do_check(call: Call) -> int:
-    """List damage, and what breaks the rules of the protocols; exits with 1 if any of it is an error."""
-    from team_console.console.clients.gate import gate_problems  # 20 ms, and only here
-
-    healed = _repaired(call)
-    snapshot = watched(call.team, whole=True)
-    broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
-    truth = assess(snapshot, call.team.clock())
-    locked = truth.reason(State.LOCKED)  # everything else that is the matter is a finding already
-    locked = locked if snapshot.holder is not None else None
-    held = "" if locked is None else f"the lock is held {locked.text}"
-    of_lock = [Problem("LOCKED", "warning", call.team.location, held, locked.hint)] if locked is not None else []
-    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *of_lock, *gate_problems(call.team)))
-    view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True)
-    view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
-    errors = sum(finding.severity == "error" for finding in view.findings)
-    if call.as_json:
-        print_list(call, {**check_json(view), "healed": [asdict(item) for item in healed]}, snapshot)
-        return int(errors > 0)
-    if healed:
-        call.say(*(each.message for each in healed))
-    for current in view.findings:
-        _check_print(call, current)
-    if not truth.is_well:
-        call.say(f"condition  {truth.state}")
-    number = len(view.findings)
-    call.say(findings_of(number, errors) if number else "nothing to report")
-    return int(errors > 0)
-
-
-def _repaired(call: Call) -> tuple[Problem, ...]:
-
-    if call.options.accept_settings:
-        return accept_settings(call.decider)
-    if call.options.accept_keys:
-        return accept_keys(call.decider)
-    return heal(call.caller) if call.options.heal else ()
-
-
-_OF_VERDICTS = frozenset({"FORGED_VERDICT", "UNVERIFIED_VERDICT", "ALTERED_VERDICT"})
-
-
-def _with_place(call: Call, problem: Problem) -> Problem:
-    """Return the finding with the place in the file of a verdict that another program wrote or changed."""
-    where = place_of(call.team, problem.place) if problem.code in _OF_VERDICTS else problem.place
-    return problem if where == problem.place else replace(problem, message=f"{problem.message} ({where})")
-
-
-def _check_print(call: Call, problem: Problem) -> None:
-    word = safe_line(problem.severity)
-    pad = " " * max(1, 9 - width(word))
-    call.say(word, style=_CHECK_COLOURS.get(problem.severity, "dim"), rest=f"{pad}{problem.code}  {problem.place}")
-    call.say(f"         {problem.message}")
-    if problem.hint:
-        call.say(f"         {problem.hint}", style="dim")
-
-
-# Place of a message: file and line in a team of files, the row in a database.
-
-_LONGEST = 64 * 1024 * 1024
-"""Bytes of a queue that are searched."""
-
-
-def place_of(team: Team, message_id: str) -> str:
-    """Return the place of the message: `message-queue.yaml:12` or `row MSG-...`; its id once it has left the queue."""
-    path = team.places().get("queue")
-    if path is None:
-        return f"row {message_id}"
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_LONGEST)
-    except OSError:
-        return message_id
-    at = data.find(message_id.encode("utf-8", "replace"))
-    line = data.count(b"\n", 0, at) + 1
-    return message_id if at < 0 else f"{os.path.basename(path)}:{line}"
-
-
-# What changed between two looks at a team, one plain line or one JSON object each.
-
-_HEALTHY = {State.OK, State.EMPTY}
-
-
-Change = tuple[str, str, dict[str, Any]]
-"""`new`, `status`, `dropped`, `gone`, `condition` or `problem`; what happened, for people; the same as JSON values."""
-
-
-def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
-    """Yield every difference, condition first, then messages in stored order, then what is gone."""
-    was, state = (assess(snapshot, snapshot.taken_at).state for snapshot in (before, after))
-    if was != state and not {was, state} <= _HEALTHY:
-        yield "condition", f"condition {was} -> {state}", {"was": str(was), "condition": str(state)}
-    for problem in after.problems:
-        if problem not in before.problems:
-            yield "problem", f"problem {problem.code} at {problem.place}: {problem.message}", asdict(problem)
-    waiting = {message.message_id for message in before.dropped}
-    for message in after.dropped:
-        if message.message_id not in waiting:
-            yield _change("dropped", "in drop/, to be taken in:", message, summary=said_in(message))
-    old = {message.message_id: message for message in before.messages}
-    for message in after.messages if after.messages is not before.messages else ():
-        known, status = old.pop(message.message_id, None), message.status
-        if known is message:
-            continue
-        if known is None:
-            facts = {"priority": message.priority, "summary": said_in(message)}
-            yield _change("new", "new", message, status=status, **facts)
-        elif known.status != status:
-            yield _change("status", f"{known.status} -> {status}", message, was=known.status, status=status)
-        elif readers := [name for name in message.read_by if name not in known.read_by]:
-            yield _change("status", f"read by {', '.join(readers)}", message, status=status, read_by=readers)
-        elif known.record != message.record:
-            yield _change("status", "changed", message, status=status)
-    for message in old.values() if after.is_known and after.messages is not before.messages else ():
-        yield _change("gone", "gone from the queue:", message, was=message.status)
-
-
-def _change(change: str, words: str, message: Message, **facts: Any) -> Change:
-    names = {"message_id": message.message_id, "from": message.sender, "to": list(message.recipients)}
-    who = f"{message.sender} -> {', '.join(message.recipients)}"
-    text = f'{words} {message.message_id} {who} {message.type}: "{said_in(message)}"'
-    return change, text, {**names, "message_type": message.type, **facts}
-
-
-# Findings counted for people: `1 finding, an error`, `3 findings, 1 of them an error`.
-
-
-def findings_of(number: int, errors: int) -> str:
-    """Return the number of findings and of errors among them, in words; errors only where there are any."""
-    of_them = f"{errors} of them " if number > 1 else ""
-    told = f", {of_them}{'an error' if errors == 1 else 'errors'}" if errors else ""
-    return f"{counted(number, 'finding')}{told}"

@@ -167,7 +167,11 @@ _GROUPS = {
         "inbox": "list an agent's messages without touching them",
         "history": "print archived and live messages as log, JSON or CSV",
         "digest": "show what happened since a time: decided, done, failed, waiting",
+    },
+    ("Look", "watching"): {
         "watch": "print one line for each change, for pipes and logs",
+    },
+    ("Look", "checking"): {
         "check": "list damage, and what breaks the rules of the protocols",
     },
     ("Deliver", "router"): {

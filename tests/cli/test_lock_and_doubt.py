@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.look import watched
+from team_console.console.cli.watching import watched
 from team_console.store.contract.team import LockHolder, Snapshot
 from team_console.store.model.clock import to_text, utc_now
 

@@ -167,7 +167,7 @@ def test_check_says_when_it_did_not_look_at_all_of_the_history(
     receive(team)
     run(["-t", str(tmp_path), "--json", "check"])
     assert not [load for load in json.loads(capfd.readouterr().out)["findings"] if load["code"] == "OLDER_NOT_SEEN"]
-    monkeypatch.setattr("team_console.console.cli.look._ARCHIVED", 500)
+    monkeypatch.setattr("team_console.console.cli.checking.MOST_ARCHIVED", 500)
     run(["-t", str(tmp_path), "--json", "check"])
     (told,) = [load for load in json.loads(capfd.readouterr().out)["findings"] if load["code"] == "OLDER_NOT_SEEN"]
     assert "newest 500" in told["message"]
