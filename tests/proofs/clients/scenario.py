@@ -19,6 +19,7 @@ PATIENCE = 60.0
 """Seconds after which something that was expected counts as missing: a client starts in some five, more under load."""
 EDITED = " as-edited"
 """What the editor of the human at the console adds."""
+_PAGE_DOWN = "\x1b[6~"
 _AGAIN = "press it again"
 """What the console says of a key that came right after the list had changed, or while a form was closing."""
 LEAD, AGENT, OTHER = "ceo", "file-manager", "schedule-manager"
@@ -163,9 +164,9 @@ class Console:
         """Approve the first thing on the list, a plan that must show `what`, in one of its modes."""
         self._decide("a", what, "enter approve", choose, "enter approve")
 
-    def answer(self, what: str, choose: str) -> None:
-        """Answer the first thing on the list, a question, by the keys of its options."""
-        self._decide("a", what, "enter answer", choose, "enter answer")
+    def answer(self, what: str, choose: str, *, note: str = "") -> None:
+        """Answer the first thing on the list, a question, by the keys of its options, with a note beside them."""
+        self._decide("a", what, "enter answer", choose, "enter answer", note=note)
 
     def reject(self, what: str, reason: str) -> None:
         """Refuse the first thing on the list with a reason."""
@@ -180,15 +181,24 @@ class Console:
         self.wait_for("withdrawn", "n next")
         self._scenario.press_until(self.terminal, "n", lambda: what not in self.terminal.text)
 
-    def _decide(self, key: str, what: str, form: str, keys: str, ready: str) -> None:
-        """Ready says that the form has the keys; the form is gone with its own keys: what was typed may come again."""
+    def _decide(self, key: str, what: str, form: str, keys: str, ready: str, *, note: str = "") -> None:
+        """Ready says that the form has the keys; the form is gone with its own keys: what was typed may come again.
+
+        A form wants to be read to its end, and drops an enter that comes before it was drawn.
+        """
         self.wait_for(what)
         self._open_form(key, form)
         self.terminal.send(keys)
         self.wait_for(ready)
+        if note:
+            self.wait_for("beside what is chosen")
+            self.terminal.send("\t")
+            self._scenario.wait(lambda: f"›{keys}" not in self.terminal.text, "field of the note")
+            self._scenario.press_until(self.terminal, note, lambda: note in self.terminal.text, every=3.0)
         hints = [text for text in (form, ready) if text.startswith("enter ")]
-        self.terminal.send("\r")
-        self._scenario.wait(lambda: not any(text in self.terminal.text for text in hints), "answer written")
+        self._scenario.press_until(
+            self.terminal, f"{_PAGE_DOWN}\r", lambda: not any(text in self.terminal.text for text in hints), every=3.0
+        )
 
     def _open_form(self, key: str, ready: str) -> None:
         """Press a deciding key; the console wants a second look at a row that has just come under the cursor."""

@@ -103,7 +103,7 @@ def test_a_preview_and_the_words_beside_an_option_reach_the_model(set_up: SetUp)
     scenario.wait_for(client, READY)
     prompt(scenario, client, "Ask me")
     console.wait_for("PRAGMA journal_mode")
-    console.answer("Which database?", "2\tbut smaller")
+    console.answer("Which database?", "2", note="but smaller")
     scenario.wait_for(client, "So be it.")
     result = scenario.model.results[-1]
     assert '"Which database?"="PostgreSQL"' in result

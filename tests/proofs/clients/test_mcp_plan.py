@@ -1,4 +1,4 @@
-"""Plans and questions over MCP by a real Claude Code session, decided at the console or in its own dialog."""
+"""Plans over MCP by a real Claude Code session, decided at the console."""
 
 from __future__ import annotations
 
@@ -64,22 +64,3 @@ def test_a_verdict_that_comes_late_wakes_the_session(set_up: SetUp) -> None:
     scenario.open_console().approve(PLAN["summary"])
     scenario.wait_for(client, "I go on.")
     assert '"state":"approved"' in scenario.model.results[-1].replace(" ", "")
-
-
-def test_a_question_is_put_in_the_clients_own_dialog_while_nobody_is_at_a_console(set_up: SetUp) -> None:
-    options = [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL"}]
-    question = {"question": "Which database?", "header": "Database", "options": options}
-    scenario = set_up({"": [(Call(f"{_SERVER}ask_human", {"questions": [question]}),), (Say("So be it."),)]})
-    client = session(scenario)
-    scenario.wait_for(client, READY)
-    prompt(scenario, client, "Ask me")
-    scenario.wait_for(client, "requests your input", "- SQLite: a file")
-    client.send("\x1b[B")
-    scenario.wait_for(client, "Type something")
-    client.send("DuckDB")
-    scenario.wait_for(client, "DuckDB")
-    client.send("\x1b[B")
-    scenario.wait_for(client, "❯ Accept")
-    scenario.press_until(client, "\r", lambda: "So be it." in client.text)
-    assert '"Which database?":"DuckDB"' in scenario.model.results[-1].replace('": "', '":"')
-    assert [(row["state"], row["reason"]) for row in scenario.requests()] == [("withdrawn", "answered in the session")]
