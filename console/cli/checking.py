@@ -12,8 +12,6 @@ from team_console.console.cli.watching import watched
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Problem
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.service.maintenance import heal
-from team_console.store.service.signing import accept_keys, accept_settings
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.status import State, assess, check_json, view_of_team
 
@@ -70,11 +68,20 @@ def do_check(call: Call) -> int:
 
 def _repaired(call: Call) -> tuple[Problem, ...]:
 
+    # What writes is imported here: `status` counts findings by this module, too.
     if call.options.accept_settings:
+        from team_console.store.service.signing import accept_settings
+
         return accept_settings(call.decider)
     if call.options.accept_keys:
+        from team_console.store.service.signing import accept_keys
+
         return accept_keys(call.decider)
-    return heal(call.caller) if call.options.heal else ()
+    if call.options.heal:
+        from team_console.store.service.maintenance import heal
+
+        return heal(call.caller)
+    return ()
 
 
 _OF_VERDICTS = frozenset({"FORGED_VERDICT", "UNVERIFIED_VERDICT", "ALTERED_VERDICT"})

@@ -1,14 +1,14 @@
-"""Verbs that look without touching: messages, requests, decisions, the roster, the status, findings."""
+"""Verbs that look without touching: requests, the roster, the status, inboxes and the history."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind
-from team_console.console.cli.checking import findings_of, place_of
-from team_console.console.cli.main import REQUEST, agent, arg, flag, verb
+from team_console.console.cli.checking import findings_of
+from team_console.console.cli.main import agent, arg, flag, verb
 from team_console.console.cli.printing import (
     Cells,
     age,
@@ -21,27 +21,13 @@ from team_console.console.cli.printing import (
     view_now,
 )
 from team_console.console.cli.watching import watched
-from team_console.console.preferences import load
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.clock import local_time
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.names import ALL, USER, check_name, guess
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.titles import said_in
-from team_console.store.service.agents import send_roster
-from team_console.store.service.inbox import marked
 from team_console.store.views.alike import causes_of
-from team_console.store.views.decisions import (
-    DECISION_FIELDS,
-    VerdictProof,
-    decision_row,
-    ledger_json,
-    ledger_of_team,
-    markdown,
-    proofs,
-)
-from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, happening_line
 from team_console.store.views.history import (
     CSV_FIELDS,
     csv_row,
@@ -50,8 +36,8 @@ from team_console.store.views.history import (
     history_json,
     log_line,
 )
-from team_console.store.views.rows import RequestRow, RosterRow, View, as_json
-from team_console.store.views.search import Query, moment_of, parse_query, request_found, wanted
+from team_console.store.views.rows import RequestRow, RosterRow, View
+from team_console.store.views.search import Query, parse_query, request_found, wanted
 from team_console.store.views.status import (
     ARCHIVED,
     State,
@@ -63,10 +49,9 @@ from team_console.store.views.status import (
     status_json,
     view_of_team,
 )
-from team_console.store.views.verdicts import verdict_of
 
 if TYPE_CHECKING:
-    from team_console.store.views.decisions import DecidedRequest
+    pass
 
 
 FIND = arg(
@@ -75,56 +60,6 @@ FIND = arg(
     metavar="QUERY",
 )
 """The language of `store.views.search`."""
-
-
-# `evidence`: what a human signed for a request, and the command by which anybody checks it.
-
-
-@verb(
-    REQUEST,
-    flag("--command", "print nothing but the commands that check it: evidence R --command | sh"),
-)
-def do_evidence(call: Call) -> int:
-    """Print what a human signed for a request: the statement, its signature, the keys that may sign it, and the
-    command by which anybody checks it with the ssh-keygen of OpenSSH alone. Exits with 1 unless the verdict
-    that counts has a valid signature."""
-    config = call.team.config()
-    row = verdict_of(call.team, call.options.request, me=call.actor)
-    shown = proofs(row, config, call.team.snapshot().recorded)
-    is_proven = any(
-        proof.signature and not proof.trouble and (proof.stands or proof.verdict == "shutdown") for proof in shown
-    )
-    if call.options.command:
-        call.refuse_json("--command")
-        call.say("set -e")
-        for proof in shown:
-            call.write(proof.command) if proof.command else None
-    elif call.as_json:
-        evidence = [{**as_json(proof, "time"), "command": proof.command or None} for proof in shown]
-        facts = {"request_id": row.request_id, "state": str(row.state), "verdicts": config.verdicts}
-        call.json({**facts, "proven": is_proven, "evidence": evidence})
-    elif not shown:
-        call.say(f"no human has answered {row.request_id}")
-    else:
-        for proof in shown:
-            _evidence_show(call, proof)
-    return int(not is_proven)
-
-
-def _evidence_show(call: Call, proof: VerdictProof) -> None:
-    stands = "stands" if proof.stands else "decides nothing" if proof.trouble else "is not the one that stands"
-    place = place_of(call.team, proof.message_id)
-    head = f"{proof.verdict} by {proof.signer} at {proof.time}: {stands} ({place})"
-    if proof.trouble:
-        head = f"forged: {head}: {proof.trouble}" if proof.signature or proof.allowed_signers else head
-    call.say(head)
-    call.write(f"\nstatement:\n{proof.statement}")
-    if not proof.signature:
-        call.say("", "it is not signed", "")
-        return
-    call.write(f"\nsignature:\n{proof.signature}")
-    call.say("", "allowed_signers:", *proof.allowed_signers)
-    call.write(f"\nto check it:\n{proof.command}\n")
 
 
 # `requests`: the ledger of who asked whom for what, and what was answered.
@@ -146,13 +81,20 @@ def do_requests(call: Call) -> int:
         row for row in view.requests if (row.is_open or not options.only_open) and options.kind in (None, str(row.kind))
     ]
     if options.find is not None:
-        query = parse_query(options.find, now=now, saved=load({}).preferences.filters)
+        query = parse_query(options.find, now=now, saved=_saved_filters())
         rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
     causes = causes_of(rows)
     listed = {"requests": [request_json(row, now, causes[row.key]) for row in rows]}
     nothing = "no open requests" if options.only_open else "no requests"
     print_rows(call, listed, snapshot, [_cells(row, now) for row in rows], nothing)
     return 0
+
+
+def _saved_filters() -> Mapping[str, str]:
+    """Return the queries that the user's own settings name."""
+    from team_console.console.preferences import load  # 5 ms, which only a query needs
+
+    return load({}).preferences.filters
 
 
 def _cells(row: RequestRow, now: datetime) -> Cells:
@@ -172,59 +114,6 @@ def _cells(row: RequestRow, now: datetime) -> Cells:
     }
 
 
-# `decisions`: the ledger of who decided what, on what, and what of it is proved.
-
-
-@verb(
-    (
-        flag("--csv", "as comma-separated values"),
-        flag("--md", "as a Markdown document"),
-    ),
-    arg("--by", "only what this member decided", metavar="NAME"),
-)
-def do_decisions(call: Call) -> int:
-    """List every decision, newest first: made from the archives and the audit trail, so the queue may be gone.
-    AT is local time. PROOF is signed (by the key of who decided), by grant (a use of one, on record), recorded (the
-    audit trail has it, and its chain holds), unverified (we did not write it) or not known. --json, --csv and --md
-    say all: words, digests, evidence, gaps."""
-    options = call.options
-    if options.csv or options.md:
-        call.refuse_json("--csv" if options.csv else "--md")
-    snapshot = call.team.snapshot()
-    ledger = ledger_of_team(call.team, snapshot)
-    if options.by is not None:
-        ledger = replace(ledger, decisions=tuple(item for item in ledger.decisions if item.by == options.by))
-    if call.as_json:
-        print_list(call, ledger_json(ledger), snapshot, ledger.problems)
-        return 0
-    if options.md:
-        call.write("\n".join(markdown(ledger, call.team.config().name)))
-        return 0
-    if options.csv:
-        print_csv(call, DECISION_FIELDS, map(decision_row, ledger.decisions))
-    elif ledger.decisions:
-        call.tell_zone()
-        print_table(call, [_decisions_cells(decision) for decision in ledger.decisions])
-    else:
-        call.say("no decisions")
-    call.warn([problem.sentence for problem in ledger.problems])
-    return 0
-
-
-def _decisions_cells(decision: DecidedRequest) -> Cells:
-    words = decision.words.partition("\n")[0]
-    return {
-        "AT": local_time(decision.at, "minutes") if decision.at else "not known",
-        "VERDICT": decision.verdict,
-        "BY": decision.by,
-        "KIND": decision.kind,
-        "AFTER": age(decision.after_seconds),
-        "PROOF": str(decision.proof),
-        "REQUEST": decision.request_id,
-        "WHAT": " · ".join(filter(None, (decision.title, words))),
-    }
-
-
 # `roster`: who is in the team, in which state, with how much unread; sent to the residents with `--send`.
 
 
@@ -232,6 +121,8 @@ def _decisions_cells(decision: DecidedRequest) -> Cells:
 def do_roster(call: Call) -> int:
     """List the agents: role, state, unread messages, last seen."""
     if call.options.send:
+        from team_console.store.service.agents import send_roster  # 3 ms, which a look does not need
+
         receipt = send_roster(call.caller)
         went_to = ", ".join(message.recipients[0] for message in receipt.messages)
         return call.finish(receipt, [f"the complete roster went to {went_to}"])
@@ -362,6 +253,8 @@ def do_inbox(call: Call) -> int:
         nothing = f"{agent} has answered everything it has read"
     else:
         nothing = f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue"
+    from team_console.store.service.inbox import marked  # 3 ms, which no other look needs
+
     records = [dict(message.record) for message in marked(call.team, messages)]
     more = view.unlisted.get(agent, 0) if not call.options.unanswered else 0
     listed = {"agent": agent, "messages": records, "count": len(records), **({"more": more} if more else {})}
@@ -422,7 +315,7 @@ def do_history(call: Call) -> int:
         type=options.type,
         grep=options.grep,
         find=options.find,
-        saved=load({}).preferences.filters,
+        saved=_saved_filters() if options.find is not None else {},
     )
     snapshot = call.snapshot()
     is_empty, problems = _print_history(call, snapshot, query, form)
@@ -455,47 +348,3 @@ def _tell_slips(call: Call, snapshot: Snapshot) -> None:
     ever = wanted(now=call.team.clock(), agent=agent)
     names = unheard_agent(snapshot, agent, lambda: history(call.team, snapshot.messages, ever)[0])
     call.warn([*names, *unheard_kind(snapshot.config, kind)])
-
-
-_LONGEST_WAITS = 3
-"""Agents that waited longest for a human, of whom `digest` says how long."""
-
-# `digest`: what happened since a moment, by kind.
-
-
-@verb(
-    arg(
-        "--since",
-        "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d (default: 12h)",
-        metavar="T",
-        default="12h",
-    )
-)
-def do_digest(call: Call) -> int:
-    """Show what happened since a time, from the records alone: what was asked, decided (and by whom), withdrawn,
-    answered elsewhere, done, failed and written, who stopped or refused to, and what waits now. Times are local."""
-    since = moment_of(call.options.since, call.team.clock(), named="--since")
-    snapshot = call.snapshot()
-    found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.looker(snapshot)), since)
-    if call.as_json:
-        print_list(call, digest_json(found), snapshot)
-        return 0
-    call.say(f"since {local_time(found.since, 'minutes')}: {counted(len(found.happened), 'thing')} happened")
-    for group in DigestGroup:
-        items = found.of(group)
-        if items:
-            call.say(f"{group_head(group, len(items))}:")
-        for item in items:
-            at = local_time(item.at, "minutes")[5:] if item.at is not None else "           "
-            call.say(f"  {at}  {happening_line(item)}")
-    if found.waiting:
-        call.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
-    longest = sorted((name for name in found.blocked if name), key=lambda name: -found.blocked[name].total)
-    if longest:
-        most = ", ".join(f"{name} {age(found.blocked[name].total)}" for name in longest[:_LONGEST_WAITS])
-        middle = found.blocked[""].median
-        usual = f", {age(middle)} in the median" if middle is not None else ""
-        call.say(f"agents waited for a human {age(found.blocked[''].total)} in all{usual}: {most}")
-    call.say(f"not known: {'; '.join(found.unknown)}")
-    call.warn(doubts(call, snapshot))
-    return 0

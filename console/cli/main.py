@@ -159,13 +159,15 @@ _GROUPS = {
         "show": "show a whole message or request with its thread",
     },
     ("Look", "look"): {
-        "evidence": "print what a human signed for a request, and the command that checks it",
         "requests": "list the requests: who asked whom, how long ago, what was answered",
-        "decisions": "list the decisions: who decided what, and what proves it",
         "roster": "list the agents: role, state, unread messages, last seen",
         "status": "show the team on one screen: condition, what needs you, problems",
         "inbox": "list an agent's messages without touching them",
         "history": "print archived and live messages as log, JSON or CSV",
+    },
+    ("Look", "ledger"): {
+        "decisions": "list the decisions: who decided what, and what proves it",
+        "evidence": "print what a human signed for a request, and the command that checks it",
         "digest": "show what happened since a time: decided, done, failed, waiting",
     },
     ("Look", "watching"): {

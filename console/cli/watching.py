@@ -14,7 +14,6 @@ from team_console.store.model.clock import local_time, to_text
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.protocol.titles import said_in
-from team_console.store.service.waiting import until
 from team_console.store.views.status import LONG_WRITE, State, assess, is_in_the_way
 
 _PAUSE = 0.05
@@ -64,6 +63,8 @@ def do_watch(call: Call) -> int:
                 call.say(f"[{local_time(now.taken_at)}] {text}")
         call.flush()
         last = now if now.is_known else replace(now, messages=last.messages)
+
+    from team_console.store.service.waiting import until  # 5 ms, which no other look needs
 
     until(team, look, timeout=call.options.seconds)
     return 0

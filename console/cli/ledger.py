@@ -1,0 +1,186 @@
+"""Verbs of whoever looks afterwards: what was decided, what proves it, and what happened since a moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from team_console.console.cli.call import Call
+from team_console.console.cli.checking import place_of
+from team_console.console.cli.main import REQUEST, arg, flag, verb
+from team_console.console.cli.printing import (
+    Cells,
+    age,
+    doubts,
+    print_csv,
+    print_list,
+    print_table,
+)
+from team_console.store.model.clock import local_time
+from team_console.store.model.safe import counted
+from team_console.store.views.decisions import (
+    DECISION_FIELDS,
+    VerdictProof,
+    decision_row,
+    ledger_json,
+    ledger_of_team,
+    markdown,
+    proofs,
+)
+from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, happening_line
+from team_console.store.views.rows import as_json
+from team_console.store.views.search import moment_of
+from team_console.store.views.status import (
+    view_of_team,
+)
+from team_console.store.views.verdicts import verdict_of
+
+if TYPE_CHECKING:
+    from team_console.store.views.decisions import DecidedRequest
+
+
+# `decisions`: the ledger of who decided what, on what, and what of it is proved.
+
+
+@verb(
+    (
+        flag("--csv", "as comma-separated values"),
+        flag("--md", "as a Markdown document"),
+    ),
+    arg("--by", "only what this member decided", metavar="NAME"),
+)
+def do_decisions(call: Call) -> int:
+    """List every decision, newest first: made from the archives and the audit trail, so the queue may be gone.
+    AT is local time. PROOF is signed (by the key of who decided), by grant (a use of one, on record), recorded (the
+    audit trail has it, and its chain holds), unverified (we did not write it) or not known. --json, --csv and --md
+    say all: words, digests, evidence, gaps."""
+    options = call.options
+    if options.csv or options.md:
+        call.refuse_json("--csv" if options.csv else "--md")
+    snapshot = call.team.snapshot()
+    ledger = ledger_of_team(call.team, snapshot)
+    if options.by is not None:
+        ledger = replace(ledger, decisions=tuple(item for item in ledger.decisions if item.by == options.by))
+    if call.as_json:
+        print_list(call, ledger_json(ledger), snapshot, ledger.problems)
+        return 0
+    if options.md:
+        call.write("\n".join(markdown(ledger, call.team.config().name)))
+        return 0
+    if options.csv:
+        print_csv(call, DECISION_FIELDS, map(decision_row, ledger.decisions))
+    elif ledger.decisions:
+        call.tell_zone()
+        print_table(call, [_decisions_cells(decision) for decision in ledger.decisions])
+    else:
+        call.say("no decisions")
+    call.warn([problem.sentence for problem in ledger.problems])
+    return 0
+
+
+def _decisions_cells(decision: DecidedRequest) -> Cells:
+    words = decision.words.partition("\n")[0]
+    return {
+        "AT": local_time(decision.at, "minutes") if decision.at else "not known",
+        "VERDICT": decision.verdict,
+        "BY": decision.by,
+        "KIND": decision.kind,
+        "AFTER": age(decision.after_seconds),
+        "PROOF": str(decision.proof),
+        "REQUEST": decision.request_id,
+        "WHAT": " · ".join(filter(None, (decision.title, words))),
+    }
+
+
+# `evidence`: what a human signed for a request, and the command by which anybody checks it.
+
+
+@verb(
+    REQUEST,
+    flag("--command", "print nothing but the commands that check it: evidence R --command | sh"),
+)
+def do_evidence(call: Call) -> int:
+    """Print what a human signed for a request: the statement, its signature, the keys that may sign it, and the
+    command by which anybody checks it with the ssh-keygen of OpenSSH alone. Exits with 1 unless the verdict
+    that counts has a valid signature."""
+    config = call.team.config()
+    row = verdict_of(call.team, call.options.request, me=call.actor)
+    shown = proofs(row, config, call.team.snapshot().recorded)
+    is_proven = any(
+        proof.signature and not proof.trouble and (proof.stands or proof.verdict == "shutdown") for proof in shown
+    )
+    if call.options.command:
+        call.refuse_json("--command")
+        call.say("set -e")
+        for proof in shown:
+            call.write(proof.command) if proof.command else None
+    elif call.as_json:
+        evidence = [{**as_json(proof, "time"), "command": proof.command or None} for proof in shown]
+        facts = {"request_id": row.request_id, "state": str(row.state), "verdicts": config.verdicts}
+        call.json({**facts, "proven": is_proven, "evidence": evidence})
+    elif not shown:
+        call.say(f"no human has answered {row.request_id}")
+    else:
+        for proof in shown:
+            _evidence_show(call, proof)
+    return int(not is_proven)
+
+
+def _evidence_show(call: Call, proof: VerdictProof) -> None:
+    stands = "stands" if proof.stands else "decides nothing" if proof.trouble else "is not the one that stands"
+    place = place_of(call.team, proof.message_id)
+    head = f"{proof.verdict} by {proof.signer} at {proof.time}: {stands} ({place})"
+    if proof.trouble:
+        head = f"forged: {head}: {proof.trouble}" if proof.signature or proof.allowed_signers else head
+    call.say(head)
+    call.write(f"\nstatement:\n{proof.statement}")
+    if not proof.signature:
+        call.say("", "it is not signed", "")
+        return
+    call.write(f"\nsignature:\n{proof.signature}")
+    call.say("", "allowed_signers:", *proof.allowed_signers)
+    call.write(f"\nto check it:\n{proof.command}\n")
+
+
+_LONGEST_WAITS = 3
+"""Agents that waited longest for a human, of whom `digest` says how long."""
+
+# `digest`: what happened since a moment, by kind.
+
+
+@verb(
+    arg(
+        "--since",
+        "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d (default: 12h)",
+        metavar="T",
+        default="12h",
+    )
+)
+def do_digest(call: Call) -> int:
+    """Show what happened since a time, from the records alone: what was asked, decided (and by whom), withdrawn,
+    answered elsewhere, done, failed and written, who stopped or refused to, and what waits now. Times are local."""
+    since = moment_of(call.options.since, call.team.clock(), named="--since")
+    snapshot = call.snapshot()
+    found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.looker(snapshot)), since)
+    if call.as_json:
+        print_list(call, digest_json(found), snapshot)
+        return 0
+    call.say(f"since {local_time(found.since, 'minutes')}: {counted(len(found.happened), 'thing')} happened")
+    for group in DigestGroup:
+        items = found.of(group)
+        if items:
+            call.say(f"{group_head(group, len(items))}:")
+        for item in items:
+            at = local_time(item.at, "minutes")[5:] if item.at is not None else "           "
+            call.say(f"  {at}  {happening_line(item)}")
+    if found.waiting:
+        call.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
+    longest = sorted((name for name in found.blocked if name), key=lambda name: -found.blocked[name].total)
+    if longest:
+        most = ", ".join(f"{name} {age(found.blocked[name].total)}" for name in longest[:_LONGEST_WAITS])
+        middle = found.blocked[""].median
+        usual = f", {age(middle)} in the median" if middle is not None else ""
+        call.say(f"agents waited for a human {age(found.blocked[''].total)} in all{usual}: {most}")
+    call.say(f"not known: {'; '.join(found.unknown)}")
+    call.warn(doubts(call, snapshot))
+    return 0
