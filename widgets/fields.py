@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
 from typing import Any, ClassVar
 
 from msgspec import Struct
@@ -216,7 +217,6 @@ class Options(Container, can_focus=True):
         default: tuple[int, ...] = (),
         several: bool = False,
         id: str | None = None,
-        name: str | None = None,
     ) -> None:
         """Make options.
 
@@ -225,7 +225,7 @@ class Options(Container, can_focus=True):
             kept: The `value` of a draft; by all its words, since the request may offer others by now in these places.
             default: What is chosen where nothing was kept.
         """
-        super().__init__(id=id, name=name)
+        super().__init__(id=id)
         self._several, self._default = several, default
         self.rows = [OptionRow(line, number, several=several) for number, line in enumerate(lines, start=1)]
         self._names = [f"{about}{line.label}: {line.description}" for line in lines]
@@ -291,3 +291,62 @@ class Options(Container, can_focus=True):
 
 AnyField = Field | Note | Options
 """What a human fills in; the `value` of each is text."""
+
+
+# What a form asks for, as data: each becomes a field with what was typed in it before.
+
+
+class Kind(Enum):
+    """How something is filled in."""
+
+    LINE = "line"
+    NOTE = "note"
+    LETTER = "letter"
+    ONE = "one of the options"
+    SEVERAL = "any of the options"
+
+
+class Ask(Struct, frozen=True):
+    """One thing that a form asks for.
+
+    Attributes:
+        name: What it is called in a draft and in what was typed.
+        label: What stands before it, safe text.
+        kind: How it is filled in.
+        options: What there is to choose from.
+        default: What is chosen where nothing was kept, from 0.
+        about: What the options answer; a choice is kept for this alone.
+        required: Whether the form has it from the beginning and is not handed in without it.
+        closed: Whether a key opens it, so that no letter is text before.
+        wanted: What stands in it while it is empty, safe text.
+        complete: Yields what a line may become.
+    """
+
+    name: str
+    label: str
+    kind: Kind = Kind.LINE
+    options: Sequence[OptionLine] = ()
+    default: tuple[int, ...] = ()
+    about: str = ""
+    required: bool = False
+    closed: bool = False
+    wanted: str = ""
+    complete: Callable[[str], Iterable[str]] | None = None
+
+    def field(self, kept: str) -> AnyField:
+        """Return the field for it, with what was `kept` of it in a draft."""
+        if self.options:
+            several = self.kind is Kind.SEVERAL
+            return Options(
+                self.options, about=self.about, kept=kept, default=self.default, several=several, id=self.name
+            )
+        if self.kind is Kind.LINE:
+            suggester = Completer(self.complete) if self.complete is not None else None
+            return Field(kept, placeholder=self.wanted, suggester=suggester, id=self.name)
+        made = Letter if self.kind is Kind.LETTER else Note
+        return made(kept, placeholder=self.wanted, id=self.name)
+
+
+def words_of_a_decision(label: str, kind: Kind = Kind.NOTE, *, required: bool = False, **more: Any) -> Ask:
+    """Return the words that go with a decision; a key opens them where they may stay empty."""
+    return Ask("words", label, kind, required=required, closed=not required, **more)

@@ -15,7 +15,7 @@ from team_console.widgets.bars import Hints
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.details import diff_text
 from team_console.widgets.document import Block, Document, Heading
-from team_console.widgets.fields import AnyField, Note, Options
+from team_console.widgets.fields import AnyField, Ask, Note, Options
 from team_console.widgets.form_gate import GatedPanel
 from team_console.widgets.frames import frames_of, visible_region
 from textual import on, work
@@ -173,9 +173,11 @@ class Form(GatedPanel, Generic[ResultT]):
     Form .form--buttons { layout: horizontal; height: 1; }
     Form Button.-textual-compact { min-width: 8; margin-left: 1; background: $panel; color: $foreground;
         text-style: none; padding: 0 1; }
+    .-slim Form Button.-textual-compact { padding: 0; }
     Form Button.-textual-compact:focus { background: $accent; color: $background; text-style: bold; }
     Form Button:nocolor:focus, Form Button:ansi:focus { text-style: reverse; }
     """
+    SCOPED_CSS = False  # the classes of the terminal's size are the screen's
     FOCUS_ON_CLICK = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", show=False),
@@ -256,7 +258,7 @@ class Form(GatedPanel, Generic[ResultT]):
     def typed(self) -> Draft:
         """Return the present content of the fields."""
         fields = (field for field in self.query("*") if isinstance(field, AnyField))
-        return {field.name or field.id or "": field.value for field in fields}
+        return {field.id or "": field.value for field in fields}
 
     def note_row(self) -> Widget:
         """Return the row that the key for a note opens."""
@@ -265,6 +267,14 @@ class Form(GatedPanel, Generic[ResultT]):
     def excerpts(self) -> list[Excerpt]:
         """Return what the form itself shows of what is decided, and must be seen whole."""
         return []
+
+    def row(self, ask: Ask, *beside: Widget) -> Container:
+        """Return the row of one thing that is asked for: its label, its field, and what stands beside that."""
+        kept = self.draft.get(ask.name, "")
+        label = Static(Content(ask.label), classes="form--label", markup=False)
+        made = Container(label, ask.field(kept), *beside, classes=f"form--row {'form--optional' * ask.closed}")
+        made.display = bool(kept) or not ask.closed
+        return made
 
     # Where it stands.
 
@@ -503,12 +513,3 @@ class Form(GatedPanel, Generic[ResultT]):
         """See `GatedPanel.say`; it stays, whatever is typed."""
         self._can_be_mended = False
         super().say(text)
-
-
-def row(label: str, *widgets: Widget, opened: bool = True, classes: str = "") -> Container:
-    """Return a row of a form: its label and its fields; one that is not `opened` is opened by a key."""
-    made = Container(
-        Static(Content(label), classes="form--label", markup=False), *widgets, classes=f"form--row {classes}"
-    )
-    made.display = opened
-    return made

@@ -15,8 +15,8 @@ from team_console.store.views.proposals import counts_of, line_difference
 from team_console.widgets.details import anchor_of, diff_text
 from team_console.widgets.document import Block, Heading, Lines, Text
 from team_console.widgets.document import Form as Reading
-from team_console.widgets.fields import Completer, Field, Letter, Note, OptionLine, Options, with_name
-from team_console.widgets.form import Draft, Excerpt, Form, row
+from team_console.widgets.fields import Ask, Field, Kind, Note, OptionLine, Options, with_name
+from team_console.widgets.form import Draft, Excerpt, Form
 from team_console.widgets.frames import Frames, Mark, frames_of
 from team_console.widgets.text import Line, pad
 from textual import on, work
@@ -82,20 +82,18 @@ class AnswerForm(Form[ResultT]):
 
     def _answers(self, number: int, question: Question) -> ComposeResult:
         """Yield the options of a question, and the lines for words in their place and beside them."""
-        get, options = self.draft.get, question.options
+        options, in_place = question.options, "" if question.several else "in place of an option"
         if options:
             lines = [OptionLine(safe_line(one.label, 300), safe_line(one.description, 1000)) for one in options]
-            about, kept = f"{safe_line(question.text)} ", get(f"chosen{number}", "")
-            yield Options(lines, about=about, kept=kept, several=question.several, id=f"chosen{number}")
-        typed = get(f"words{number}", "")
-        own = Field(
-            typed, placeholder="in place of an option" * (bool(options) > question.several), id=f"words{number}"
-        )
-        yield row("own words", own, opened=bool(typed) or not options, classes="form--optional" * bool(options))
+            kind, about = Kind.SEVERAL if question.several else Kind.ONE, f"{safe_line(question.text)} "
+            chosen = Ask(f"chosen{number}", "", kind, lines, about=about)
+            yield chosen.field(self.draft.get(chosen.name, ""))
+        wanted = in_place if options else ""
+        yield self.row(Ask(f"words{number}", "own words", closed=bool(options), wanted=wanted))
         if options:
-            wanted = "beside what is chosen, if you like"
-            note = Field(get(f"note{number}", ""), placeholder=wanted, id=f"note{number}")
-            yield row("note", note, opened=bool(get(f"chosen{number}", "")))
+            note = self.row(Ask(f"note{number}", "note", wanted="beside what is chosen, if you like"))
+            note.display = bool(self.draft.get(chosen.name))
+            yield note
 
     def first_field(self) -> Widget:
         """Choose at once."""
@@ -217,13 +215,6 @@ class Answered(Struct, frozen=True):
     edited: str | None = None
 
 
-class Second(Struct, frozen=True):
-    """A line beside the words, such as a suggestion or a name."""
-
-    label: str
-    placeholder: str
-
-
 class Prompt(Form[ResultT]):
     """A question with its ways to answer, the first of which is chosen, and words that go with the answer."""
 
@@ -240,13 +231,9 @@ class Prompt(Form[ResultT]):
         act: Callable[[Answered], ResultT],
         *,
         ways: Sequence[Way],
-        label: str = "note",
-        required: bool = False,
+        words: Ask | None = None,
+        second: Ask | None = None,
         says_enough: bool = False,
-        is_line: bool = False,
-        wanted: str = "",
-        names: Callable[[], tuple[str, ...]] | None = None,
-        second: Second | None = None,
         foresee: Callable[[str], str] | None = None,
         text: str | None = None,
         edit: Callable[[str], str] | None = None,
@@ -260,12 +247,9 @@ class Prompt(Form[ResultT]):
             about: Safe text that says what is decided, exactly.
             act: Takes the decision, in a thread.
             ways: How it may be answered; a single one is not asked about.
-            label: The name of the field for words; empty for none.
-            required: Whether empty words are refused, whichever way is chosen.
+            words: The words that go with it; one line says what is done and not what the asker reads.
+            second: A line beside the words, such as a suggestion or a name.
             says_enough: Whether something goes along that says enough, so that a refusal needs no words.
-            is_line: Whether the words are one line, which says what is done and not what the asker reads.
-            wanted: What stands in the field while it is empty.
-            names: Names that a line completes.
             foresee: Says in safe lines what will happen, given what stands in the second line.
             text: What may be edited first, as it was asked; None when nothing may.
             edit: Lets the human edit a text, and gives it back; it may raise `TeamError`.
@@ -274,18 +258,16 @@ class Prompt(Form[ResultT]):
         """
         super().__init__(title, about, **more)
         self._whole = whole
-        self._act_on, self._ways, self._label, self._required = act, tuple(ways), label, required
-        self._says_enough, self._is_line, self._wanted, self._names = says_enough, is_line, wanted, names
-        self._second, self._foresee, self._text, self._edit = second, foresee, text, edit
+        self._act_on, self._ways, self._words, self._second = act, tuple(ways), words, second
+        self._says_enough, self._foresee, self._text, self._edit = says_enough, foresee, text, edit
         self._edited = self.draft.get("edited") or text
-        self._options: Options | None = None
         self._foreseen = Static("", classes="form--note", markup=False)
         self.set_class(len(self._ways) > 1 or text is not None, "-high")
 
     @property
     def _way(self) -> Way:
         """The way that is chosen."""
-        return self._ways[self._options.chosen[0] if self._options is not None else 0]
+        return next((self._ways[options.chosen[0]] for options in self.query("#way").results(Options)), self._ways[0])
 
     @property
     def _is_edited(self) -> bool:
@@ -298,51 +280,45 @@ class Prompt(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""
-        way, has_note = self._way, bool(self._label) and not self._required
-        return (
-            f"enter {'confirm' if self._is_line or not self._label else way.verb.lower()}",
-            *("n say why not" if way.refuses else f"n with a {self._label}",) * has_note,
-            *("e edit first",) * (self._edit is not None),
-            "esc not now",
-            *(f"1-{len(self._ways)} choose",) * (len(self._ways) > 1),
-            *("^e editor", "^j line") * (self._required and not self._is_line),
-        )
+        way, words = self._way, self._words
+        decides = words is not None and words.kind is Kind.NOTE
+        keys = [f"enter {way.verb.lower() if decides and not self._is_edited else 'confirm'}"]
+        if words is not None and words.closed:
+            keys.append("n say why not" if way.refuses else f"n with a {words.label}")
+        if self._edit is not None:
+            keys.append("e edit first")
+        keys.append("esc not now")
+        if len(self._ways) > 1:
+            keys.append(f"1-{len(self._ways)} choose")
+        if words is not None and words.required and decides:
+            keys += ["^e editor", "^j line"]
+        return tuple(keys)
 
     def fields(self) -> ComposeResult:
         """Compose the edited text, the ways, the words, the second line and the consequences."""
-        get = self.draft.get
         if self._whole is not None:
             token, text = self._whole
             yield Excerpt(Text(text, Reading.CODE), most=_MOST_LINES, id="whole", token=token)
         if self._text is not None:
             yield Excerpt(*self._difference(), most=_MOST_LINES, id="asked", token=self._edited_token())
         if len(self._ways) > 1:
-            lines = [way.line for way in self._ways]
-            self._options = Options(lines, kept=get("way", ""), default=(0,), name="way", id="ways")
-            yield row("answer", self._options)
-        words, names = get("words", ""), self._names
-        if self._label:
-            completer = Completer(lambda typed: with_name(typed, names())) if names is not None else None
-            written: Field | Note = (
-                Field(words, placeholder=self._wanted, id="words", suggester=completer)
-                if self._is_line
-                else Note(words, placeholder=self._said_of_words(), id="words")
-            )
-            is_open = self._required or bool(words)
-            yield row(self._label, written, opened=is_open, classes="form--optional" * (not self._required))
+            yield self.row(Ask("way", "answer", Kind.ONE, [way.line for way in self._ways], default=(0,)))
+        if self._words is not None:
+            yield self.row(self._words)
         if self._second is not None:
-            line = Field(get("second", ""), placeholder=self._second.placeholder, id="second")
-            yield row(self._second.label, line)
+            yield self.row(self._second)
         if self._foresee is not None:
             yield self._foreseen
 
     def first_field(self) -> Widget:
         """Choose first where there is something to choose; type at once where words are needed."""
-        first = "#ways" if len(self._ways) > 1 else "#words" if self._required else ""
-        return self.query_one(first) if first else self
+        if len(self._ways) > 1:
+            return self.query_one("#way")
+        return self.query_one("#words") if self._words is not None and self._words.required else self
 
     def on_mount(self) -> None:
         """Say what will happen."""
+        self._show_way()
         self._look_ahead()
 
     def typed(self) -> Draft:
@@ -363,11 +339,12 @@ class Prompt(Form[ResultT]):
         if unread and not way.refuses:
             text = "not all of what you edited was shown yet; what was not read does not go back"
             raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
-        if (self._required or (way.refuses and not self._says_enough)) and not words:
-            if not self._required:
+        if self._words is not None and self._words.required and not words and self._words.kind is Kind.LINE:
+            raise TeamError(Code.MISSING_REASON, f"{self._words.label}: nothing was typed", "Fill it in first.")
+        needs_words = self._words is not None and self._words.required
+        if (needs_words or (way.refuses and not self._says_enough)) and not words:
+            if not needs_words:
                 self.action_write_note()
-            if self._is_line:
-                raise TeamError(Code.MISSING_REASON, f"{self._label}: nothing was typed", "Fill it in first.")
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
         edited = self._edited if self._is_edited and not way.refuses else None
         decision = Answered(self._ways.index(way), words, typed.get("second", "").strip(), edited)
@@ -405,18 +382,14 @@ class Prompt(Form[ResultT]):
         """Return the token under which the painted lines of the difference are counted."""
         return seen_of_words(self._edited or "").question if self._is_edited else ""
 
-    def _said_of_words(self) -> str:
-        """Return the label of the words field."""
-        if self._required:
-            return self._wanted or "the asker reads it"
-        return "why not; the agent reads it" if self._way.refuses else "if you like; the asker reads it"
-
     @on(Options.Changed)
     def _show_way(self) -> None:
         """The button and the keys say what will happen."""
         self.show_verb(" as edited" * (self._is_edited and not self._way.refuses))
-        for note in self.query("#words").results(Note):
-            note.placeholder = Content(self._said_of_words())
+        if self._words is not None and not self._words.wanted:
+            way = "why not; the agent reads it" if self._way.refuses else "if you like; the asker reads it"
+            for note in self.query("#words").results(Note):
+                note.placeholder = Content("the asker reads it" if self._words.required else way)
 
     @on(Field.Changed, "#second")
     def _look_ahead(self) -> None:
@@ -429,19 +402,11 @@ class Confirm(Prompt[ResultT]):
     """Says what will happen, to how many and who is not listening; a line may ask for a reason. Enter does it."""
 
     def __init__(
-        self,
-        title: str,
-        lines: tuple[str, ...],
-        act: Callable[[str], ResultT],
-        *,
-        verb: str,
-        field: str = "",
-        **more: Any,
+        self, title: str, lines: tuple[str, ...], act: Callable[[str], ResultT], *, verb: str, **more: Any
     ) -> None:
-        """`lines` is safe text that says what will happen, `field` the label of the line; more as for `Prompt`."""
+        """`lines` is safe text that says what will happen; more as for `Prompt`."""
         ways = (Way(OptionLine(""), verb),)
-        about = "\n".join(lines)
-        super().__init__(title, about, lambda made: act(made.words), ways=ways, label=field, is_line=True, **more)
+        super().__init__(title, "\n".join(lines), lambda made: act(made.words), ways=ways, **more)
 
 
 # Writes a message: to whom, how urgent, what about, and the text, with a preview of its deliveries.
@@ -469,6 +434,7 @@ class Compose(Form[ResultT]):
     .-tall Letter, .-tall Letter:focus { height: 8; }
     Compose .compose--words { width: 10; color: $text-muted; text-align: right; }
     """
+    SCOPED_CSS = False  # see `Form`
     HELP = (
         "Write a message. Names complete with the right arrow; ctrl+j begins a new line, ctrl+e opens your editor, "
         "enter sends, esc keeps it for later."
@@ -502,6 +468,8 @@ class Compose(Form[ResultT]):
         super().__init__(title, quote, verb, **more)
         self._act_on, self._names = act, names
         self._foresee, self._words, self._to = foresee, words, to
+        self._number = Static("", classes="compose--words", markup=False)
+        self._preview = Static("", classes="form--note", markup=False)
 
     def keys(self) -> tuple[str, ...]:
         """Enter sends, as it hands in every form."""
@@ -509,18 +477,17 @@ class Compose(Form[ResultT]):
 
     def fields(self) -> ComposeResult:
         """To, summary, text, urgency, preview."""
-        get = self.draft.get
         if self._to is None:
-            completer = Completer(lambda typed: with_name(typed, self._names()))
-            yield row("to", Field(get("to", ""), id="to", suggester=completer))
+            yield self.row(Ask("to", "to", complete=lambda typed: with_name(typed, self._names())))
         else:
-            yield row("to", Static(Content(self._to), markup=False))
-        summary = Field(get("summary", ""), placeholder="five to ten words", id="summary")
-        yield row("summary", summary, Static("", classes="compose--words", markup=False))
-        yield row("text", Letter(get("content", ""), id="content"))
+            with Container(classes="form--row"):
+                yield Static("to", classes="form--label", markup=False)
+                yield Static(Content(self._to), markup=False)
+        yield self.row(Ask("summary", "summary", wanted="five to ten words"), self._number)
+        yield self.row(Ask("content", "text", Kind.LETTER))
         if self._to is None:
-            yield row("priority", Options((_URGENT,), kept=get("priority", ""), several=True, id="priority"))
-        yield Static("", classes="form--note", id="preview", markup=False)
+            yield self.row(Ask("priority", "priority", Kind.SEVERAL, (_URGENT,)))
+        yield self._preview
 
     def on_mount(self) -> None:
         """Say how long the summary is, and who is reached."""
@@ -558,7 +525,7 @@ class Compose(Form[ResultT]):
         if self._words is not None:
             number, odd = self._words(self.typed()["summary"])
             text = counted(number, "word") + (" △" if odd and number else "")
-            self.query_one(".compose--words", Static).update(Content(text))
+            self._number.update(Content(text))
 
     @on(Field.Changed, "#to")
     @work(exit_on_error=False, group="preview", exclusive=True)
@@ -571,7 +538,7 @@ class Compose(Form[ResultT]):
                 text = await asyncio.to_thread(self._foresee, names)
             except Exception as error:
                 text = f"△ {safe_line(str(error), 200)}"
-        self.query_one("#preview", Static).update(Content(text))
+        self._preview.update(Content(text))
 
 
 def _parted(names: str) -> tuple[str, ...]:
@@ -625,8 +592,7 @@ class Many(Form[ResultT]):
         *,
         verb: str,
         unseen: Callable[[str], str],
-        label: str = "",
-        required: bool = False,
+        words: Ask | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         """Make the form.
@@ -634,13 +600,14 @@ class Many(Form[ResultT]):
         Args:
             act: Takes the subjects that are meant and the words, in a thread.
             unseen: Subject -> what of it was not shown so far, safe text; empty when all of it was.
-            label: The name of the field for words; empty for none.
-            required: Whether empty words are refused.
+            words: The words for all of them; None where there are none.
             notes: What is left alone and why, safe text.
         """
         super().__init__("", "", verb)
         self._items, self._act_on, self._unseen = tuple(items), act, unseen
-        self._label, self._required, self._notes = label, required, tuple(notes)
+        self._words, self._notes = words, tuple(notes)
+        self._not_shown = Static(id="unseen", classes="form--note", markup=False)
+        self._list = Excerpt(most=8, id="items")
         self._left = self._not_whole()
 
     def _not_whole(self) -> Mapping[str, str]:
@@ -679,27 +646,25 @@ class Many(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""
-        note, more = bool(self._label) and not self._required, bool(self._left)
+        note, more = self._words is not None and self._words.closed, bool(self._left)
         scrolls = ("PgDn shows more",) * more
         return f"enter {self.verb().lower()}", *("n with a note",) * note, *scrolls, "esc not now"
 
     def fields(self) -> ComposeResult:
         """Compose the list, what is left out, and the words."""
-        yield Excerpt(most=8, id="items")
+        yield self._list
         if self._notes:
-            yield Static(Content("\n".join(self._notes)), classes="form--note many--left", markup=False)
-        if self._label:
-            wanted = "each asker reads it" if self._required else "if you like; each asker reads it"
-            note, optional = Note(placeholder=wanted, id="words"), "form--optional" * (not self._required)
-            yield row(self._label, note, opened=self._required, classes=optional)
+            yield Static(Content("\n".join(self._notes)), classes="form--note", markup=False)
+        if self._words is not None:
+            yield self.row(self._words)
 
     def below(self) -> ComposeResult:
         """Yield the warning on items that were never shown whole."""
-        yield Static(id="unseen", classes="form--note", markup=False)
+        yield self._not_shown
 
     def first_field(self) -> Widget:
         """Type where there is something to type."""
-        return self.query_one("#words") if self._label and self._required else self
+        return self.query_one("#words") if self._words is not None and self._words.required else self
 
     def on_mount(self) -> None:
         """List them."""
@@ -711,21 +676,19 @@ class Many(Form[ResultT]):
         if not subjects:
             text = "none of them was shown whole; what was not read is not decided together with others"
             raise TeamError(Code.MISSING_CONTENT, text, "esc, open each and read it to its end.")
-        if self._required and not words:
+        if self._words is not None and self._words.required and not words:
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; each asker reads it.")
         return lambda: self._act_on(subjects, words)
 
     def action_scroll_items(self, direction: int) -> None:
         """Scroll the list."""
-        items = self.query_one("#items")
-        items.scroll_relative(y=direction * max(1, items.size.height - 1), animate=False)
+        self._list.scroll_relative(y=direction * max(1, self._list.size.height - 1), animate=False)
 
     def _show_items(self) -> None:
         warned = self._warned()
-        unseen = self.query_one("#unseen", Static)
-        unseen.update(Content(warned))
-        unseen.display = bool(warned)
-        self.query_one("#items", Excerpt).put(Lines(tuple(map(self._line, self._items)), indent=_SET_IN))
+        self._not_shown.update(Content(warned))
+        self._not_shown.display = bool(warned)
+        self._list.put(Lines(tuple(map(self._line, self._items)), indent=_SET_IN))
 
     def _warned(self) -> str:
         """Return what stays because it was not shown whole; empty when all of them were."""

@@ -6,7 +6,6 @@ about to go, so the second would close what was below it, or end in an error whe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from textual.app import ScreenStackError
@@ -26,10 +25,6 @@ class Overlay(_Screen):
     def dismiss(self, result: Any = None) -> AwaitComplete:
         """Close with the result, unless it is gone already or another screen lies over it."""
         return super().dismiss(result) if self._is_on_top() else AwaitComplete()
-
-    def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-        """Call back once all is painted, unless it was closed meanwhile: its widgets go before it does."""
-        return super().call_after_refresh(lambda: callback(*args, **kwargs) if self._is_open() else None)
 
     def _is_open(self) -> bool:
         return self in self.app.screen_stack

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.widgets.fields import OptionLine
+from team_console.widgets.fields import OptionLine, words_of_a_decision
 from team_console.widgets.forms import Prompt, Way
 
 from tests.widgets.hosted import lines_after, shown
@@ -24,15 +24,15 @@ async def test_no_key_is_cut(width: int, way: int) -> None:
         "make test",
         lambda decision: None,
         ways=_WAYS,
+        words=words_of_a_decision("note"),
         text="make test",
         edit=lambda text: text,
         draft={"way": f"{_WAYS[way].line.label}: {_WAYS[way].line.description}", "edited": "make test-all"},
     )
     async with shown(form, (width, 24)) as pilot:
-        lines = await lines_after(pilot)
+        lines, hints = await lines_after(pilot), form.keys()
     line = next(line for line in reversed(lines) if line.startswith("enter "))
     keys = line.split("  ")[0].split(" · ")
-    hints = form.keys()
     assert keys == [hint for hint in hints if hint in keys]
     assert keys[0] == hints[0]
     assert width < 120 or keys == list(hints)

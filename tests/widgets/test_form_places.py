@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
-from team_console.widgets.fields import Letter, OptionLine
+from team_console.widgets.fields import Kind, Letter, OptionLine, words_of_a_decision
 from team_console.widgets.forms import AnswerForm, Answers, Compose, Confirm, Notes, Prompt, Way
 
 from tests.samples import sampled
@@ -74,7 +74,7 @@ def refused(*given: object) -> str:
 @pytest.mark.parametrize("size", SIZES)
 async def test_what_went_wrong_hides_no_field_that_is_typed_in(size: tuple[int, int]) -> None:
     ways = (Way(OptionLine("reject"), "Reject"),)
-    form = Prompt("Reject", "A plan " * 40, refused, ways=ways, label="reason", required=True)
+    form = Prompt("Reject", "A plan " * 40, refused, ways=ways, words=words_of_a_decision("reason", required=True))
     async with shown(form, size) as pilot:
         await lines_after(pilot, *"why", "enter")
         await pilot.app.workers.wait_for_complete(form.workers)
@@ -90,7 +90,9 @@ async def test_what_went_wrong_hides_no_field_that_is_typed_in(size: tuple[int, 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_field_below_words_that_a_scrollbar_wraps_anew_stays_in_sight(size: tuple[int, int]) -> None:
     line = "x" * (size[0] - 5) + " yy"  # as long as there is room without a scrollbar
-    form = Confirm("Redirect", (line,) * (size[1] // 3), refused, verb="Redirect", field="to")
+    form = Confirm(
+        "Redirect", (line,) * (size[1] // 3), refused, verb="Redirect", words=words_of_a_decision("to", Kind.LINE)
+    )
     async with shown(form, size) as pilot:
         await lines_after(pilot, "n", *"who", "enter")
         await pilot.app.workers.wait_for_complete(form.workers)

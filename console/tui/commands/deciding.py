@@ -48,9 +48,9 @@ from team_console.store.views.alike import causes_of, decided_before, spans_that
 from team_console.store.views.evidence import Evidence, Mark, shown_text
 from team_console.store.views.proposals import line_difference, lines_to_remark, mode_words
 from team_console.store.views.rows import AgentState, RequestRow
-from team_console.widgets.fields import OptionLine
+from team_console.widgets.fields import Ask, Kind, OptionLine, words_of_a_decision
 from team_console.widgets.form import AskAgain, Later
-from team_console.widgets.forms import Answered, AnswerForm, Answers, Item, Many, Notes, Prompt, Second, Way
+from team_console.widgets.forms import Answered, AnswerForm, Answers, Item, Many, Notes, Prompt, Way
 from team_console.widgets.text import short_ago
 
 _LONGEST = 300
@@ -100,12 +100,12 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
 
     shown = SeenRequest(screen, row, seen, about)
     ways: Sequence[Way] = (Way(OptionLine(verb), verb.capitalize()),)
-    part, second = None, None if approving else Second("suggest", "what would be accepted instead")
+    part, second = None, None if approving else Ask("second", "suggest", wanted="what would be accepted instead")
     if approving and row.kind in (RequestKind.PERMISSION, RequestKind.PLAN):
         ways = _ways_of_permission(row, context) if row.kind is RequestKind.PERMISSION else _ways_of_plan(row)
         part = editable_part(row.question, whole=screen.pane.content_of(row.question))
     elif approving and row.kind is RequestKind.CREATE:
-        second = Second("agent name", "made from its type when left empty")
+        second = Ask("second", "agent name", wanted="made from its type when left empty")
     foreseen = approving and row.kind in (RequestKind.CREATE, RequestKind.DESTROY)
 
     def decided(made: Answered) -> PendingDecision | GrantOffer:
@@ -130,8 +130,7 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
         about(row),
         decided,
         ways=ways,
-        label="note" if approving else "reason",
-        required=not approving and not remarks,
+        words=words_of_a_decision("note") if approving else words_of_a_decision("reason", required=not remarks),
         says_enough=bool(remarks),
         second=second,
         foresee=partial(_foresee, screen, row) if foreseen else None,
@@ -409,8 +408,9 @@ def _decide_many(screen: MainScreen, context: ActionContext, *, approving: bool)
         return PendingDecision(verb, tuple(decided(key, words) for key in keys), done)
 
     items = _items_of(rows)
-    label = "note" if approving else "reason"
-    _ask_about_many(screen, context, verb, items, pending, label=label, required=not approving, unseen=unseen)
+    wanted = "if you like; each asker reads it" if approving else "each asker reads it"
+    words = words_of_a_decision("note" if approving else "reason", required=not approving, wanted=wanted)
+    _ask_about_many(screen, context, verb, items, pending, words=words, unseen=unseen)
 
 
 def _items_of(rows: Mapping[str, RequestRow]) -> list[Item]:
@@ -590,7 +590,6 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
         started,
         whole=(seen_of_words(trial.scope.words).question, safe_text(trial.scope.words)),
         ways=tuple(Way(OptionLine(label), "Grant") for label, _, _ in _ENDS),
-        label="",
     )
     screen.ask_to_decide(prompt, about=about)
 
@@ -612,6 +611,9 @@ def with_remarks(remarks: tuple[Remark, ...]) -> str:
     """Return the number of attached remarks and their lines, in words; empty for none."""
     where = ", ".join(str(one.line) for one in remarks)
     return f"with {counted(len(remarks), 'remark')} on line{'s' * (len(remarks) > 1)} {where}" if remarks else ""
+
+
+_GOES_WITH = "goes with your approval, rejection or question back"
 
 
 def remark(screen: MainScreen, context: ActionContext) -> None:
@@ -645,10 +647,7 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
         f"“{safe_line(lines[at - 1].strip(), 300)}”",
         lambda decision: decision,
         ways=(keep, away) if typed.get(str(at)) else (keep,),
-        label="remark",
-        required=True,
-        is_line=True,
-        wanted="goes with your approval, rejection or question back",
+        words=words_of_a_decision("remark", Kind.LINE, required=True, wanted=_GOES_WITH),
         draft={"words": typed.get(str(at), "")},
     )
     screen.ask(prompt, kept)
@@ -681,8 +680,7 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
         about(row),
         lambda made: shown.decide(partial(asked, made.words)),
         ways=(Way(OptionLine("ask"), "Ask"),),
-        label="question",
-        required=not remarks,
+        words=words_of_a_decision("question", required=not remarks),
         **screen.drafts.of_form(purpose),
     )
     screen.ask_to_decide(prompt, about=row)

@@ -26,6 +26,7 @@ from team_console.store.views.rows import View
 from team_console.widgets.bars import Card
 from team_console.widgets.details import conversation_document, stopping_document
 from team_console.widgets.document import Block, Document, Heading, Lines
+from team_console.widgets.fields import Kind, words_of_a_decision
 from team_console.widgets.forms import Confirm
 from team_console.widgets.help_panel import HelpPanel, HelpRow
 from team_console.widgets.row_list import RowList
@@ -259,14 +260,13 @@ def editor(screen: MainScreen, context: ActionContext) -> None:
 def pipe(screen: MainScreen, context: ActionContext) -> None:
     """Ask for a command, and hand it the text."""
     text = screen.text_read()
+    wanted = "less, wc -w, grep rollback, glow -p ..."
     form = Confirm[str](
         "Pipe the text",
         ("The command runs in your shell and reads the text as its input.",),
         lambda command: command,
         verb="Run",
-        field="command",
-        required=True,
-        wanted="less, wc -w, grep rollback, glow -p ...",
+        words=words_of_a_decision("command", Kind.LINE, required=True, wanted=wanted),
         draft=screen.drafts.get("pipe"),
     )
 

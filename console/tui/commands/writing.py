@@ -28,7 +28,7 @@ from team_console.store.service.deliveries import Forecast, Remedy
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.store.views.stopping import whom_to_stop
-from team_console.widgets.fields import OptionLine
+from team_console.widgets.fields import Ask, Kind, OptionLine, with_name, words_of_a_decision
 from team_console.widgets.forms import Compose, Confirm, Prompt, Way, Written
 
 
@@ -252,8 +252,7 @@ def _ask_for_stop(
         tuple(lines),
         lambda reason: screen.pending_decisions.prepare(pending(reason)),
         verb=f"Ask {counted(len(names), 'agent')} to stop",
-        field="reason",
-        wanted="if you like; the agents read it",
+        words=words_of_a_decision("reason", Kind.LINE, wanted="if you like; the agents read it"),
         **screen.drafts.of_form(purpose),
     )
     screen.ask_to_decide(form)
@@ -292,8 +291,7 @@ def correct_course(screen: MainScreen, context: ActionContext) -> None:
         "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
         lambda made: agents.trigger_course_correction(screen.caller, user_input=made.words),
         ways=(Way(OptionLine("trigger"), "Trigger"),),
-        label="change",
-        required=True,
+        words=words_of_a_decision("change", required=True),
         **screen.drafts.of_form("correct_course"),
     )
     screen.ask(prompt, lambda receipt: screen.tell_done(written("asked for a correction of the course", receipt)))
@@ -376,10 +374,14 @@ def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: Forecast) 
         tuple(lines),
         do,
         verb=f"{how.title} {len(fit)}",
-        field=how.field,
-        wanted=how.wanted,
-        required=bool(how.field),
-        names=partial(_known_names, screen, context) if how.field == "to" else None,
+        words=_words_of(how, partial(_known_names, screen, context)),
         **screen.drafts.of_form(f"{seen.remedy}:{','.join(fit)}"),
     )
     screen.ask(form, told)
+
+
+def _words_of(how: _Treatment, names: Callable[[], tuple[str, ...]]) -> Ask | None:
+    """Return what must be typed for a remedy; a recipient is completed by `names`."""
+    complete = (lambda typed: with_name(typed, names())) if how.field == "to" else None
+    needed = words_of_a_decision(how.field, Kind.LINE, required=True, wanted=how.wanted, complete=complete)
+    return needed if how.field else None
