@@ -27,9 +27,9 @@ _HANDS_IN = frozenset({"enter", "ctrl+s", "ctrl+enter"})
 class GatedPanel(Container, can_focus=True):
     """A panel that decides, and takes a key only if the terminal was known to show it when that was pressed.
 
-    What was pressed before the terminal held the panel, as it stands now, does nothing, and the panel says so; so does
-    a key that is held down. Behind letters that were refused it takes no enter more: they were meant for something
-    else, and so may be the enter behind them.
+    What was pressed before the terminal held the panel, as it stands now, does nothing, and the panel says so; text for
+    a field counts all the same, and a key that is held down is one press. Behind letters that were refused it takes no
+    enter more: they were meant for something else, and so may be the enter behind them.
 
     Attributes:
         button: Says what enter would do.
@@ -127,9 +127,12 @@ class GatedPanel(Container, can_focus=True):
             return False
         is_letter = isinstance(event, Key) and event.is_printable
         is_text = isinstance(self.screen.focused, Input | TextArea)
+        is_held = frames is not None and frames.is_repeat
+        # Behind the key that opened a field its letters are words for it; they decide nothing.
+        is_words = is_text and key not in _HANDS_IN and not is_held
         # guard: nothing-typed-ahead
         refused = (
-            (frames is not None and not self._is_read_by(frames))
+            (frames is not None and not is_words and not self._is_read_by(frames))
             or event.time < self._counts_from
             or (bool(self.warning) and key not in _HANDS_IN)
             # A letter that does nothing here: one that types a note would miss that none was opened.
@@ -139,7 +142,6 @@ class GatedPanel(Container, can_focus=True):
         if refused:
             self._refused += 1
             self._counts_from = max(self._counts_from, event.time + LOOK)
-            is_held = frames is not None and frames.is_repeat
             # guard: no-enter-behind-refused-letters
             self._is_given_up = self._is_given_up or (
                 not (is_text or is_held or self.is_at_work) and (is_letter or isinstance(event, Paste))

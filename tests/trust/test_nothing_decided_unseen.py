@@ -121,7 +121,7 @@ async def test_what_is_typed_ahead_decides_nothing_and_is_counted(team: MemoryTe
             await desk.looks_through()
         await desk.press(*scene.before)
         at_once(desk, scene.opens, *scene.decides)
-        number = len(scene.decides)
+        number = sum(key not in "nowhy" for key in scene.decides)  # letters of a reason are its text
         dropped = f"{number} key{'s' * (number > 1)} did nothing"
         await desk.until(lambda: desk.app.main.form is not None and dropped in desk.said, "how many were dropped")
         assert written(team) == before
