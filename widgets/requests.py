@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import takewhile
 
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
@@ -14,6 +15,7 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Placed, placed, remarks_in
 from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
 from team_console.store.views.alike import decided_before, outcome_of
+from team_console.store.views.conversation import versions_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import ActionItem, Flag, RequestRow, RequestState
 from team_console.widgets.details import answer_blocks, content_blocks, named, seal_facts, source_of
@@ -249,12 +251,8 @@ def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | 
     return placed(remarks, lines_to_remark(row.question, content)) if remarks else []
 
 
-def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:
-    """Return the plans that `row` came after, newest first: the chain of `supersedes`."""
-    by_id = {request.request_id: request for request in requests if request.kind is row.kind}
-    chain: list[RequestRow] = []
-    step = by_id.get(row.supersedes or "")
-    while step is not None and step not in chain and len(chain) < _EARLIER:
-        chain.append(step)
-        step = by_id.get(step.supersedes or "")
-    return tuple(chain)
+def earlier_plans(row: RequestRow, requests: Iterable[RequestRow]) -> tuple[RequestRow, ...]:
+    """Return the latest versions of the same that `row` came after, newest first."""
+    chain = versions_of((other for other in requests if other.kind is row.kind), row.request_id)
+    earlier = list(takewhile(lambda version: version.request_id != row.request_id, chain))
+    return tuple(reversed(earlier[-_EARLIER:]))
