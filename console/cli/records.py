@@ -20,12 +20,10 @@ class Result(TypedDict):
     """An object of JSON."""
 
 
-class DeliveryJson(Result):
+class EnvelopeJson(Result):
     message_id: str
     """id of the record that was written"""
     sender: str
-    recipient: str
-    """one name, or several after commas for a record of others"""
     message_type: str
     """kind of message"""
     status: str
@@ -34,6 +32,11 @@ class DeliveryJson(Result):
     """when it was created, as the record says it"""
     request_id: NotRequired[str]
     """the request opened or answered"""
+
+
+class DeliveryJson(EnvelopeJson):
+    recipient: str
+    """one name, or several after commas for a record of others"""
 
 
 class RemarkJson(Result):

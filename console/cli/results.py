@@ -18,6 +18,7 @@ from team_console.console.cli.records import (
     Condition,
     DecisionJson,
     DeliveryJson,
+    EnvelopeJson,
     FailedTryJson,
     FailureJson,
     FindingJson,
@@ -78,6 +79,11 @@ class WrittenJson(ReportJson, DeliveryJson):
 class ForeseenJson(ReportJson):
     dry_run: bool
     """nothing was written"""
+
+
+class ForeseenApprovalJson(ForeseenJson):
+    request_id: str
+    """the request opened or answered"""
 
 
 class AwaitedJson(WrittenJson):
@@ -160,11 +166,7 @@ class ReceivedJson(Result):
     status_message: str
 
 
-class GrantedJson(WrittenJson):
-    grant_id: str
-
-
-class TrialJson(ForeseenJson):
+class _TriedJson(Result):
     scope: ScopeJson
     would_have_answered: int
     """of your own decisions"""
@@ -172,16 +174,24 @@ class TrialJson(ForeseenJson):
     """requests in its scope that you rejected"""
 
 
+class GrantedJson(WrittenJson, _TriedJson):
+    grant_id: str
+
+
+class TrialJson(ForeseenJson, _TriedJson):
+    """what it would have answered"""
+
+
 class GrantsJson(DoubtfulJson):
     grants: list[GrantJson]
 
 
-class StoppedJson(ReportJson):
+class StoppedJson(WrittenJson):
     """with --all or --wait `success` says whether all agreed"""
 
-    approve: bool | None
+    approve: NotRequired[bool | None]
     """the answer that was waited for"""
-    reason: str | None
+    reason: NotRequired[str | None]
 
 
 class EvidenceJson(Result):
@@ -358,34 +368,69 @@ class ClearedJson(ActedJson, RefusedJson):
     archived_deleted: int
 
 
-class RoutedJson(ActedJson, RefusedJson, total=False):
-    """the replies of poll, deliver, deliver_all, send, clear and clear_old"""
+class RoutedJson(ActedJson):
+    orchestrator_instance_id: NotRequired[Any]
+    """as it was given"""
+    timestamp: NotRequired[Moment]
 
+
+class RoutePolledJson(RoutedJson):
+    """the reply of poll"""
+
+    recipient: str
     messages_pending: int
     messages: list[PolledJson]
+
+
+class RouteDeliveredJson(RoutedJson, RefusedJson):
+    """the reply of deliver_all, and of deliver"""
+
     messages_delivered: int
     messages_failed: int
-    messages_expired: int
+    messages_expired: NotRequired[int]
     delivery_summary: list[SummaryJson]
-    messages_skipped: int
-    skipped: list[SkippedMessageJson]
-    warnings: list[str]
-    """what the caller should know, as sentences"""
+    messages_skipped: NotRequired[int]
+    skipped: NotRequired[list[SkippedMessageJson]]
+
+
+class RouteDeliveredOneJson(RoutedJson):
+    """the reply of deliver with a message id"""
+
+    message_id: str
+    recipient: str
+    status: str
     delivered_at: Moment | None
+
+
+class RouteSentJson(RoutedJson, DeliveryJson):
+    """the reply of send"""
+
+    warnings: NotRequired[list[str]]
+    """what the caller should know, as sentences"""
+
+
+class RouteClearedJson(RoutedJson, RefusedJson):
+    """the reply of clear and clear_old"""
+
     messages_deleted: int
     disk_space_freed_mb: float
     deleted_statuses: dict[str, int]
-    orchestrator_instance_id: Any
-    """as it was given"""
-    timestamp: Moment
 
 
-class SubmittedJson(ReportJson):
+class _SubmittedJson(Result):
     message: str
     """what happened, as a sentence"""
     routing: RoutingJson
-    recipients: NotRequired[list[str]]
+
+
+class SubmittedJson(WrittenJson, _SubmittedJson):
     target: NotRequired[str]
+
+
+class SubmittedToAllJson(ReportJson, EnvelopeJson, _SubmittedJson):
+    recipients: list[str]
+    deliveries: NotRequired[list[DeliveryJson]]
+    """one for each recipient, when there are several"""
 
 
 class ServedJson(ActedJson):
@@ -440,9 +485,9 @@ RESULTS: Mapping[str, tuple[type, ...]] = {
     "askback": _RECEIPT,
     "withdraw": _RECEIPT,
     "verdict": (VerdictJson,),
-    "approve": (WrittenJson, ForeseenJson),
+    "approve": (WrittenJson, ForeseenApprovalJson),
     "reject": _RECEIPT,
-    "shutdown": (WrittenJson, StoppedJson),
+    "shutdown": (StoppedJson,),
     "evidence": (EvidenceJson,),
     "requests": (RequestsJson,),
     "roster": (RosterJson, WrittenJson),
@@ -463,8 +508,8 @@ RESULTS: Mapping[str, tuple[type, ...]] = {
     "discard": _RECEIPT,
     "recall": _RECEIPT,
     "clear": (ClearedJson,),
-    "route": (RoutedJson, WrittenJson),
-    "sendmessage": (WrittenJson, SubmittedJson),
+    "route": (RouteSentJson, RoutePolledJson, RouteDeliveredJson, RouteDeliveredOneJson, RouteClearedJson),
+    "sendmessage": (SubmittedJson, SubmittedToAllJson),
     "help": (ExplainedJson,),
     "error": (RefusalJson,),
 }
