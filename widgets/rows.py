@@ -9,7 +9,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.titles import message_title, reason_of
+from team_console.store.protocol.titles import message_title, verdict_reason
 from team_console.store.views.needs import need_of
 from team_console.store.views.rows import Need, RequestState
 from team_console.widgets.row_list import Drawing
@@ -76,7 +76,7 @@ def decision_words(message: Message, asked: str = "") -> Line:
     glyph, tone = VERDICTS[str(state)]
     verdict = verdict_word(read.answers, state)
     title = _MESSAGES_VERDICT.sub("", title_of(message))
-    told = reason_of(message) or asked or (title if title != read.name else "")
+    told = verdict_reason(message) or asked or (title if title != read.name else "")
     kind = f" {read.answers}" if verdict == str(state) else ""
     return (f"{glyph} {verdict}", tone), (kind, "muted"), (f": {safe_line(told, 300)}" if told else "", "")
 

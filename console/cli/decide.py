@@ -13,7 +13,7 @@ from team_console.console.cli.main import DAY, REQUEST, arg, flag, seconds, verb
 from team_console.console.cli.printing import describe, print_list, whole_content
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import named, parse_json
+from team_console.store.model.json_text import parse_json, value_words
 from team_console.store.model.message import Message
 from team_console.store.model.names import canonical, guess
 from team_console.store.model.safe import counted
@@ -300,7 +300,7 @@ def _listed(text: str) -> list[dict[str, Any]]:
     hint = 'Give a list such as [{"question": "Which?", "options": [{"label": "A"}]}].'
     value = parse_json(text, what="--questions", hint=hint)
     if not isinstance(value, list) or not value:
-        what = "an empty list" if isinstance(value, list) else f"{named(value)}, not a list"
+        what = "an empty list" if isinstance(value, list) else f"{value_words(value)}, not a list"
         raise TeamError(Code.INVALID_FIELD, f"--questions is {what}", hint)
     return value
 

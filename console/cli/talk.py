@@ -10,7 +10,7 @@ from team_console.console.cli.call import Call, content, is_terminal, split_name
 from team_console.console.cli.main import agent, arg, flag, seconds, verb
 from team_console.store.contract.team import COUNTED
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import named, parse_json
+from team_console.store.model.json_text import parse_json, value_words
 from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import default_recipients
 from team_console.store.protocol.kinds import filled
@@ -98,7 +98,7 @@ def payload_of(text: str | None) -> dict[str, Any] | None:
 
     value = parse_json(text, what="--payload", hint='Give one JSON object, such as {"task_id": "T-1"}.')
     if not isinstance(value, dict):
-        raise TeamError(Code.INVALID_FIELD, f"--payload is {named(value)}, not an object", "Use {...}.")
+        raise TeamError(Code.INVALID_FIELD, f"--payload is {value_words(value)}, not an object", "Use {...}.")
     return value
 
 

@@ -95,7 +95,7 @@ def json_trouble(error: json.JSONDecodeError) -> str:
 _LONGEST = 80
 
 
-def named(value: object) -> str:
+def value_words(value: object) -> str:
     """Return a text, number, true, false or null as JSON writes it, cut at 80 characters; of all else only the sort."""
     if isinstance(value, dict):
         return "an object"

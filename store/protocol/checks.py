@@ -16,7 +16,7 @@ from unicodedata import category
 from msgspec import Struct
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.json_text import named
+from team_console.store.model.json_text import value_words
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Fields, Message, per_message
 from team_console.store.model.names import USER, canonical, did_you_mean, guess
 from team_console.store.protocol.carried import CARRIERS, Carried, carried_in
@@ -118,7 +118,7 @@ def check_asked(type: str, payload: Fields) -> None:
     texts = [question.text for question in questions_of(payload)]
     twice = next((text for text in texts if texts.count(text) > 1), None)
     if twice is not None:
-        text = f"{type}: two questions ask {named(twice)}"
+        text = f"{type}: two questions ask {value_words(twice)}"
         raise TeamError(Code.INVALID_FIELD, text, "Ask each once: answers are kept under the question's text.")
 
 
@@ -130,15 +130,15 @@ def check_verdict(type: str, fields: Fields) -> None:
     """
     request_id, approve, content = (fields.get(name) for name in ("request_id", "approve", "content"))
     if not isinstance(request_id, str) or not request_id.strip():
-        what = "is missing" if request_id is None else f"{named(request_id)} is not the id of a request"
+        what = "is missing" if request_id is None else f"{value_words(request_id)} is not the id of a request"
         hint = "Check the request_id: quote it exactly as the request gives it."
         raise TeamError(Code.INVALID_REQUEST_ID, f"{type}: request_id {what}", hint)
     if approve is None:
         raise TeamError(Code.APPROVE_MISSING, f"{type}: approve is missing", "Add approve: true or false.")
     if not isinstance(approve, bool):
-        raise TeamError(Code.INVALID_FIELD, f"approve: {named(approve)} is not a boolean", "Send true or false.")
+        raise TeamError(Code.INVALID_FIELD, f"approve: {value_words(approve)} is not a boolean", "Send true or false.")
     if content is not None and not isinstance(content, str):
-        raise TeamError(Code.INVALID_FIELD, f"content: {named(content)} is not a text", "Send content as a text.")
+        raise TeamError(Code.INVALID_FIELD, f"content: {value_words(content)} is not a text", "Send content as a text.")
     if not approve and not (content and content.strip()):
         hint = "Add content: why not, and what would be accepted instead."
         raise TeamError(Code.MISSING_REASON, f"{type}: a refusal needs its reason in content", hint)
@@ -153,7 +153,9 @@ def check_text_fields(type: str, fields: Fields) -> None:
     for name, code in (("content", Code.MISSING_CONTENT), ("summary", Code.MISSING_SUMMARY)):
         value = fields.get(name)
         if value is not None and not isinstance(value, str):
-            raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a text", f"Send {name} as a text.")
+            raise TeamError(
+                Code.INVALID_FIELD, f"{name}: {value_words(value)} is not a text", f"Send {name} as a text."
+            )
         if not value or not value.strip():
             wanted = "the full text" if name == "content" else "5-10 words that say the core"
             raise TeamError(code, f"{type}: {name} is missing", f"Add {name}: {wanted}.")
@@ -174,7 +176,7 @@ def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
     hint = guess(
         type if isinstance(type, str) else "", allowed, f"Check the type field; it is one of {', '.join(allowed)}."
     )
-    what = "is missing" if type is None else f"{named(type)} is not a type of message"
+    what = "is missing" if type is None else f"{value_words(type)} is not a type of message"
     return TeamError(Code.INVALID_TYPE, f"type: {what}", hint)
 
 
@@ -285,15 +287,15 @@ def departures(value: Any, form: Form, place: str = "") -> Iterator[tuple[str, s
     """(place, what is wrong) for each part of `value` that is missing or not of its form."""
     if isinstance(form, FieldForm):
         if not _FITS[form](value):
-            yield place, f"must be {form}, not {named(value)}"
+            yield place, f"must be {form}, not {value_words(value)}"
     elif isinstance(form, list):
         if not isinstance(value, _LISTS):
-            yield place, f"must be a list, not {named(value)}"
+            yield place, f"must be a list, not {value_words(value)}"
             return
         for number, item in enumerate(value):
             yield from departures(item, form[0], f"{place}.{number}")
     elif not isinstance(value, Mapping):
-        yield place, f"must be an object, not {named(value)}"
+        yield place, f"must be an object, not {value_words(value)}"
     else:
         each = form.get(EACH)
         inner = form.items() if each is None else ((name, each) for name in value)
@@ -329,12 +331,12 @@ def _remarks(name: str, body: Fields) -> Iterator[_Oddity]:
     for key, words in _checker(name).words.items():
         value = body.get(key)
         if isinstance(value, str) and value.upper() not in map(str.upper, words):
-            yield _ODD, key, f"{named(value)} is none of {', '.join(sorted(words))}"
+            yield _ODD, key, f"{value_words(value)} is none of {', '.join(sorted(words))}"
     if body.get("session_id") == "":
         yield _ODD, "session_id", "is empty, so nobody can tell which sprint session is meant"
     path = body.get("screenshot_path")
     if isinstance(path, str) and not normpath(path).startswith(_SCREENSHOTS):
-        yield _ODD, "screenshot_path", f"{named(path)} is not below {_SCREENSHOTS}"
+        yield _ODD, "screenshot_path", f"{value_words(path)} is not below {_SCREENSHOTS}"
     yield from _checker(name).body(body)
 
 
@@ -397,7 +399,7 @@ def _check_body(name: str, body: Fields) -> None:
         TeamError: `INVALID_FIELD` naming the first field that is missing, wrong or out of place.
     """
     if body.get("msg_type", name) != name:
-        raise _invalid(name, "msg_type", f"says {named(body['msg_type'])}, the message is {name}")
+        raise _invalid(name, "msg_type", f"says {value_words(body['msg_type'])}, the message is {name}")
     for code, key, text in _body_problems(name, body):
         if code in (_MALFORMED, _BUSINESS):
             raise _invalid(name, key, text)
@@ -567,7 +569,7 @@ _GREETINGS = frozenset(
 _CJK_GREETING = "(?:你好|您好|大家好|早上好|下午好|晚上好|各位|谢谢|嗨|哈喽)[啊呀吗了]?"
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Split `text` into runs of letters and digits (`TASK-001`), and single Han characters and kana.
 
     Marks upon letters, vowels of Hindi or accents that stand by themselves, belong to the word they are in.
@@ -577,7 +579,7 @@ def words_of(text: str) -> list[str]:
 
 def count_words(text: str) -> int:
     """Count the words of `text`; those in Han characters and kana are estimated."""
-    parts = words_of(text)
+    parts = split_words(text)
     han = 0 if text.isascii() else sum(re.match(_HAN, part) is not None for part in parts)
     return len(parts) - han - (-han * _WORDS_OF_SEVEN_HAN // 7)
 
@@ -593,7 +595,7 @@ def summary_warnings(summary: str, *, language: str) -> list[str]:
         language: The team's: `zh` wants Han characters, `en` wants none, `any` takes both.
     """
     has_han = not summary.isascii() and re.search(_HAN, summary) is not None
-    words = words_of(summary)
+    words = split_words(summary)
     found = _length_warnings(summary, len(words))
     if words and _only_greets(summary, words):
         found.append("summary: it only greets; say what the message is about")
@@ -614,7 +616,7 @@ def _length_warnings(summary: str, parts: int) -> list[str]:
 
 def _only_greets(summary: str, words: list[str]) -> bool:
     if not summary.isascii():
-        words = words_of(re.sub(_CJK_GREETING, " ", summary))
+        words = split_words(re.sub(_CJK_GREETING, " ", summary))
     return all(word.casefold() in _GREETINGS for word in words)
 
 

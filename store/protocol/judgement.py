@@ -41,7 +41,7 @@ from team_console.store.protocol.parsing import (
     text_of,
 )
 from team_console.store.protocol.permissions import may_answer
-from team_console.store.protocol.titles import message_title, reason_of
+from team_console.store.protocol.titles import message_title, verdict_reason
 from team_console.store.protocol.verdicts import (
     NOT_ON_RECORD,
     digest_of,
@@ -216,7 +216,7 @@ class RequestRow(Struct, frozen=True, eq=False):
     def reason(self) -> str:
         """The words of the answer, or why it needs none; empty where nothing was said."""
         said = self.verdict or self.taken_back or self.refusal
-        return self.lapse or (reason_of(said) if said is not None else "")
+        return self.lapse or (verdict_reason(said) if said is not None else "")
 
     @property
     def asked_back(self) -> Message | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.json_text import named
+from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Fields, Message, per_message
 from team_console.store.model.names import canonical
 from team_console.store.protocol.carried import carried_in
@@ -155,7 +155,7 @@ def _carried(message: Message, name: str, body: Fields, place: str) -> _Parsed:
     if stated is None:
         problem = Problem("PREFIX_MISMATCH", "warning", f"{place}.msg_type", f"{name}: msg_type is missing", hint)
         return kind, name, body, _id_of(message, kind, body), (problem,)
-    text = f"the prefix says {name}, msg_type says {named(stated)}"
+    text = f"the prefix says {name}, msg_type says {value_words(stated)}"
     problem = Problem("PREFIX_MISMATCH", "error", f"{place}.msg_type", text, hint)
     return UNKNOWN, name, body, None, (problem,)
 

@@ -138,7 +138,7 @@ def said_in(message: Message) -> str:
     return verdict if title == read.name else f"{verdict}, {title}"
 
 
-def reason_of(answer: Message) -> str:
+def verdict_reason(answer: Message) -> str:
     """Return the words of an answer: note, reason, feedback or result; empty without any."""
     read = parse_message(answer)
     if read.kind.family is Family.SPRINT:

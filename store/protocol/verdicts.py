@@ -170,7 +170,7 @@ def sign(record: Fields, key: bytes) -> str:
     return _SCHEME + hmac.new(key, signed_bytes(record), hashlib.sha256).hexdigest()
 
 
-def seal_of(message: Message, key: bytes) -> Seal:
+def message_seal(message: Message, key: bytes) -> Seal:
     """Return whether `message` is signed with `key` (requirements 109, 110)."""
     signature = message.envelope("signature")
     if not key or signature is None:
@@ -415,7 +415,7 @@ def mark_of(
 ) -> TrustMark | None:
     """Return the warning to hand out with a message; None when nothing is wrong."""
     if config.key:
-        seal = seal_of(message, config.key)
+        seal = message_seal(message, config.key)
         if seal is not Seal.SIGNED:
             return TrustMark.BROKEN if seal is Seal.BROKEN else TrustMark.UNSIGNED
     if breach(config, message, recorded) is not None:
@@ -431,7 +431,7 @@ def mark_of(
 
 
 def _team_key_trouble(config: TeamConfig, message: Message) -> str:
-    seal = seal_of(message, config.key) if config.key else Seal.SIGNED
+    seal = message_seal(message, config.key) if config.key else Seal.SIGNED
     if seal is Seal.SIGNED:
         return ""
     return "its signature with the team's key does not fit" if seal is Seal.BROKEN else "the team's key did not sign it"

@@ -17,7 +17,7 @@ from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import named
+from team_console.store.model.json_text import value_words
 from team_console.store.model.message import FieldDict, Fields, Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.safe import safe_line
@@ -239,7 +239,7 @@ def free_name(state: TeamState, question: Message, wanted: str | None) -> str:
         return wanted
     base = parse_message(question).subject or ""
     if not is_name(base) or len(base) > _LONGEST_BASE:
-        text = f"agent_type: {named(base)} cannot become a name"
+        text = f"agent_type: {value_words(base)} cannot become a name"
         raise TeamError(Code.INVALID_NAME, text, "Refuse the request, or name the agent yourself.")
     taken |= {name for message in messages for name in (message.sender, *message.recipients)}
     number = 1
@@ -366,7 +366,7 @@ def trigger_course_correction(
             empty one, `AGENT_NOT_FOUND` when the team has no scrum master, `NOT_PERMITTED` for anyone but the lead.
     """
     if reason not in CORRECTION_REASONS:
-        text = f"reason: {named(reason)} is none of {', '.join(CORRECTION_REASONS)}"
+        text = f"reason: {value_words(reason)} is none of {', '.join(CORRECTION_REASONS)}"
         raise TeamError(Code.INVALID_FIELD, text, "Use one of them.")
     if not user_input.strip():
         raise TeamError(Code.MISSING_CONTENT, "the course correction says nothing", "Say what should change.")
@@ -400,7 +400,7 @@ def agent_to_end(config: TeamConfig, question: Message) -> str:
     """
     agent = parse_message(question).subject
     if agent is None or not is_name(agent) or agent in (ALL, USER, config.lead):
-        text = f"agent_name: {named(agent)} is no agent that could be ended"
+        text = f"agent_name: {value_words(agent)} is no agent that could be ended"
         raise TeamError(Code.INVALID_FIELD, text, "Refuse the request with a reason.")
     return agent
 

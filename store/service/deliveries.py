@@ -30,7 +30,7 @@ from team_console.store.protocol.membership import members
 from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import is_answer
-from team_console.store.protocol.verdicts import Seal, seal_of
+from team_console.store.protocol.verdicts import Seal, message_seal
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.inbox import Trust, leave_as_is, readable
 from team_console.store.service.writing import check_known, expanded_recipients, sealed
@@ -434,7 +434,7 @@ def _treated(tx: Transaction, message: Message, remedy: Remedy, to: str) -> Mess
             others = dict.fromkeys(("recipient", "to_agent", "to_agents"))
             facts = {**others, "to": to, "redirected_from": message.recipients[0], "next_attempt_at": at}
     changed = message.with_changes(**{**_FRESH, **facts})
-    if remedy is Remedy.REDIRECT and seal_of(message, tx.config.key) is Seal.SIGNED:
+    if remedy is Remedy.REDIRECT and message_seal(message, tx.config.key) is Seal.SIGNED:
         changed = sealed(changed, tx.config.key)
     tx.replace(message, changed)
     return changed

@@ -26,7 +26,7 @@ from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, Received, receipt
 from team_console.store.service.compaction import tidy
-from team_console.store.service.writing import check_known, is_settled, mark_as_read
+from team_console.store.service.writing import archive_as_read, check_known, is_settled
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -365,7 +365,7 @@ def _receive(
             # guard: refused-row-stays
             waiting = [item for item in waiting_in(tx, wanted) if item.message_id not in refused][:limit]
             rest = seen if waiting and seen is not None else tx.everything()
-            taken += (_claim(tx, item, agent, lease) if lease else mark_as_read(tx, item, agent) for item in waiting)
+            taken += (_claim(tx, item, agent, lease) if lease else archive_as_read(tx, item, agent) for item in waiting)
             for message_id, why in refused.items():
                 if (stays := tx.get(message_id)) is not None:
                     leave_as_is(tx, stays, why)
@@ -400,7 +400,7 @@ def read_message(caller: Caller, *, agent: str, message_id: str) -> Receipt:
     with caller.transaction("read", agent) as tx:
         message = _addressed(tx, message_id, agent)
         if message.is_unread_by(agent):
-            message = mark_as_read(tx, message, agent)
+            message = archive_as_read(tx, message, agent)
             tidy(tx, keep=[message_id])
             tx.record("read", agent=agent, ids=[message_id])
     return receipt(tx, "read", [message])
@@ -418,7 +418,7 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
         for message_id in dict.fromkeys(ids):
             message = _addressed(tx, message_id, caller.actor)
             if _needs_acknowledgement(message, caller.actor, token):
-                message = mark_as_read(tx, message, caller.actor)
+                message = archive_as_read(tx, message, caller.actor)
                 changed.append(message_id)
             done.append(message)
         if changed:
@@ -443,7 +443,7 @@ def readable(snapshot: Snapshot) -> Snapshot:
 
 def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Message:
     if message.is_group:
-        return mark_as_read(tx, message, agent)
+        return archive_as_read(tx, message, agent)
     changed = message.with_changes(
         table_refuses=None,
         status=Status.CLAIMED.value,

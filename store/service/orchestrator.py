@@ -11,7 +11,7 @@ from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import replace
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import named, parse_json
+from team_console.store.model.json_text import parse_json, value_words
 from team_console.store.model.message import FieldDict, Message, Status, priority_named
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import counted
@@ -139,7 +139,7 @@ def _understand(document: Any) -> _RouteRequest:
     elif isinstance(document, dict) and "parameters" in document:
         command, parameters = document.get("command", COMMAND), document["parameters"]
     if str(command).removeprefix("orchestrator.") != COMMAND:
-        raise TeamError(Code.INVALID_FIELD, f"{named(command)} is not {COMMAND}", _HINT)
+        raise TeamError(Code.INVALID_FIELD, f"{value_words(command)} is not {COMMAND}", _HINT)
     if not isinstance(parameters, dict):
         raise TeamError(Code.INVALID_FIELD, "the document is not a JSON object with parameters", _HINT)
     given = {str(key).upper(): value for key, value in parameters.items()}

@@ -14,7 +14,7 @@ from team_console.store.protocol.kinds import REUSED_IDS, SUPERSEDING, RequestKi
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.verdicts import Face, Seen, digest_of
-from team_console.store.service.writing import mark_as_read
+from team_console.store.service.writing import archive_as_read
 
 
 def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen | str | None = None) -> RequestRow:
@@ -110,7 +110,7 @@ def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
     """Answering implies having read: the question is read and archived for whoever answered it."""
     live = tx.get(question.message_id)
     if live is not None and live.is_unread_by(actor):
-        mark_as_read(tx, live, actor)
+        archive_as_read(tx, live, actor)
 
 
 # guard: first-answer-wins

@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import named
+from team_console.store.model.json_text import value_words
 from team_console.store.model.message import FieldDict, Fields, Message, Priority, ids_of
 from team_console.store.model.names import canonical, guess, is_name
 from team_console.store.protocol.checks import secret_warnings
@@ -129,7 +129,8 @@ def _asked(tx: Transaction, caller: Caller, verdict: Decision) -> RequestRow:
     row = open_question(tx, verdict.request_id, actor=caller.actor, seen=verdict.seen)
     question = row.question
     if not is_name(question.sender):
-        text = f"{question.message_id} comes from {named(question.sender)}, which is no name, so nobody can be answered"
+        sender = value_words(question.sender)
+        text = f"{question.message_id} comes from {sender}, which is no name, so nobody can be answered"
         hint = f"Take it out of what waits: team-console recall {shlex.quote(question.message_id)}"
         raise TeamError(Code.INVALID_NAME, text, hint)
     if verdict.approve:
@@ -326,7 +327,7 @@ def _answer_body(question: Message, kind: RequestKind, verdict: Decision, langua
         modes = modes_of(question.payload)
         if verdict.mode is not None and verdict.mode not in modes:
             hint = f"It can go on in {', '.join(modes)}." if modes else "Leave it out."
-            _refuse(f"mode: {named(verdict.mode)} is not among what this plan offers", hint)
+            _refuse(f"mode: {value_words(verdict.mode)} is not among what this plan offers", hint)
         body |= {"mode": verdict.mode, **_updated(question, verdict, "updated_plan")}
     elif verdict.approve and kind is RequestKind.QUESTION:
         body["answers"] = _chosen(question, verdict.answers or {})
@@ -359,7 +360,7 @@ def _answer_preview(question: Message, kind: RequestKind, verdict: Decision, lan
 def _scope(question: Message, verdict: Decision) -> FieldDict:
     """Once, or always: the client's own suggestion, untouched."""
     if verdict.scope not in (ONCE, ALWAYS):
-        _refuse(f"scope: {named(verdict.scope)} is neither once nor always", "Use one of them.")
+        _refuse(f"scope: {value_words(verdict.scope)} is neither once nor always", "Use one of them.")
     if verdict.scope == ONCE and verdict.number is None:
         return {"scope": ONCE}
     suggestions = permission_of(question.payload).suggestions
@@ -405,9 +406,9 @@ def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> Fiel
         if not words or not all(isinstance(word, str) and word.strip() for word in words):
             labels = ", ".join(option.label for option in item.options)
             hint = f"Choose {labels}, or use own words." if labels else ""
-            _refuse(f"answers: {named(item.text)} has no answer", hint)
+            _refuse(f"answers: {value_words(item.text)} has no answer", hint)
         if len(words) > 1 and not item.several:
-            _refuse(f"answers: {named(item.text)} takes one answer, not {len(words)}", "Choose one of them.")
+            _refuse(f"answers: {value_words(item.text)} takes one answer, not {len(words)}", "Choose one of them.")
         chosen[item.text] = words if item.several else words[0]
     return chosen
 
@@ -416,7 +417,8 @@ def _is_asked(question: Message, text: str) -> bool:
     """Return True for the text of one of the questions; refuse any other."""
     asked = [item.text for item in questions_of(question.payload)]
     if text not in asked:
-        _refuse(f"answers: nobody asked {named(text)}", guess(text, asked, f"Asked: {', '.join(map(named, asked))}."))
+        hint = guess(text, asked, f"Asked: {', '.join(map(value_words, asked))}.")
+        _refuse(f"answers: nobody asked {value_words(text)}", hint)
     return True
 
 

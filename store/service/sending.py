@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import named
+from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Message, ids_of
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean
 from team_console.store.model.safe import counted, first_of
@@ -175,5 +175,5 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
 
 def left_out_words(names: Sequence[str]) -> list[str]:
     """Return a warning that names those whom what goes to all does not reach, if there are any."""
-    listed = first_of([named(name) for name in names], _NAMED)
+    listed = first_of([value_words(name) for name in names], _NAMED)
     return [f"left out, because it is no name that could be written to: {listed}"] if names else []

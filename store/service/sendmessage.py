@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.contract.transaction import duplicate_id
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import named
+from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Fields, Message
 from team_console.store.model.names import ALL, check_name
 from team_console.store.model.safe import counted
@@ -67,7 +67,7 @@ def read_form(document: object) -> SendMessageForm:
             `MISSING_CONTENT`, `MISSING_SUMMARY`, `MISSING_REASON` or `INVALID_FIELD`, with the seed's advice as hint.
     """
     if not isinstance(document, Mapping):
-        text = f"a SendMessage document is one JSON object, not {named(document)}"
+        text = f"a SendMessage document is one JSON object, not {value_words(document)}"
         raise TeamError(Code.INVALID_FIELD, text, 'Send {"type": "message", "recipient": ..., ...}.')
     fields = _flat(document)
     kind = fields.get("type")
@@ -80,7 +80,7 @@ def read_form(document: object) -> SendMessageForm:
         raise forbidden_field(kind, "in_reply_to")
     for name in ("content", "summary", "in_reply_to", "message_id"):
         if fields.get(name) is not None and not isinstance(fields[name], str):
-            text = f"{name}: {named(fields[name])} is not a text"
+            text = f"{name}: {value_words(fields[name])} is not a text"
             raise TeamError(Code.INVALID_FIELD, text, f"Send {name} as a text.")
     given = {name: fields[name] for name in _FIELDS if fields.get(name) is not None}
     return SendMessageForm(**given, ignored=tuple(str(name) for name in fields if name not in _FIELDS))
@@ -93,7 +93,7 @@ def _check_matrix(kind: str, fields: Fields) -> None:
         if recipient is None or (isinstance(recipient, str) and not recipient.strip()):
             raise missing_recipient(kind)
         if not isinstance(recipient, str):
-            text = f"recipient: {named(recipient)} is not the name of an agent"
+            text = f"recipient: {value_words(recipient)} is not the name of an agent"
             raise TeamError(Code.INVALID_FIELD, text, "Name one agent; for everybody use type broadcast.")
         if recipient == ALL:
             text = f"recipient: {ALL} is everybody, {kind} goes to one agent"
@@ -199,7 +199,7 @@ def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
         why = f"that plan was handed in by {case.asker}, not by {recipient}"
     if why:
         hint = "Check the request_id: quote it exactly as the request gives it (team-console requests --open)."
-        text = f"{form.type}: request_id {named(form.request_id)}: {why}"
+        text = f"{form.type}: request_id {value_words(form.request_id)}: {why}"
         raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=form.request_id)
     quoted, seen = form.request_id, Seen(face=Face.NAMED)
     if form.approve:

@@ -14,7 +14,7 @@ from team_console.store.contract.team import TeamState
 from team_console.store.contract.transaction import Transaction, duplicate_id
 from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import named
+from team_console.store.model.json_text import value_words
 from team_console.store.model.message import (
     TABLE_REFUSES,
     Fields,
@@ -88,7 +88,7 @@ class Draft(Struct, frozen=True):
             if "\0" in self.message_id:  # it ends a text in most programs, and no database takes it
                 raise TeamError(Code.INVALID_FIELD, "id: it holds a NUL", "Name an id of letters and digits.")
         if self.priority is not None and priority_named(self.priority) is None:
-            text = f"priority: {named(self.priority)} is none of {', '.join(Priority)}"
+            text = f"priority: {value_words(self.priority)} is none of {', '.join(Priority)}"
             raise TeamError(Code.INVALID_FIELD, text, "Use one of them.")
         texts = list(_texts(self.payload))
         size = len(json.dumps(self.payload, ensure_ascii=False).encode())
@@ -405,7 +405,7 @@ def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMess
 _NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token", TABLE_REFUSES))
 
 
-def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
+def archive_as_read(tx: Transaction, message: Message, agent: str) -> Message:
     """Read for `agent`: archived in its history, then changed in the queue (archive first, decision D7).
 
     A message to several is archived as its reader sees it, read, whatever the others have yet to do.

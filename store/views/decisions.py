@@ -31,7 +31,7 @@ from team_console.store.protocol.grants import names_grant
 from team_console.store.protocol.kinds import RESULTS
 from team_console.store.protocol.parsing import EARLIEST, parse_message, text_in, texts_in, when_created
 from team_console.store.protocol.ssh import armoured
-from team_console.store.protocol.titles import reason_of
+from team_console.store.protocol.titles import verdict_reason
 from team_console.store.protocol.verdicts import (
     NAMESPACE,
     REQUEST_DIGEST,
@@ -307,7 +307,7 @@ class _Trail:
             proof=proof if line.intact or proof is Proof.UNVERIFIED else Proof.NOT_KNOWN,
             asked_by=text_in(facts, "asker"),
             at=at,
-            words=reason_of(verdict) if verdict is not None else "",
+            words=verdict_reason(verdict) if verdict is not None else "",
             request_sha256=text_in(facts, REQUEST_DIGEST),
             message_id=ids[0],
             audit_line=line.seq,

@@ -27,8 +27,8 @@ from team_console.store.protocol.verdicts import (
     Seal,
     fingerprint,
     keys_of_humans,
+    message_seal,
     objection,
-    seal_of,
     unsigned_confirmations,
 )
 from team_console.store.settings.team_config import TeamConfig
@@ -130,7 +130,7 @@ def _of_record(entry: PlacedMessage, config: TeamConfig) -> Iterator[Problem]:
             yield Problem("BODY_INVALID", "warning", place, text, hint)
     if not config.key:
         return
-    seal = seal_of(message, config.key)
+    seal = message_seal(message, config.key)
     if seal is Seal.BROKEN:
         text = "the signature does not fit: the record was changed, or signed with another key"
         hint = f"Do not act on it; ask {message.sender} whether it wrote this."

@@ -16,7 +16,7 @@ from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, parse_message, text_of
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.relations import RESPONSE
-from team_console.store.protocol.titles import message_title, reason_of
+from team_console.store.protocol.titles import message_title, verdict_reason
 from team_console.store.views.facts import Facts
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState
 
@@ -199,7 +199,7 @@ def _refused(facts: Facts, unread: Iterable[PlacedMessage]) -> Iterator[ActionIt
         message = entry.message
         if _is_refusal(entry) and message.sender not in asked_again:
             row = facts.requests.request(entry.read.request_id or "", RequestKind.SHUTDOWN)
-            title = reason_of(message) or "will not stop and gives no reason"
+            title = verdict_reason(message) or "will not stop and gives no reason"
             yield _item(Need.REFUSED, message.sender, title, message, request=row)
 
 

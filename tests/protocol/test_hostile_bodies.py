@@ -15,7 +15,7 @@ from team_console.store.protocol.checks import check_outgoing, problems_of
 from team_console.store.protocol.kinds import KINDS, Family
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import direction_problems
-from team_console.store.protocol.verdicts import Seal, seal_of
+from team_console.store.protocol.verdicts import Seal, message_seal
 from team_console.store.service.sendmessage import read_form
 
 from tests.protocol.conftest import SPRINT_BODIES, message
@@ -55,7 +55,7 @@ def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> 
     assert read.request_id is None or read.request_id
     direction_problems(stored, {}, "a")
     assert read.subject is None or isinstance(read.subject, str)
-    assert seal_of(stored, b"key") is Seal.UNSIGNED
+    assert message_seal(stored, b"key") is Seal.UNSIGNED
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.pretty import pretty_repr
 from team_console.store.model.message import STATE_KEYS, Message, from_record
-from team_console.store.protocol.verdicts import Seal, seal_of, sign, signed_bytes
+from team_console.store.protocol.verdicts import Seal, message_seal, sign, signed_bytes
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.protocol.conftest import message
@@ -21,13 +21,13 @@ def signed(**changes: Any) -> Message:
 
 
 def test_a_signed_record_is_signed_and_a_plain_one_unsigned() -> None:
-    assert seal_of(signed(), KEY) is Seal.SIGNED
-    assert seal_of(message(), KEY) is Seal.UNSIGNED
+    assert message_seal(signed(), KEY) is Seal.SIGNED
+    assert message_seal(message(), KEY) is Seal.UNSIGNED
 
 
 def test_a_change_in_transit_leaves_the_seal_whole() -> None:
     transit = dict.fromkeys(STATE_KEYS, "x")
-    assert seal_of(signed().with_changes(**transit), KEY) is Seal.SIGNED
+    assert message_seal(signed().with_changes(**transit), KEY) is Seal.SIGNED
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,12 @@ def test_a_change_in_transit_leaves_the_seal_whole() -> None:
     ],
 )
 def test_a_change_of_what_is_said_breaks_the_seal(forged: dict[str, Any]) -> None:
-    assert seal_of(signed().with_changes(**forged), KEY) is Seal.BROKEN
+    assert message_seal(signed().with_changes(**forged), KEY) is Seal.BROKEN
 
 
 def test_another_key_breaks_the_seal_and_no_key_cannot_tell() -> None:
-    assert seal_of(signed(), b"another key") is Seal.BROKEN
-    assert seal_of(signed(), b"") is Seal.UNSIGNED
+    assert message_seal(signed(), b"another key") is Seal.BROKEN
+    assert message_seal(signed(), b"") is Seal.UNSIGNED
 
 
 def test_the_order_of_keys_and_the_spelling_of_a_backend_do_not_matter() -> None:
@@ -64,11 +64,11 @@ def test_the_order_of_keys_and_the_spelling_of_a_backend_do_not_matter() -> None
         for key, value in record.items()
     }
     assert signed_bytes(record) == signed_bytes(shuffled) == signed_bytes(renamed)
-    assert seal_of(from_record(renamed), KEY) is Seal.SIGNED
+    assert message_seal(from_record(renamed), KEY) is Seal.SIGNED
 
 
 def test_text_of_any_script_and_even_a_lone_surrogate_can_be_signed() -> None:
-    assert seal_of(signed(payload={"content": "任务 \ud83d \x00"}), KEY) is Seal.SIGNED
+    assert message_seal(signed(payload={"content": "任务 \ud83d \x00"}), KEY) is Seal.SIGNED
 
 
 def test_the_key_shows_in_no_log_and_no_traceback() -> None:

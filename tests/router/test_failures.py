@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.schedule import expires_at
-from team_console.store.protocol.verdicts import Seal, seal_of, sign
+from team_console.store.protocol.verdicts import Seal, message_seal, sign
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, forecast, treat
@@ -67,8 +67,8 @@ def test_redirecting_signs_again_only_what_was_rightly_signed(team: MemoryTeam, 
     forged = _dead(2).with_changes(signature="hmac-sha256:" + "0" * 64)
     put(team, signed.with_changes(signature=sign(signed.record, key)), forged)
     treat(caller, Remedy.REDIRECT, [ONE, TWO], to="code_developer")
-    assert seal_of(_stored(team, ONE), key) is Seal.SIGNED
-    assert seal_of(_stored(team, TWO), key) is Seal.BROKEN
+    assert message_seal(_stored(team, ONE), key) is Seal.SIGNED
+    assert message_seal(_stored(team, TWO), key) is Seal.BROKEN
 
 
 @pytest.mark.parametrize("status", ["read", "delivered"])

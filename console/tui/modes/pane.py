@@ -38,7 +38,7 @@ from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seal_of, seen_of
+from team_console.store.protocol.verdicts import Seal, Seen, digest_of, message_seal, seen_of
 from team_console.store.views.evidence import Evidence, Mark, claimed_checks, version_before
 from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.store.views.search import Query, Searchable, parse_query, query_completions
@@ -384,7 +384,7 @@ class Pane(Container, Generic[RowT]):
     def seal_of(self, message: Message) -> Seal | None:
         """Return the state of the message's signature; None when the team has no key to check it with."""
         key = self.situation.snapshot.config.key if self.situation.snapshot else b""
-        return seal_of(message, key) if key else None
+        return message_seal(message, key) if key else None
 
     def letter(self, message: Message, around: Gathered | None = None) -> Document:
         """Return a message that can be answered, with what stands beside it and where it departs from its protocol."""
