@@ -274,8 +274,8 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
     ),
     _console("narrower", "less_than_sign", "narrower list", "Give the list less room, and what is read more."),
     _console("wider", "greater_than_sign", "wider list", "Give the list more room."),
-    _console("palette", "colon", "palette", "Find any action by its name (also ctrl+p)."),
-    _console("help", "question_mark f1", "help", "Every key that does something here."),
+    _console("palette", "colon", "palette", "Find any action, agent or open request by its name (also ctrl+p)."),
+    _console("help", "question_mark f1", "help", "The same: every key that does something here, and why one does not."),
     _console("redraw", "ctrl+l", "redraw", "Read the team again and draw everything anew."),
     _console("theme", "f2", "theme…", "Choose a theme; each shows while the cursor is on it."),
     _console(

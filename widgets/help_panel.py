@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -43,7 +42,7 @@ class HelpRow(Struct, frozen=True):
 
 
 class HelpPanel(Overlay, ModalScreen[str]):
-    """Keys or names by group, and a line to filter them; its result is the action that was chosen."""
+    """Actions by group with their keys, and a line to filter them; its result is the action that was chosen."""
 
     DEFAULT_CSS = """
     HelpPanel { align: center middle; background: $background 60%; }
@@ -60,7 +59,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
         Binding("pageup", "page(-1)", "Page up", show=False, priority=True),
         Binding("pagedown", "page(1)", "Page down", show=False, priority=True),
     ]
-    HELP = "All keys of this place. What you type filters them, enter runs the one under the cursor."
+    HELP = "All actions of this place. What you type filters them, enter runs the one under the cursor."
 
     def __init__(
         self,
@@ -68,34 +67,21 @@ class HelpPanel(Overlay, ModalScreen[str]):
         rows: tuple[HelpRow, ...],
         *,
         intro: str = "",
-        wanted: str = "such as: reject, mark, ctrl",
-        more: Callable[[str], tuple[HelpRow, ...]] = lambda words: (),
     ) -> None:
-        """Make the panel.
-
-        Args:
-            wanted: Stands in the line while it is empty.
-            more: Further rows for what is typed.
-        """
+        """`intro` is safe text above the rows."""
         super().__init__()
-        self._title, self._rows, self._intro, self._wanted, self._more = title, rows, intro, wanted, more
+        self._title, self._rows, self._intro = title, rows, intro
 
     def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
         """Give a widget the focus; the line keeps it where nothing would have it, as after a click beside all."""
         super().set_focus(widget or next(iter(self.query(Field)), None), scroll_visible, from_app_focus)
-
-    def add(self, rows: tuple[HelpRow, ...]) -> None:
-        """Show further rows, which were looked for meanwhile."""
-        self._rows += rows
-        if self.is_mounted:
-            self._show(self.query_one(Field).value)
 
     def compose(self) -> ComposeResult:
         """Yield the line to filter by, and the keys."""
         with Container(classes="help--box") as box:
             box.border_title = Content(self._title)
             box.border_subtitle = Content("type to filter · enter run · esc back")
-            yield Field(placeholder=self._wanted)
+            yield Field(placeholder="such as: reject, mark, agent, a title")
             if self._intro:
                 yield Static(Content(self._intro), markup=False)
             yield RowList[HelpRow](_name, _lines, markable=False, group=lambda row: row.group, heading=_heading)
@@ -121,9 +107,9 @@ class HelpPanel(Overlay, ModalScreen[str]):
     def _show(self, words: str) -> None:
         wanted = words.casefold().split()
         found = (row for row in self._rows if all(word in _name(row).casefold() for word in wanted))
-        empty: tuple[Line, ...] = ((("Nothing is called that; ", "muted"), (":", "key"), (" finds more.", "muted")),)
+        empty: tuple[Line, ...] = ((("Nothing is called that.", "muted"),),)
         rows = self.query_one(RowList)
-        rows.set_rows((*found, *self._more(words)), now=datetime.now(UTC), empty=empty)
+        rows.set_rows(tuple(found), now=datetime.now(UTC), empty=empty)
         rows.begin_at_top()
 
     @on(RowList.Moved)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,9 +13,9 @@ from msgspec import Struct
 from team_console.console.tui.crash_guard import ContainedApp
 from team_console.console.tui.themes import THEMES, choices, first_theme, name_of, native_colours, remember_theme
 from team_console.store.backends.open import find_teams, open_team
+from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.needs import to_do
 from team_console.store.views.rows import View
@@ -212,15 +212,16 @@ class TeamRow(Struct, frozen=True):
 
 
 class TeamsScreen(ListScreen[TeamRow]):
-    """Teams beside this one and below the folder the console was opened in; its result is the one that is chosen."""
+    """Teams with what waits in each; its result is the one that is chosen."""
 
     DEFAULT_CSS = """
     TeamsScreen > RowList { width: 90; }
     """
 
-    def __init__(self, caller: Caller) -> None:
-        super().__init__("Teams", "enter go there · esc back", lambda row: row.location, _team_lines, lines=2)
-        self._caller = caller
+    def __init__(self, find: Callable[[], Iterable[str]], keys: str = "enter go there · esc back") -> None:
+        """`find` returns the locations of the teams; it runs in a thread."""
+        super().__init__("Teams", keys, lambda row: row.location, _team_lines, lines=2)
+        self._find = find
 
     def on_mount(self) -> None:
         """Look for the teams in a thread."""
@@ -229,18 +230,16 @@ class TeamsScreen(ListScreen[TeamRow]):
 
     @work(thread=True, exit_on_error=False, group="teams")
     def _look(self) -> None:
-        found = teams_here(self._caller)
+        found = tuple(sorted(map(_team_row, self._find()), key=lambda row: -row.waiting))
         show = self.rows.set_rows
         nothing: tuple[Line, ...] = ((("No team was found.", "muted"),),)
         self.app.call_from_thread(show, found, now=datetime.now(UTC), empty=nothing)
 
 
-def teams_here(caller: Caller) -> tuple[TeamRow, ...]:
-    """This team, those beside it and those below the present folder; those with most to do first. Runs in a thread."""
-    root, here = caller.team.root, Path.cwd()
-    folders = find_teams(Path(root).resolve().parent, depth=1) if root is not None else []
-    found = dict.fromkeys((caller.team.location, *folders, *find_teams(here)))
-    return tuple(sorted(map(_team_row, found), key=lambda row: -row.waiting))
+def teams_beside(team: Team) -> Iterable[str]:
+    """Return the locations of this team, those beside it and those below the present folder."""
+    folders = find_teams(Path(team.root).resolve().parent, depth=1) if team.root is not None else []
+    return dict.fromkeys((team.location, *folders, *find_teams(Path.cwd())))
 
 
 def _team_row(location: str) -> TeamRow:
@@ -268,7 +267,7 @@ def _team_lines(row: TeamRow, drawing: Drawing) -> tuple[Line, ...]:
 
 
 class PickerApp(ContainedApp[str | None]):
-    """A list of locations; enter chooses."""
+    """The list of teams alone, before any of them is open."""
 
     ENABLE_COMMAND_PALETTE = False
 
@@ -280,16 +279,10 @@ class PickerApp(ContainedApp[str | None]):
         self.theme = first_theme(self.console.color_system)
 
     def on_mount(self) -> None:
-        """Show the locations."""
-        title = f"Choose a team · {len(self._locations)}"
-        self.push_screen(ListScreen(title, "enter open · q quit", str, _location_lines, self._locations), self.exit)
+        """Show the teams."""
+        self.push_screen(TeamsScreen(lambda: self._locations, "enter open · q quit"), self.exit)
 
 
 def pick_team(locations: Sequence[str]) -> str | None:
     """Let the human choose one of the locations; None when none was chosen."""
     return PickerApp(tuple(locations)).run_to_the_end()[0]
-
-
-def _location_lines(location: str, drawing: Drawing) -> tuple[Line, ...]:
-    folder, _, name = location.rstrip("/").rpartition("/")
-    return ((("◆ ", "accent"), (safe_line(name, 80), "strong"), (f"  {safe_line(folder, 300)}", "muted")),)

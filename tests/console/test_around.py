@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
 async def test_the_picker_gives_the_location_chosen() -> None:
     app = PickerApp(("/projects/one", "/projects/two"))
     async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.app.workers.wait_for_complete()
         await pilot.press("j", "enter")
         await pilot.pause()
     assert app.return_value == "/projects/two"

@@ -110,10 +110,11 @@ async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam)
         assert desk.front is desk.app.main
 
 
-async def test_what_is_typed_in_the_help_filters_it_and_enter_runs_the_key(team: MemoryTeam) -> None:
+@pytest.mark.parametrize("key", ["question_mark", "colon"])
+async def test_what_is_typed_filters_the_list_of_actions_and_enter_runs_one(team: MemoryTeam, key: str) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        await desk.press("question_mark")
+        await desk.press(key)
         await desk.type("say no")
         await desk.asks("enter")
         await desk.shows("Reject the plan")
@@ -123,17 +124,6 @@ async def test_ctrl_c_says_in_our_words_how_to_leave(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         await desk.press("ctrl+c")
         await desk.until(lambda: desk.toasts == ["ctrl+q leaves; what you typed is kept"], "how to leave")
-
-
-async def test_the_palette_offers_what_can_be_done_now(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("colon")
-        await desk.until(lambda: isinstance(desk.front, HelpPanel), "the palette")
-        await desk.type("approve")
-        await desk.shows("Approve or answer")
-        await desk.press("enter")
-        await desk.shows("Approve the plan of task-manager")
 
 
 async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> None:

@@ -66,7 +66,7 @@ def test_the_mouse_chooses_tabs_rows_and_agents_and_turns_pages(tmp_path: Path) 
         click(terminal, "Agents")
         terminal.wait_for("Agents ·", "failing")
         terminal.send("1:")
-        terminal.wait_for("Everything by its name")
+        terminal.wait_for("Keys and actions")
         terminal.send("\x1b[<0;300;90M\x1b[<0;300;90m" + "keys of")  # a click beside everything
         terminal.wait_for("keys of")
         terminal.send(ESCAPE * 9)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from team_console.console.actions import Group, actions_in, grouped, shown_key, usual_keys, written_key
@@ -15,8 +14,7 @@ from team_console.console.tui.drafts import replace_file
 from team_console.console.tui.editor import edit_file, run_in_terminal, view_text
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.modes.needs import NeedsPane
-from team_console.console.tui.screens import ReadingScreen, TeamsScreen, ThemeList
-from team_console.store.backends.open import find_teams
+from team_console.console.tui.screens import ReadingScreen, TeamsScreen, ThemeList, teams_beside
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.conversation import find_thread
@@ -110,6 +108,16 @@ def _copy(screen: MainScreen, text: str, what: str) -> None:
 # Help, themes, settings, teams.
 
 
+def everything(screen: MainScreen, context: ActionContext) -> None:
+    """All that can be done here or gone to, by key and by name; what is chosen is done."""
+    panel = HelpPanel(
+        f"Keys and actions · {context.mode.label}",
+        (*_actions(screen, context), *movement(), *_agents_and_requests(screen)),
+        intro=getattr(screen.focused, "HELP", "") or "",
+    )
+    screen.app.push_screen(panel, partial(_run_chosen, screen))
+
+
 def _actions(screen: MainScreen, context: ActionContext) -> tuple[HelpRow, ...]:
     """Return the actions of this place: the human's own commands first, then deciding, writing and delivering."""
     rows = []
@@ -124,54 +132,25 @@ def _actions(screen: MainScreen, context: ActionContext) -> tuple[HelpRow, ...]:
     return tuple(rows)
 
 
-def show_help(screen: MainScreen, context: ActionContext) -> None:
-    """All keys of this place; the one that is chosen is run."""
-    intro = getattr(screen.focused, "HELP", "") or ""
-    rows = (*_actions(screen, context), *movement())
-    panel = HelpPanel(f"Keys · {context.mode.label}", rows, intro=intro)
-    screen.app.push_screen(panel, lambda action: screen.action_perform(action) if action else None)
-
-
-def palette(screen: MainScreen, context: ActionContext) -> None:
-    """Everything that can be done or gone to now, by its name: actions, agents, open requests, teams."""
-    rows = [row for row in _actions(screen, context) if not row.why_not and row.action not in ("palette", "mark")]
-    view, root = screen.view, screen.caller.team.root
+def _agents_and_requests(screen: MainScreen) -> Iterator[HelpRow]:
+    """Yield every agent and every open request, to go there."""
+    view = screen.view
     for agent in view.roster if view is not None else ():
-        rows.append(HelpRow("", f"agent {safe_line(agent.name, 64)}", "go to", "Agents", "", f"agent:{agent.name}"))
+        yield HelpRow("", f"agent {safe_line(agent.name, 64)}", "go to", "Agents", "", f"agent:{agent.name}")
     for request in view.requests if view is not None else ():
         if request.is_open:
             name = f"{safe_line(request.title, 80)} · {request.kind} of {safe_line(request.asker, 64)}"
-            rows.append(HelpRow("", name, "go to", "Requests", "", f"request:{request.key}"))
+            yield HelpRow("", name, "go to", "Requests", "", f"request:{request.key}")
 
-    def team_row(place: str) -> HelpRow:
-        group = "Teams: leave this team for it"
-        return HelpRow("", f"team {safe_line(place, 200)}", "go to", group, "", f"team:{place}")
 
-    def typed(words: str) -> tuple[HelpRow, ...]:
-        word, _, place = words.strip().partition(" ")
-        return (team_row(place.strip()),) if word == "team" and place.strip() else ()
-
-    def chosen(name: str | None) -> None:
-        kind, _, what = (name or "").partition(":")
-        if kind == "agent":
-            screen.go_to_agent(what)
-        elif kind == "request":
-            screen.go_to_row(Mode.REQUESTS, what)
-        elif kind == "team":
-            screen.try_to(lambda: screen.app.switch_team(what))  # type: ignore[attr-defined]
-        elif name:
-            screen.action_perform(name)
-
-    wanted = "such as: reject, agent, a title, team PATH"
-    panel = HelpPanel("Everything by its name", tuple(rows), wanted=wanted, more=typed)
-
-    def look_for_teams() -> None:
-        found = find_teams(Path(root or "").resolve().parent, depth=1)
-        screen.app.call_from_thread(panel.add, tuple(map(team_row, found)))
-
-    screen.app.push_screen(panel, chosen)
-    if root is not None:
-        screen.run_worker(look_for_teams, thread=True, group="teams", exit_on_error=False)
+def _run_chosen(screen: MainScreen, chosen: str | None) -> None:
+    kind, _, what = (chosen or "").partition(":")
+    if kind == "agent":
+        screen.go_to_agent(what)
+    elif kind == "request":
+        screen.go_to_row(Mode.REQUESTS, what)
+    elif chosen:
+        screen.action_perform(chosen)
 
 
 def movement() -> tuple[HelpRow, ...]:
@@ -220,7 +199,7 @@ def teams(screen: MainScreen, context: ActionContext) -> None:
         if location is not None and location != screen.caller.team.location:
             screen.try_to(lambda: screen.app.switch_team(location))  # type: ignore[attr-defined]
 
-    screen.app.push_screen(TeamsScreen(screen.caller), go)
+    screen.app.push_screen(TeamsScreen(partial(teams_beside, screen.caller.team)), go)
 
 
 # One thing on the whole screen, one after the other, searched, in an editor, piped to a command.
