@@ -193,7 +193,7 @@ class Action(Struct, frozen=True):
 
     Attributes:
         id: Stable name; `team_console.console.tui.commands` has the function that does it under this name.
-        keys: Textual key names, the first one shown.
+        keys: Textual key names, the first one shown; none for one that is run by its name.
         label: A few words for the footer; `…` when a question follows.
         help: A sentence.
         modes: Where it applies; empty for everywhere.
@@ -272,19 +272,19 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
     _console(
         "since", "full_stop", "since you left", "Say what happened since you were last here; again for all of it."
     ),
-    _console("narrower", "less_than_sign", "narrower list", "Give the list less room, and what is read more."),
-    _console("wider", "greater_than_sign", "wider list", "Give the list more room."),
+    _console("narrower", "", "narrower list", "Give the list less room, and what is read more."),
+    _console("wider", "", "wider list", "Give the list more room."),
     _console("palette", "colon", "palette", "Find any action, agent or open request by its name (also ctrl+p)."),
     _console("help", "question_mark f1", "help", "The same: every key that does something here, and why one does not."),
     _console("redraw", "ctrl+l", "redraw", "Read the team again and draw everything anew."),
-    _console("theme", "f2", "theme…", "Choose a theme; each shows while the cursor is on it."),
+    _console("theme", "", "theme…", "Choose a theme; each shows while the cursor is on it."),
     _console(
         "settings",
         "comma",
         "settings…",
         "Open config.toml in your own editor; what you save holds at once.",
     ),
-    _console("teams", "ctrl+t", "teams", "All teams that are found here, with what waits in each; enter goes there."),
+    _console("teams", "", "teams", "All teams that are found here, with what waits in each; enter goes there."),
     _console("suspend", "ctrl+z", "suspend", "Back to the shell; fg returns."),
     _console("quit", "q ctrl+q", "quit", "Leave; what you were writing is kept."),
 )
@@ -320,7 +320,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     ),
     _in_help(
         "mark_range",
-        "V",
+        "",
         "mark range",
         "Mark the rows from the one marked last to the one under the cursor.",
         modes=_MARKABLE,
@@ -336,7 +336,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
     ),
     _in_help(
         "stops",
-        "T",
+        "",
         "shutdown",
         "Watch the shutdown of the team: who was asked, agreed, refused, ended, and who is left.",
     ),
@@ -349,7 +349,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         modes=(Mode.NEEDS,),
         why_not=no_row,
     ),
-    _in_help("wake", "Z", "show snoozed", "Show everything that is snoozed again.", modes=(Mode.NEEDS,)),
+    _in_help("wake", "", "show snoozed", "Show everything that is snoozed again.", modes=(Mode.NEEDS,)),
     _look(
         "filter",
         "slash",
@@ -363,16 +363,14 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "next",
         "Go to the next place that holds the words looked for; while reading without any, to the next thing.",
     ),
-    _in_help("previous_hit", "N", "hit before", "Go to the place before that holds the words looked for."),
+    _in_help("previous_hit", "", "hit before", "Go to the place before that holds the words looked for."),
     _in_help("previous_thing", "p", "previous", "While reading: go to the thing before.", why_not=not_reading),
-    _in_help(
-        "next_heading", "right_square_bracket", "heading", "Go to the next heading of what is read.", why_not=no_row
-    ),
-    _in_help("previous_heading", "left_square_bracket", "heading before", "Go to the heading before.", why_not=no_row),
+    _in_help("next_heading", "", "heading", "Go to the next heading of what is read.", why_not=no_row),
+    _in_help("previous_heading", "", "heading before", "Go to the heading before.", why_not=no_row),
     _in_help(
         "editor", "E", "editor", "Read its text in your own editor, or in PAGER where none is set.", why_not=no_row
     ),
-    _in_help("pipe", "vertical_line", "pipe…", "Hand its text to a command of yours.", why_not=no_row),
+    _in_help("pipe", "", "pipe…", "Hand its text to a command of yours.", why_not=no_row),
     _in_help(
         "sort",
         "o",
@@ -384,10 +382,10 @@ LOOK_ACTIONS: tuple[Action, ...] = (
             Mode.DELIVERIES,
         ),
     ),
-    _in_help("raw", "v", "as written", "Show texts exactly as they were written, and back."),
+    _in_help("raw", "", "as written", "Show texts exactly as they were written, and back."),
     _in_help(
         "ids",
-        "i",
+        "",
         "ids",
         "Show ids and exact moments of what stands beside the list, and hide them again.",
         why_not=no_row,
@@ -558,7 +556,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "shutdown_all",
         "S",
         "shut down all…",
-        "Ask every listening member to stop, one after the other.",
+        "Ask every listening member to stop, one after the other; show it while that goes on.",
         footer=False,
         why_not=not_lead,
     ),
@@ -599,10 +597,8 @@ READING = (
         "next_hit",
         "previous_thing",
         "message",
-        "next_heading",
         "filter",
         "editor",
-        "pipe",
     ),
     "conversation",
 )
@@ -633,8 +629,9 @@ def configure_keys(keys: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def shown_key(action: Action) -> str:
-    """Return the key of an action as people write it: the user's own, else the usual one."""
-    return written_key((_own_keys.get(action.id) or action.keys)[0])
+    """Return the key of an action as people write it: the user's own, else the usual one; empty for none."""
+    keys = _own_keys.get(action.id) or action.keys
+    return written_key(keys[0]) if keys else ""
 
 
 def usual_keys() -> dict[str, tuple[str, ...]]:

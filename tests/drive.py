@@ -27,9 +27,10 @@ ESCAPE = "\x1b[27u"
 WRONG = re.compile(r"✗ DEFECT|Traceback|cannot be shown|Unexpected:")
 KEYS = (
     *("a\r", "r", "rno, tests first\r", "d", "D", "m", "mhello\r", "b", "s", "S", "t", "e", "x", "u", "C"),
-    *("U", "W", "z", "Z", "c", "T", "v", "i", "o", "y", "Y", "n", "N", "w", "?", " ", "*", "V"),
+    *("U", "W", "z", "c", "o", "y", "Y", "n", "?", " ", "*", "L", "B", "E", ";", "."),
     *("j", "j", "j", "k", "G", "g", "\r", "\t", "\x04", "\x15", "/plan\r", "/\r", "1", "2", "\x0f\r"),
-    *(":agent\r", ":sprint\r", ":help\r", "\x1bOQ", "\x0c", ESCAPE, ESCAPE),
+    *(":watch the shutdown\r", ":as written\r", ":exact moments\r", ":mark range\r", ":wake\r"),
+    *(":agent\r", ":sprint\r", ":help\r", "\x0c", ESCAPE, ESCAPE),
 )
 """What is pressed at once, each as the terminal sends it."""
 

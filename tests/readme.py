@@ -21,6 +21,7 @@ from team_console.console.cli.tools import (
     SettingRow,
     error_rows,
     key_rows,
+    named_rows,
     setting_rows,
 )
 from team_console.console.mcp.acting import ActingAgent
@@ -53,6 +54,11 @@ def kinds() -> str:
 def keys() -> str:
     """Every key of the console."""
     return _table(("Key", "Action", "Where"), ((f"`{key}`", meaning, where) for key, meaning, where in key_rows()))
+
+
+def named_actions() -> str:
+    """Every action of the console without a key."""
+    return _table(("Name", "Action", "Where"), ((f"`{name}`", *more) for name, *more in named_rows()))
 
 
 def verbs() -> str:
@@ -221,6 +227,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "commands": commands,
     "everywhere": everywhere,
     "keys": keys,
+    "named": named_actions,
     "legend": legend,
     "kinds": kinds,
     "settings": settings,

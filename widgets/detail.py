@@ -138,7 +138,7 @@ class Detail(Edged, Inked, ScrollView, can_focus=True):
     ]
 
     HELP = (
-        "The thing itself. space pages, j and k scroll, ] goes to the next heading; f gives it the whole screen."
+        "The thing itself. space pages, j and k scroll; f gives it the whole screen."
         " c points at a line, where j and k move on and c again writes a remark."
     )
 

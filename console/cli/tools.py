@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
-from team_console.console.actions import ACTIONS, usual_keys, written_key
+from team_console.console.actions import ACTIONS, Action, usual_keys, written_key
 from team_console.console.cli.call import Call
 from team_console.console.cli.main import BY_NAME, VERBS, arg, find_verb, flag, overview, parser_for, split, verb
 from team_console.console.cli.printing import view_now
@@ -29,7 +29,7 @@ from team_console.console.preferences import (
     load,
     words_of,
 )
-from team_console.console.selection import Mode
+from team_console.console.selection import PLACES, Mode
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
 from team_console.store.model.names import ALL, guess, is_name
@@ -211,9 +211,20 @@ def _default_words(setting: Setting) -> str:
 
 def key_rows() -> Iterator[tuple[str, str, str]]:
     """Yield every key of the console: the key, what it does, in which modes."""
+    places = ", ".join(mode.label for mode in PLACES)
+    yield f"{PLACES[0].key} … {PLACES[-1].key}", f"Go to one of {places}.", "everywhere"
     for action in ACTIONS:
-        modes = ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
-        yield written_key(action.keys[0]), action.help, modes
+        if action.keys and action.keys[0] not in {mode.key for mode in PLACES}:
+            yield written_key(action.keys[0]), action.help, _where(action)
+
+
+def named_rows() -> Iterator[tuple[str, str, str]]:
+    """Yield every action without a key: its name, what it does, in which modes."""
+    return ((action.id, action.help, _where(action)) for action in ACTIONS if not action.keys)
+
+
+def _where(action: Action) -> str:
+    return ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
 
 
 def config_schema() -> dict[str, Any]:
@@ -514,8 +525,11 @@ _TABLES: Mapping[str, tuple[str, Rows]] = {
     "environment": ("Variables of the environment that are read:", ENVIRONMENT),
     "files": ("Files of a team in a folder, and of one user:", FILES),
     "keys": (
-        "Keys of the console; ? shows those of the present place:",
-        [(key, f"{meaning} ({modes})") for key, meaning, modes in key_rows()],
+        "Keys of the console; ? shows those of the present place, and : runs those without a key by their names:",
+        [
+            *((key, f"{meaning} ({modes})") for key, meaning, modes in key_rows()),
+            *((f": {name}", f"{meaning} ({modes})") for name, meaning, modes in named_rows()),
+        ],
     ),
 }
 """Topic -> its title and its rows."""

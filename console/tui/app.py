@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.actions import configure_keys, usual_keys
+from team_console.console.actions import BY_ID, configure_keys, usual_keys
 from team_console.console.preferences import Preferences, load, mistakes_in_words
 from team_console.console.selection import ActionContext
 from team_console.console.tui.crash_guard import ContainedApp
@@ -57,8 +57,8 @@ class PatientStylesheet(Stylesheet):
 
 BESIDE = 1.0
 """Seconds until a look when only lock and ledger changed: a write has begun, whose messages come first, or is over."""
-_OWN = "screen.perform('own:"
-"""The beginning of what a key of an own command does."""
+_PERFORM = "screen.perform('"
+"""The beginning of what a key does that is bound while the console runs."""
 _TELL_PROGRESS = 0.1
 """Seconds between two words on how far a long reading is."""
 LOCK_WAIT = 2.0
@@ -160,11 +160,15 @@ class ConsoleApp(ContainedApp[int]):
 
     def _take_keys(self) -> None:
         """Bind the keys that the human chose, and those of own commands; keys that are given up do nothing any more."""
+        chosen = {name: ",".join(keys) for name, keys in self.preferences.keys.items()}
         configure_keys(self.preferences.keys)
-        self.set_keymap({name: ",".join(keys) for name, keys in self.preferences.keys.items()})
-        unbind(self, _OWN)
+        self.set_keymap({name: keys for name, keys in chosen.items() if BY_ID[name].keys})
+        unbind(self, _PERFORM)
+        for name, keys in chosen.items():
+            if not BY_ID[name].keys:  # the toolkit's keymap knows those alone that have a key
+                self.bind(keys, f"{_PERFORM}{name}')", show=False)
         for number, command in enumerate(self.preferences.commands):
-            self.bind(command.key, f"{_OWN}{number}')", description=command.name, show=False)
+            self.bind(command.key, f"{_PERFORM}own:{number}')", description=command.name, show=False)
 
     def perform(self, name: str, context: ActionContext) -> None:
         """Do an action of the registry, or the human's own command `own:NUMBER`, on what it is about."""

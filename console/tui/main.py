@@ -130,7 +130,7 @@ class MainScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(",".join(action.keys), f"perform('{action.id}')", action.label, show=False, id=action.id)
         for action in ACTIONS
-        if action.id not in ("open", "mark")
+        if action.keys and action.id not in ("open", "mark")
     ]
 
     def __init__(
@@ -388,7 +388,7 @@ class MainScreen(Screen[None]):
         here = (action for action in actions_in(context.mode, read_only=self.cannot_write) if action.footer)
         if context.is_reading:
             here = (BY_ID[name] for name in READING if not (self.cannot_write and BY_ID[name].writes))
-        usable = (action for action in here if action.disabled(context) is None)
+        usable = (action for action in here if shown_key(action) and action.disabled(context) is None)
         asks_back = context.is_reading and BY_ID["ask_back"].disabled(context) is None
         keys = {"remark": "c", "ask_back": "?", "help": "F1"} if asks_back else {}  # those of the text that is read
         hints = tuple(KeyHint(keys.get(action.id) or shown_key(action), action.label_on(context)) for action in usable)

@@ -263,7 +263,7 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
         text = f"{text} The queue is empty: no agent has written anything yet."
         return (*_words("○", title, text), *first_step_lines(situation))
     if mode is Mode.NEEDS and snoozed:
-        return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; Z shows them again.", tone="good")
+        return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; :wake shows them again.", tone="good")
     if doubt is not None and mode not in _NOT_OF_QUEUE:
         return _words("≈", "Nothing here in the queue as it stands", _doubted(doubt), tone="warn")
     title, text, tone = _NOTHING[mode]

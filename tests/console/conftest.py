@@ -167,6 +167,13 @@ class Desk:
             await self.pilot.press(key)
         await self.pilot.pause(0)
 
+    async def performs(self, *names: str) -> None:
+        """Do actions by their names, one after the other, as the list of actions does."""
+        for name in names:
+            await self.until(self.can_act, "a screen to act on")
+            self.app.main.action_perform(name)
+        await self.pilot.pause(0)
+
     def can_act(self) -> bool:
         """Whether what stands in front takes keys."""
         return bool(getattr(self.app.screen, "takes_keys", True))

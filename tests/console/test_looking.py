@@ -92,7 +92,7 @@ async def test_a_snooze_ends_well_before_the_request_does(team: MemoryTeam, cloc
     async with opened(team) as desk:
         await desk.lists(1)
         await desk.press("z")
-        await desk.tells("1 snoozed for 5 min; Z shows it again")
+        await desk.tells("1 snoozed for 5 min; :wake shows it again")
         clock.advance(5 * 60 + 1)
         desk.app._tick()
         await desk.lists(1)

@@ -53,9 +53,11 @@ async def test_every_marked_request_gets_a_verdict_of_its_own_and_one_answered_m
 ) -> None:
     asked = plans(team)
     async with opened(team) as desk:
-        await desk.press("G", "V")
+        await desk.press("G")
+        await desk.performs("mark_range")
         await desk.shows("* 3 marked")
-        await desk.press("escape", "g", "space", "V")
+        await desk.press("escape", "g", "space")
+        await desk.performs("mark_range")
         await desk.shows("* 2 marked")
         await desk.looks_through()
         await desk.press("escape", "asterisk", "r")

@@ -126,24 +126,21 @@ def _words(folder: Path) -> list[str]:
     return [message.content for message in messages if message.type == "plan_approval_response"]
 
 
-def test_the_views_over_the_modes_open_a_shutdown_is_followed_and_another_team_is_gone_to(tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    showcase.build(other)
+def test_the_views_over_the_modes_open_and_a_shutdown_is_followed(tmp_path: Path) -> None:
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("●", "Escalation")
         terminal.send("jjc")
         terminal.wait_for("version 1 of 2", "✗ rejected by")
         terminal.send(ESCAPE)
         terminal.wait_for("Needs you")
-        terminal.send("T")
+        terminal.send(":watch the shutdown\r")
         terminal.wait_for("Shutdown of the team", "refused · 1", "not asked ·")
         terminal.send(ESCAPE)
         terminal.wait_for("Needs you")
         terminal.send(":agent debugger\rs")
         terminal.wait_for("debugger will be asked to stop")
         terminal.settle()
-        terminal.send("\rT")
+        terminal.send("\r:watch the shutdown\r")
         terminal.wait_for("Shutdown of the team", "asked, no answer yet · 1", "debugger", "written")
         team = open_team(str(tmp_path / "team"))
         debugger = Caller(team, "debugger")
@@ -155,11 +152,7 @@ def test_the_views_over_the_modes_open_a_shutdown_is_followed_and_another_team_i
         terminal.wait_for("ended · 4", "agreed +")
         terminal.wait_gone("no answer yet")
         terminal.send(ESCAPE)
-        terminal.wait_for("Agents ·", "debugger ·")
-        terminal.send(f":team {other}")
-        terminal.wait_for("leave this team for it")
-        terminal.send("\r")
-        terminal.wait_for("all requests →")  # it opens on what waits there
+        terminal.wait_for("Agents ·", "■ gone · agreed to stop")
 
 
 @pytest.mark.parametrize(("bound", "seat"), [("worker", "worker"), ("", "boss")])
@@ -168,35 +161,36 @@ def test_who_sits_at_the_console_stays_so_in_another_team_unless_it_is_the_lead_
 ) -> None:
     """An agent's process is bound to its name: it must not become the lead of a team in which nobody is called so."""
     team = make_team("worker")
-    other = tmp_path / "other.db"
-    team.ok("init", str(other), "--lead", "boss", "--agent", "clerk")
+    other = team.folder.parent / "other"
+    team.ok("init", str(other), "--name", "other", "--lead", "boss", "--agent", "clerk")
     env = {"TEAM_CONSOLE_AS": bound} if bound else {}
     with Terminal([*COMMAND, "-t", str(team.folder)], cwd=tmp_path, env=env) as terminal:
         terminal.wait_for(f"· {bound or 'ceo'} ", "●")
-        terminal.send(f":team {other}")
-        terminal.wait_for("leave this team for it")
+        terminal.send(":all teams\r")
+        terminal.wait_for("◆ other")
+        until(terminal, "j", lambda: any("◆ other" in line and "▌" in line for line in terminal.text.splitlines()))
         terminal.send("\r")
         terminal.wait_for("●", f"other · {seat} ")
 
 
-def test_a_new_decision_is_told_once_in_every_way_the_user_chose(tmp_path: Path) -> None:
+def test_new_decisions_that_come_together_are_told_once_as_the_user_chose(tmp_path: Path) -> None:
     heard = tmp_path / "heard"
     program = editor(tmp_path, f'echo "$1" >> {heard}')
     config = tmp_path / "config" / "team-console" / "config.toml"
     config.parent.mkdir(parents=True)
-    notices = f'bell = true\ndesktop = true\ncommand = ["{program}"]\n'
-    config.write_text(f"[notices]\n{notices}", encoding="utf-8")
+    config.write_text(f'notify = "bell"\nnotify_command = ["{program}"]\n', encoding="utf-8")
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("●", "Escalation")
-        assert b"\x1b]9;" not in terminal.output, "what stood there at the start is no news"
-        hand_in(tmp_path / "team", "Which of the two logs?")
-        terminal.wait_for("Which of the two logs?")
-        terminal.wait_until(lambda: b"\x1b]2;(7) sprint-42" in terminal.output, "the count in the title")
-        terminal.wait_until(lambda: heard.exists() and "Which of the two logs?" in heard.read_text(), "the program")
-        assert b"\x1b]9;sprint-42: debugger: Which of the two logs?" in terminal.output
-        assert b"\x1b]777;notify;sprint-42;debugger: Which of the two logs?" in terminal.output
         terminal.settle()
-        assert (terminal.output.count(b"\x1b]9;"), terminal.output.count(b"\x1b]777;")) == (1, 1)
+        assert not heard.exists(), "what stood there at the start is no news"
+        terminal.signal(signal.SIGSTOP)  # all three are there at its next look
+        for agent in ("debugger", "architect", "file-manager"):
+            hand_in(tmp_path / "team", f"What {agent} wants to do", agent)
+        terminal.signal(signal.SIGCONT)
+        terminal.wait_until(lambda: heard.exists() and "more decisions" in heard.read_text(), "the program")
+        assert heard.read_text().endswith(" wants to do (and 2 more decisions)\n")
+        assert heard.read_text().count("sprint-42: ") == 1
+        terminal.wait_until(lambda: b"\x1b]2;(9) sprint-42" in terminal.output, "the count in the title")
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert b"\x1b[23;2t" in terminal.output, "the title of before is given back"
@@ -228,25 +222,11 @@ def test_a_terminal_of_another_encoding_shows_everything_in_its_column_also_afte
         assert "\\" not in terminal.text
 
 
-def test_what_comes_together_is_one_notice_and_a_console_that_only_looks_tells_it_but_decides_nothing(
-    tmp_path: Path,
-) -> None:
+def test_a_console_that_only_looks_decides_nothing(tmp_path: Path) -> None:
     team = tmp_path / "team"
-    config = tmp_path / "config" / "team-console" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text("[notices]\ndesktop = true\nread_only = true\n", encoding="utf-8")
     with on_team(team, tmp_path, "--read-only") as terminal:
         before = _words(team)
         terminal.wait_for("READ-ONLY", "Escalation")
-        terminal.settle()
-        terminal.signal(signal.SIGSTOP)  # all three are there at its next look
-        for agent in ("debugger", "architect", "file-manager"):
-            hand_in(team, f"What {agent} wants to do", agent)
-        terminal.signal(signal.SIGCONT)
-        terminal.wait_until(lambda: b"\x1b]9;" in terminal.output, "the notice")
-        terminal.settle()
-        assert terminal.output.count(b"\x1b]9;") == 1
-        assert b"(and 2 more decisions)\x1b\\" in terminal.output
         for keys in ("jj", "a\r", "rno\r", "d", "D"):
             terminal.send(keys)
             terminal.settle()
@@ -259,7 +239,7 @@ def test_keys_behind_the_one_that_closes_a_view_or_decides_go_to_what_stands_beh
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("●", "Escalation")
         terminal.send(":agent debugger\rjjj")
-        terminal.wait_for("Agents ·", "file-manager ·")  # three below
+        terminal.wait_for("Agents ·", "│ file-manager")  # three below
         terminal.send(":agent architect\r3")
         terminal.wait_for("History ·", "Tuesday 2026-02-24")
         terminal.send(":no such thing at all\r" + ESCAPE + "1l")
@@ -268,7 +248,7 @@ def test_keys_behind_the_one_that_closes_a_view_or_decides_go_to_what_stands_beh
         terminal.wait_for("Health ·")
         terminal.send("1gc" + ESCAPE + "6")
         terminal.wait_for("Deliveries ·")
-        terminal.send("T" + ESCAPE + "3")
+        terminal.send(":watch the shutdown\r" + ESCAPE + "3")
         terminal.wait_for("History ·")
         terminal.send("/escalation\r1l")
         terminal.wait_for("All requests ·")
@@ -276,7 +256,7 @@ def test_keys_behind_the_one_that_closes_a_view_or_decides_go_to_what_stands_beh
         terminal.wait_for("History ·", "/ escalation")
         terminal.send(ESCAPE + "e" + ESCAPE + "5")
         terminal.wait_for("Sprint ·")
-        terminal.send("\x1bOQ\r1")
+        terminal.send(":theme\r" + ESCAPE + "1")
         terminal.wait_for("Needs you")
         terminal.send("gjjr")
         terminal.wait_for("enter reject")

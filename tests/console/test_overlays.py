@@ -18,9 +18,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 OPENED_BY = {
     "colon": HelpPanel,
     "question_mark": HelpPanel,
-    "f2": ThemeList,
     "c": ReadingScreen,
-    "T": ReadingScreen,
 }
 
 

@@ -97,7 +97,7 @@ async def test_who_comes_back_is_told_what_happened_and_finds_the_line_between_l
     async with opened(team) as desk:
         assert "Since you left" not in desk.text
         before = desk.app.main.pane.rows.size.width
-        await desk.press(*("greater_than_sign",) * 3)
+        await desk.performs(*("wider",) * 3)
         await desk.until(lambda: desk.app.main.pane.rows.size.width > before + 5, "a wider list")
         width = desk.app.main.pane.rows.size.width
         desk.app.exit()

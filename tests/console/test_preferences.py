@@ -137,7 +137,7 @@ def test_the_verb_says_where_what_and_what_is_wrong(elsewhere: CommandLine, tmp_
 
 @pytest.mark.anyio
 async def test_keys_theme_and_sorting_of_the_user_hold(team: MemoryTeam, write: Callable[[str], object]) -> None:
-    write('theme = "contrast"\n[keys]\nfilter = "F"\n[sort]\nrequests = "agent"')
+    write('theme = "contrast"\n[keys]\nfilter = "F"\nraw = "V"\n[sort]\nrequests = "agent"')
     hand_in_plan(team)
     async with opened(team) as desk:
         assert desk.app.theme == CONTRAST
@@ -146,6 +146,8 @@ async def test_keys_theme_and_sorting_of_the_user_hold(team: MemoryTeam, write: 
         await desk.shows("by agent")
         pane = desk.app.main.pane
         assert isinstance(pane, RequestsPane)
+        await desk.press("V")
+        await desk.tells("texts as they were written")
         await desk.press("slash")
         assert not pane.is_asking
         await desk.press("F")
@@ -159,13 +161,13 @@ async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter
 ) -> None:
     async with opened(team) as desk:
         desk.app.theme = DARK
-        await desk.press("f2")
+        await desk.performs("theme")
         await desk.until(lambda: isinstance(desk.front, ThemeList), "the list")
         await desk.pilot.press("j", "j")
         await desk.until(lambda: desk.app.theme == CONTRAST, "the preview")
         await desk.pilot.press("escape")
         await desk.until(lambda: desk.app.theme == DARK, "the theme of before")
-        await desk.press("f2")
+        await desk.performs("theme")
         await desk.until(lambda: isinstance(desk.front, ThemeList), "the list")
         await desk.pilot.press("j", "j", "enter")
         await desk.is_back()
@@ -241,8 +243,8 @@ async def test_hits_of_a_filter_are_marked_and_gone_to(team: MemoryTeam) -> None
         await desk.press("escape", "g")
         assert len(desk.rows) == 3
         keys = []
-        for key in ("n", "n", "N"):
-            await desk.press(key)
+        for name in ("next_hit", "next_hit", "previous_hit"):
+            await desk.performs(name)
             keys.append(pane.rows.cursor_row.title)  # type: ignore[union-attr]
         assert all("loader" in title for title in keys)
         assert keys[0] == keys[2] != keys[1] or len(set(keys)) == 1

@@ -130,10 +130,11 @@ async def test_a_search_goes_through_what_is_read_and_headings_are_gone_to(team:
         await desk.shows("By a Flag.")
         await desk.press("n")
         await desk.shows("A flag again.")
-        await desk.press("n", "escape", "g", "right_square_bracket", "right_square_bracket")
+        await desk.press("n", "escape", "g")
+        await desk.performs("next_heading", "next_heading")
         await desk.shows("Rollback")
         assert "Goal" not in desk.text
-        await desk.press("left_square_bracket")
+        await desk.performs("previous_heading")
         await desk.shows("Goal")
         await desk.press("escape")
         await desk.shows("1 Needs you")
@@ -157,7 +158,7 @@ def test_its_text_is_read_in_an_editor_and_piped_to_a_command(tmp_path: Path) ->
         assert "\\x1b" not in terminal.text
         terminal.send("\r")
         terminal.wait_for("esc back")
-        terminal.send("|")
+        terminal.send(":pipe\r")
         terminal.wait_for("Pipe the text")
         terminal.send("grep -c step; echo done | tr a-z A-Z\r")
         terminal.wait_for("DONE", "back to the console")

@@ -31,9 +31,9 @@ async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: Me
         assert desk.detail.splitlines()[0] == "Split the loader from the renderer"
         assert desk.detail.splitlines()[1].startswith("task-manager → you · just asked · due in")
         assert request not in desk.detail
-        await desk.press("i")
+        await desk.performs("ids")
         assert request in "".join(desk.detail.split()), "it may go on in the next line"
-        await desk.press("i")
+        await desk.performs("ids")
         assert request not in desk.detail
 
 

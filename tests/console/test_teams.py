@@ -35,7 +35,7 @@ def rows(desk: Desk) -> tuple[TeamRow, ...]:
 
 async def test_every_team_says_what_waits_in_it_and_enter_goes_there(folders: Path) -> None:
     async with opened(open_team(str(folders / "alpha"))) as desk:
-        await desk.press("ctrl+t")
+        await desk.performs("teams")
         await desk.shows("beta", "1 waiting", "alpha", "gamma", "unreadable")
         await desk.press(*("j" * [row.name for row in rows(desk)].index("beta")), "enter")
         await desk.until(lambda: desk.app.next_team == str(folders / "beta"), "the team where something waits")

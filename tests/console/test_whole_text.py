@@ -48,7 +48,7 @@ async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(cache: Sl
         assert desk.front is desk.app.main
         cache.gate.set()
         await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
-        await desk.press("v")
+        await desk.performs("raw")
         ends = ("more characters are not shown here", LAST)
         await desk.until(lambda: any(words in desk.detail for words in ends), "its end, which is laid out later")
         await desk.calm()

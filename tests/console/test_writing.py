@@ -53,6 +53,8 @@ async def test_while_the_team_is_asked_to_stop_other_things_are_done(team: Memor
         await desk.asks("S")
         await desk.press("enter")
         await desk.until(lambda: "stopping 1 of 3" in desk.app.main.busy, "somebody who is asked")
+        await desk.press("escape", "S")
+        await desk.shows("Shutdown of the team")
         await desk.press("escape", "d")
         await desk.tells("Read: ")
         assert "stopping 1 of 3" in desk.app.main.busy

@@ -64,9 +64,9 @@ def _lists(tour: Tour) -> None:
     for mode in LISTS:
         tour.go(mode)
         tour.press(*["jjjj"] * 2)
-        tour.press("v", "G", "kkk", ENTER, "G")
+        tour.press(":as written" + ENTER, "G", "kkk", ENTER, "G")
         tour.escape()
-        tour.press("v", "g")
+        tour.press(":as written" + ENTER, "g")
 
 
 def _inbox_rows(tour: Tour) -> None:

@@ -48,7 +48,7 @@ def snooze(screen: MainScreen, context: ActionContext) -> None:
     if isinstance(screen.pane, NeedsPane):
         number, seconds = screen.pane.snooze()
         if number:
-            screen.toast(f"{number} snoozed for {span(seconds)}; Z shows {'it' if number == 1 else 'them'} again")
+            screen.toast(f"{number} snoozed for {span(seconds)}; :wake shows {'it' if number == 1 else 'them'} again")
 
 
 def wake(screen: MainScreen, context: ActionContext) -> None:

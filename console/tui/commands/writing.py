@@ -259,7 +259,10 @@ def _ask_for_stop(
 
 
 def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
-    """Ask every listening member to stop, one after the other, each answer awaited before the next is asked."""
+    """Ask every listening member to stop, each answer awaited before the next is asked; show a shutdown that runs."""
+    if screen.busy.startswith("stopping"):
+        stops(screen, context)
+        return
     screen.background.run(partial(whom_to_stop, screen.caller), partial(_confirm_shutdown_all, screen, context))
 
 

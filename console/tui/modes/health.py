@@ -217,7 +217,7 @@ class HealthPane(Pane[Row]):
         return text_found(row.code, row.severity, row.place, row.message, row.hint)
 
     def document_of(self, row: Row) -> Document:
-        """Return the meaning of the finding and its remedy; its code and place stand behind `i`."""
+        """Return the meaning of the finding and its remedy; its code and place stand behind `ids`."""
         if isinstance(row, Vital):
             blocks: tuple[Block, ...] = (
                 Lines((((f"{row.glyph} ", row.tone), (row.text, "")),)),
