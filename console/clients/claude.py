@@ -13,10 +13,11 @@ from typing import Any
 from team_console.console.clients.client import Client, Running, yes
 from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.environment import NOT_ATTENDED, SESSION
-from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
+from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.file_change import read_file
 from team_console.console.clients.json_editing import NotEditable, Settings, read
 from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, own_file
+from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.rules import native_rules
 from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, names
 from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line
@@ -138,6 +139,10 @@ class Claude(Client):
                     found.append(Problem("PLUGIN_MODULES", "warning", str(path.parent.parent), text, hint))
         return found
 
+    def teammate_of(self, data: Mapping[str, Any]) -> str | None:
+        """Return the teammate whose event it is; None for the session itself."""
+        return teammate_of(dict(data))
+
     def patience_of(self, data: Mapping[str, Any]) -> float | None:
         """Return how long it waits before it refuses what is critical.
 
@@ -195,12 +200,6 @@ class Claude(Client):
             return None
         mode = {"type": "setMode", "mode": decided.mode, "destination": "session"}
         return yes(event, decided.input, [mode] if decided.mode else decided.rules)
-
-    def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
-        """Let a tool be used without asking; with another input, where the human changed it before the yes."""
-        changed: Reply = {} if instead is None else {"updatedInput": dict(instead)}
-        why = "allowed once by the human"
-        return specific_reply(event, permissionDecision="allow", permissionDecisionReason=why, **changed)
 
     def refusal(self, event: Event, words: str) -> Reply:
         """Return a no with words for the model, whose turn goes on."""

@@ -10,7 +10,6 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.place import Joining, Place
-from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.transcript import Row, Said
 from team_console.store.model.errors import Problem
 from team_console.store.protocol.parsing import mapping, mappings, text_in
@@ -153,7 +152,7 @@ class Client(Program):
 
     def teammate_of(self, data: Mapping[str, Any]) -> str | None:
         """Return the teammate whose event it is; None for the session itself."""
-        return teammate_of(dict(data))
+        return None
 
     def patience_of(self, data: Mapping[str, Any]) -> float | None:
         """Return the seconds after which it says no by itself to what it asks permission for; None when it does not."""
@@ -196,11 +195,17 @@ class Client(Program):
         Of the event it says no more than which one it answers: what goes back is what was shown.
         """
 
-    @abstractmethod
+    def answer_by_refusal(self, event: Event, decided: SentBack) -> Reply:
+        """Return the answer to a question as a no, whose words are all that reaches the model, as the result of it."""
+        return self.refusal(event, f"The human answered in the console: {decided.answers_in_words}")
+
     def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
         """Let a tool be used without asking, with another input where the human changed it; None where that cannot be
         said.
         """
+        changed: Reply = {} if instead is None else {"updatedInput": dict(instead)}
+        why = "allowed once by the human"
+        return specific_reply(event, permissionDecision="allow", permissionDecisionReason=why, **changed)
 
     def refusal(self, event: Event, words: str) -> Reply:
         """Return a no with words for the model."""

@@ -7,13 +7,13 @@ import os
 import time
 
 from team_console.console.clients.session_files import Data, SessionFiles
+from team_console.store.backends.locked_files import SAFE
 
 WAKER = "waker"
 """The file that the process holds a lock on which waits for mail beside a session."""
 _OTHER_ENDS = 3.0
 """Seconds within which one that waited for an earlier process of the client is gone."""
 _LOOK_AGAIN = 0.1
-_SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def client_pid(data: Data) -> int:
@@ -61,7 +61,7 @@ def become_waker(files: SessionFiles, data: Data) -> int | None:
     client, end = str(client_pid(data)), time.monotonic() + _OTHER_ENDS
     try:
         os.makedirs(files.folder, mode=0o700, exist_ok=True)
-        held = os.open(os.path.join(files.folder, WAKER), os.O_RDWR | os.O_CREAT | _SAFE, 0o600)
+        held = os.open(os.path.join(files.folder, WAKER), os.O_RDWR | os.O_CREAT | SAFE, 0o600)
     except OSError:
         return None
     while True:
@@ -92,7 +92,7 @@ def is_waker(files: SessionFiles, held: int) -> bool:
 def has_waker(files: SessionFiles) -> bool:
     """Return whether a process waits beside the session."""
     try:
-        found = os.open(os.path.join(files.folder, WAKER), os.O_RDONLY | _SAFE)
+        found = os.open(os.path.join(files.folder, WAKER), os.O_RDONLY | SAFE)
     except OSError:
         return False
     try:

@@ -108,10 +108,6 @@ class Codex(Client):
         """Return whether an event looks like one of Codex, which names turns and has a folder for transcripts."""
         return "turn_id" in data or "/.codex/" in text_in(data, "transcript_path")
 
-    def teammate_of(self, data: Mapping[str, Any]) -> str | None:
-        """Return None: it has no teammates."""
-        return None
-
     def is_headless(self, event: Event) -> bool:
         """Return whether the session is a run without a terminal, as the first row of its transcript says."""
         try:
@@ -146,8 +142,7 @@ class Codex(Client):
     def approval(self, event: Event, decided: SentBack) -> Reply | None:
         """Return the yes to what is asked for; None for one that it has no words for."""
         if event.wish is Wish.QUESTION:
-            # The words of a refusal are all that reaches the model, as the result of its question.
-            return self.refusal(event, f"The human answered in the console: {decided.answers_in_words}")
+            return self.answer_by_refusal(event, decided)
         changed = decided.input
         if event.name == EventName.BEFORE_TOOL:  # a bare yes is not understood there, and its rules go on
             return yes(event, changed) if changed else None

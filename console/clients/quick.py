@@ -181,7 +181,8 @@ def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
             return None
     is_compaction = name == "SessionStart" and data.get("source") == "compact"
     words = data.get("last_assistant_message") if name == "Stop" else ""
-    if not is_compaction and not note_state(files, look["places"], _note_of(call, look, _TURNS[name], words)):
+    about = {"client": look.get("client"), "mode": data.get("permission_mode"), "last_words": words}
+    if not is_compaction and not note_state(call, files, look["places"], state=_TURNS[name], **about):
         return None
     if name == "SessionEnd":
         files.forget()
@@ -196,24 +197,20 @@ def _welcome(call: Invocation, look: Look) -> str:
     return json.dumps({"hookSpecificOutput": said}, ensure_ascii=False)
 
 
-def _note_of(call: Invocation, look: Look, state: str, last_words: object) -> dict[str, str]:
-    mode = call.data.get("permission_mode")
-    note = {"member": call.actor, "session": call.session, "state": state, "client": str(look.get("client"))}
-    return {
-        **note,
-        "mode": mode if isinstance(mode, str) else "",
-        "last_words": last_words if isinstance(last_words, str) else "",
-    }
-
-
-def note_state(files: SessionFiles, places: object, note: dict[str, str]) -> bool:
+def note_state(call: Invocation, files: SessionFiles, places: object, *, state: str, **about: object) -> bool:
     """Keep what a session does: for its own events, and beside the team's messages for everybody.
 
-    Returns whether it could be kept there.
+    Args:
+        about: `client`, `mode` and `last_words`, as far as they are texts.
+
+    Returns:
+        Whether it could be kept there.
     """
-    files.write(STATE, {"doing": note["state"], "at": time.time()})
+    files.write(STATE, {"doing": state, "at": time.time()})
     if not isinstance(places, dict) or "presence" not in places:
         return False
+    note = {"member": call.actor, "session": call.session, "state": state}
+    note |= {name: value if isinstance(value, str) else "" for name, value in about.items()}
     return write_note(places["presence"], note, like=places.get("queue") or places.get("database", ""))
 
 

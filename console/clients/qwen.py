@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.clients.client import Client, yes
-from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
+from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.place import Joining, Place, json_place
 from team_console.console.clients.session_files import EXIT
 from team_console.console.clients.settings_part import HookLines
@@ -77,10 +77,6 @@ class Qwen(Client):
         event = super().event_of(data)
         return replace(event, tool=_TOOLS.get(event.tool, event.tool))
 
-    def teammate_of(self, data: Mapping[str, Any]) -> str | None:
-        """Return None: it has no teammates."""
-        return None
-
     def take_row(self, said: Said, row: Row) -> None:
         """Take a row, which is a whole message, or what came out of a tool."""
         parts = mappings(row.message, "parts") if isinstance(row.message, Mapping) else ()
@@ -105,15 +101,8 @@ class Qwen(Client):
     def approval(self, event: Event, decided: SentBack) -> Reply | None:
         """Return the yes to what is asked for; None for one that it has no words for."""
         if event.wish is Wish.QUESTION:
-            # The words of a refusal are all that reaches the model, as the result of its question.
-            return self.refusal(event, f"The human answered in the console: {decided.answers_in_words}")
+            return self.answer_by_refusal(event, decided)
         return yes(event, None if decided.input == event.input else decided.input)
-
-    def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
-        """Let a tool be used without asking; with another input, where the human changed it before the yes."""
-        changed: Reply = {} if instead is None else {"updatedInput": dict(instead)}
-        why = "allowed once by the human"
-        return specific_reply(event, permissionDecision="allow", permissionDecisionReason=why, **changed)
 
 
 def _home() -> Path:

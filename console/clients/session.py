@@ -90,7 +90,8 @@ class ClientSession:
         In the store stands what others rest on: who came along with it, and that these went when it ended.
         """
         is_own = self.teammate is None
-        is_beside = is_own and note_state(self.files, self.team.places(), self._note(doing, last_words))
+        about = {"client": self.event.client, "mode": self.event.mode, "last_words": last_words}
+        is_beside = is_own and note_state(self.call, self.files, self.team.places(), state=str(doing), **about)
         if is_beside and not self._is_on_record(doing):
             return
         self.files.write(RECORDED, {})
@@ -105,10 +106,6 @@ class ClientSession:
         )
         if self.event.teammate is not None:
             self.files.write(TEAMMATE + self.event.teammate, {"doing": str(doing), "name": self.name})
-
-    def _note(self, doing: Doing, last_words: str) -> dict[str, str]:
-        note = {"member": self.me, "session": self.event.session, "state": str(doing), "client": self.event.client}
-        return {**note, "mode": self.event.mode, "last_words": last_words}
 
     def _is_on_record(self, doing: Doing) -> bool:
         """Return whether the store says that the session goes on, or has to say that its member is there at all."""

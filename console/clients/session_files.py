@@ -12,6 +12,8 @@ import re
 import time
 import zlib
 
+from team_console.store.backends.session_notes import write_whole
+
 TYPE_CHECKING = False  # `typing` would cost each event 5 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,14 +62,9 @@ class SessionFiles:
 
     def write(self, name: str, value: dict[str, Any]) -> None:
         """Leave `value`; a machine that cannot keep it only costs later events time."""
-        path = os.path.join(self.folder, name)
-        staged = f"{path}.{os.getpid()}.tmp"
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
-            descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-            with open(descriptor, "w", encoding="utf-8") as file:
-                json.dump(value, file)
-            os.replace(staged, path)
+            write_whole(os.path.join(self.folder, name), value)
         except OSError:
             return
 

@@ -13,7 +13,7 @@ import zlib
 
 TYPE_CHECKING = False  # `typing` would cost each event of a client 5 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 RUNS, ENDED = "session-", "ended-"
 """Begin the names of the files: of each session that goes on, and of each member's last one that ended."""
@@ -40,16 +40,12 @@ def write_note(folder: str, note: dict[str, str], *, like: str) -> bool:
     own = f"{RUNS}{whose}-{zlib.crc32(note['session'].encode('utf-8', 'replace')):08x}"
     has_ended = note["state"] == "ended"
     name = f"{ENDED}{whose}" if has_ended else own
-    staged = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
     try:
         mode = os.stat(like).st_mode
         if not os.path.isdir(folder):
             os.mkdir(folder, 0o700 | (0o070 if mode & 0o020 else 0o050 if mode & 0o040 else 0))
-        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _SAFE, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            os.fchmod(descriptor, mode & 0o664 | 0o600)
-            json.dump({key: text[:MOST_WORDS] for key, text in note.items()}, file)
-        os.replace(staged, os.path.join(folder, name))
+        texts = {key: text[:MOST_WORDS] for key, text in note.items()}
+        write_whole(os.path.join(folder, name), texts, mode=mode & 0o664 | 0o600)
     except OSError:
         return False
     try:
@@ -58,6 +54,21 @@ def write_note(folder: str, note: dict[str, str], *, like: str) -> bool:
     except OSError:
         return True
     return True
+
+
+def write_whole(path: str, value: Mapping[str, object], *, mode: int = 0o600) -> None:
+    """Write a small file as JSON beside the old one and rename it: whoever reads it sees the old or the new.
+
+    Raises:
+        OSError: It cannot be kept.
+    """
+    folder, name = os.path.split(path)
+    staged = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _SAFE, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        os.fchmod(descriptor, mode)
+        json.dump(value, file)
+    os.replace(staged, path)
 
 
 def sweep_notes(folder: str) -> None:
