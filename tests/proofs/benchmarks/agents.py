@@ -1,4 +1,4 @@
-"""What agents feel: waiting, hook events that need nothing, and how soon a verdict is printed."""
+"""What agents feel: waiting, hook events that need nothing, how soon a verdict is printed and tools are there."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from team_console.store.service.sending import send
 from team_console.store.service.sessions import open_requests
 from team_console.store.service.waiting import announce_presence
 
+from tests.mcp.answers import INITIALIZED, VERSIONS, greeting, request
 from tests.proofs.benchmarks.data import AGENTS, LEAD, quiet, write_team
 from tests.proofs.benchmarks.measure import (
     Figure,
@@ -56,6 +57,7 @@ def agents(run: Run) -> Iterator[Figure]:
     yield from _waiting(run, team)
     yield from _woken(run, team)
     yield from _hooks(run, team)
+    yield _tools(run, team)
 
 
 def _waiting(run: Run, team: Path) -> Iterator[Figure]:
@@ -107,6 +109,7 @@ def _rest(waiters: list[subprocess.Popen[bytes]]) -> None:
 def _hooks(run: Run, team: Path) -> Iterator[Figure]:
     surroundings = environment(run.folder, TEAM_CONSOLE_AS=AGENTS[0], TEAM_CONSOLE_TEAM=str(team))
     hook = (*command(), "hook")
+    run_once((*command(), "receive", "--agent", AGENTS[0]), surroundings)  # mail would be something to do
     run_once(hook, surroundings, _event({"hook_event_name": "SessionStart"}))  # leaves what later events look at
 
     def told(event: Mapping[str, object]) -> Callable[[], float]:
@@ -122,6 +125,31 @@ def _hooks(run: Run, team: Path) -> Iterator[Figure]:
     opened.close()
     figure = percentile(verdicts, 95)
     yield Figure("verdict written until the hook has printed it, p95", figure, 150, "ms", f"p50 {median(verdicts):.0f}")
+
+
+def _tools(run: Run, team: Path) -> Figure:
+    surroundings = environment(run.folder, TEAM_CONSOLE_AS=AGENTS[0], TEAM_CONSOLE_TEAM=str(team))
+    frames = (greeting(VERSIONS[-1]), INITIALIZED, request(2, "tools/list"))
+    asks = "".join(f"{json.dumps(frame)}\n" for frame in frames).encode()
+
+    def told() -> float:
+        with subprocess.Popen(
+            (*command(), "mcp"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=surroundings
+        ) as server:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            start = perf_counter()
+            server.stdin.write(asks)
+            server.stdin.flush()
+            for _ in range(2):
+                server.stdout.readline()
+            seconds = perf_counter() - start
+            server.stdin.close()
+        return seconds
+
+    took = take_turns({"bare": bare(run.folder), "mcp": told}, run.rounds(40))
+    what = "mcp until initialize and tools/list are answered"
+    return Figure(what, took["mcp"] / took["bare"], 10, "x bare Python")
 
 
 def _verdict(team: Team, surroundings: Mapping[str, str], turn: int) -> float:
