@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from team_console.store.backends.session_notes import files_of_notes
-from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 
@@ -99,7 +98,7 @@ class _Events:
 
         self._stop = asyncio.Event()
         self._source = awatch(
-            *(path for path in (layout.folder, layout.drop, layout.archives) if path.is_dir()),
+            *(path for path in (layout.folder, layout.drop) if path.is_dir()),
             recursive=False,
             # Staging files come and go with every write.
             watch_filter=lambda _, path: not os.path.basename(path).startswith(layout.staging),
@@ -141,23 +140,15 @@ class _Events:
 
 
 def look(layout: Layout) -> _Look:
-    """Take in what folders, queue, settings, lock, archives and `drop/` are now; compare for equality only."""
-    folder, drop, archives = map(_file, (layout.folder, layout.drop, layout.archives))
-    folders = tuple([found and found[:2] for found in (folder, drop, archives)])
-    files = (layout.queue, layout.config, layout.lock, *_paths_in(layout.archives))
-    return folders, *map(_file, files), drop, archives
+    """Take in what folders, queue, settings, lock and `drop/` are now; compare for equality only."""
+    folder, drop = map(_file, (layout.folder, layout.drop))
+    folders = tuple([found and found[:2] for found in (folder, drop)])
+    return folders, *map(_file, (layout.queue, layout.config, layout.lock)), drop
 
 
 def _notes(layout: Layout) -> frozenset[tuple[str, int, int]]:
     """Take in what sessions of clients say now: looked at now and then, since nobody waits for it."""
     return frozenset(mark for mark, _ in files_of_notes(str(layout.presence)))
-
-
-def _paths_in(folder: Path) -> list[Path]:
-    try:
-        return [folder / name for name in Disk().names(folder)]
-    except OSError:
-        return []
 
 
 def _file(path: Path) -> tuple[int, ...] | None:
