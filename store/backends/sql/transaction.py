@@ -180,8 +180,7 @@ class SqlTransaction(Transaction):
             self._read(f"{self.shape.id} IN {some}", values)
 
     def stored_message(self, message_id: str) -> Message | None:
-        if message_id not in self._entries and self._state is None and is_storable(message_id):
-            self._read(f"{self.shape.id} = :message_id", {"message_id": message_id})
+        self.fetch([message_id])
         found = self._entries.get(message_id)
         return None if found is None else found.message
 

@@ -367,29 +367,20 @@ class FolderHealth(Struct):
         return found
 
     def _leftovers(self) -> list[Problem]:
-        layout = self.layout
-        names = [*self.disk.names(layout.folder), *names_in(self.disk, layout, layout.archives)]
-        torn = [name for name in names if ".torn-" in name]
-        aside = [name for name in names if ASIDE in name]
-        rejected = [f"drop/rejected/{name}" for name in names_in(self.disk, layout, layout.rejected)]
-        what = "holds what a crash or another program left unfinished"
-        found = [
-            Problem(
-                "TORN_END",
-                "notice",
-                name,
-                f"{name} {what}",
-                "Look into it before you delete it: it may hold whole records.",
-            )
-            for name in torn
-        ]
-        what = "stood in the place of a file of the team and was moved aside"
-        hint = "Find out who put it there, and delete it."
-        found += [Problem("SET_ASIDE", "notice", name, f"{name} {what}", hint) for name in aside]
+        layout, found = self.layout, list[Problem]()
+        for name in (*self.disk.names(layout.folder), *names_in(self.disk, layout, layout.archives)):
+            if ".torn-" in name:
+                text = f"{name} holds what a crash or another program left unfinished"
+                hint = "Look into it before you delete it: it may hold whole records."
+                found.append(Problem("TORN_END", "notice", name, text, hint))
+            elif ASIDE in name:
+                text = f"{name} stood in the place of a file of the team and was moved aside"
+                found.append(Problem("SET_ASIDE", "notice", name, text, "Find out who put it there, and delete it."))
         hint = "It is no message, or another one has its id. Correct it and move it into drop/ again, or delete it."
-        return found + [
-            Problem("DROP_REJECTED", "warning", name, f"{name} was not taken in", hint) for name in rejected
-        ]
+        for name in names_in(self.disk, layout, layout.rejected):
+            place = f"drop/rejected/{name}"
+            found.append(Problem("DROP_REJECTED", "warning", place, f"{place} was not taken in", hint))
+        return found
 
     def _of_ledger(self, lock_text: bytes) -> list[Problem]:
         """Healings among the ledger's last lines, and whether it is still there as far as it was written."""
