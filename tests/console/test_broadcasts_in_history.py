@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from team_console.console.tui.modes.history import HistoryPane
 from team_console.store.model.message import Message
 from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.fields import Field
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, opened
 from tests.memory_team import MemoryTeam
@@ -70,19 +66,6 @@ async def test_it_is_one_row_where_its_copies_come_in_two_stretches(team: Memory
         await desk.shows(f"{len(copies)} agents")
         assert len(pane.rows.rows) == 1
         assert pane.messages() == copies
-
-
-async def test_an_export_has_every_copy(team: MemoryTeam, tmp_path: Path) -> None:
-    copies = shouted(team)
-    async with opened(team) as desk:
-        await desk.press("3")
-        await desk.shows(WORDS)
-        form = await desk.asks("w")
-        form.query_one("#words", Field).value = str(tmp_path / "all.json")
-        await desk.press("enter")
-        await desk.until((tmp_path / "all.json").exists, "the file")
-    written = json.loads((tmp_path / "all.json").read_text())["messages"]
-    assert {record["message_id"] for record in written} == {copy.message_id for copy in copies}
 
 
 async def test_a_search_for_one_recipient_finds_its_copy(team: MemoryTeam) -> None:
