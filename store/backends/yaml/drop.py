@@ -6,10 +6,11 @@ import contextlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from msgspec import Struct
 from team_console.store.backends.yaml.audit_log import Line
 from team_console.store.backends.yaml.commit import LockedTeam, make_folder
-from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk
-from team_console.store.backends.yaml.layout import is_drop_file, leads_out
+from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk, FileVersion
+from team_console.store.backends.yaml.layout import Layout, is_drop_file, leads_out, names_in
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.team import DROP_UNREADABLE
@@ -203,3 +204,67 @@ def _completed(message: Message, arrived: str) -> Message:
         record["created"] = arrived
     record.setdefault("status", "pending")
     return from_record(record)
+
+
+# Messages in `drop/` that no lock holder took in yet, read without a lock and without touching them.
+
+
+class Dropped(Struct, frozen=True):
+    """What `drop/` holds.
+
+    Attributes:
+        messages: Those of all files that can be read, in the order in which they will be taken in.
+        problems: The files that cannot, and why.
+        marks: The files, for comparing two looks.
+    """
+
+    messages: tuple[Message, ...] = ()
+    marks: tuple[tuple[str, FileVersion], ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+NOTHING = Dropped()
+
+
+class DroppedMessages(Struct):
+    """Looks into `drop/`; a file that did not change is read once."""
+
+    disk: Disk
+    layout: Layout
+    seen: dict[tuple[str, FileVersion], tuple[tuple[Message, ...], Problem | None]] = {}
+
+    def look(self) -> Dropped:
+        """Return the present drop files; a file that is no message is reported, and left to the next lock holder."""
+        try:
+            names = names_in(self.disk, self.layout, self.layout.drop)
+        except OSError:
+            return NOTHING
+        if not names:
+            return NOTHING
+        marks = [(name, mark) for name in names if is_drop_file(name) and (mark := self._mark(name)) is not None]
+        self.seen = {key: self.seen[key] if key in self.seen else self._read(key[0]) for key in marks}
+        found = [self.seen[key] for key in marks]
+        messages = tuple(message for readable, _ in found for message in readable)
+        return Dropped(messages, tuple(marks), tuple(problem for _, problem in found if problem is not None))
+
+    def _mark(self, name: str) -> FileVersion | None:
+        try:
+            found = self.disk.stat(self.layout.drop / name)
+        except OSError:
+            return None
+        return found.mark if found is not None else None
+
+    def _read(self, name: str) -> tuple[tuple[Message, ...], Problem | None]:
+        try:
+            messages, wrong = read_drop_file(self.disk, self.layout.drop / name)
+        except (TextError, TeamError, ValueError, OSError) as error:
+            messages, wrong = [], getattr(error, "message", None) or getattr(error, "strerror", None) or str(error)
+        if not wrong:
+            return tuple(messages), None
+        hint = "Correct it; as it is, the next write moves it to drop/rejected/, if it can."
+        what = (
+            f"drop/{name} holds an entry that is no message: {wrong}"
+            if messages
+            else f"drop/{name} is no message: {wrong}"
+        )
+        return tuple(messages), Problem(DROP_UNREADABLE, "warning", f"drop/{name}", what, hint)
