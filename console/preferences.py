@@ -377,14 +377,32 @@ def _convert(kind: type[Struct], one: FieldInfo, value: Any) -> Any:
         raise _WrongError(f"{one.name} is {words_of(shape)}", hint) from None
 
 
-def _theme(value: Any) -> str:
-    from team_console.console.tui.themes import choices, theme_called  # few files name one
+OUR_THEMES = {"dark": "harbour", "light": "paper", "contrast": "contrast"}
+"""Themes of this console: what people call each, and what Textual does."""
 
+
+def theme_names() -> Mapping[str, str]:
+    """Return the name of every theme as people call it, and as Textual does; ours first."""
+    from textual.theme import BUILTIN_THEMES  # 100 ms: few files name a theme
+
+    terminal = {"terminal": "ansi-dark", "terminal, light": "ansi-light"}
+    others = {name: name for name in sorted(BUILTIN_THEMES) if name not in terminal.values()}
+    return OUR_THEMES | terminal | others
+
+
+def theme_called(name: str) -> str:
+    """Return the theme that people or Textual call so, as Textual does; empty when there is none."""
+    known = theme_names()
+    found = known.get(name, name)
+    return found if found in known.values() else ""
+
+
+def _theme(value: Any) -> str:
     name = value.strip() if isinstance(value, str) else ""
     if name and theme_called(name):
         return name
     what = f"there is no theme {safe_line(name, 60)}" if name else "theme is a name"
-    raise _WrongError(what, guess(name, choices(), 'Such as "dark", "light", "contrast" or "terminal".'))
+    raise _WrongError(what, guess(name, theme_names(), 'Such as "dark", "light", "contrast" or "terminal".'))
 
 
 def _query(saved: Mapping[str, str], name: str, value: Any) -> str:

@@ -141,10 +141,8 @@ def test_the_command_line_and_the_demo_import_no_textual() -> None:
     assert names == []
 
 
-DOORS = {"console.tui.app", "console.tui.reader", "console.tui.screens", "console.tui.themes"}
-"""What opens the screen: the console, with the team that is read meanwhile, and the list of teams to choose from; and
-the names that a setting for the theme may have.
-"""
+DOORS = {"console.tui.app", "console.tui.reader", "console.tui.screens"}
+"""What opens the screen: the console, with the team that is read meanwhile, and the list of teams to choose from."""
 
 
 def test_nothing_beside_the_screen_imports_of_it_more_than_its_doors() -> None:
@@ -152,7 +150,6 @@ def test_nothing_beside_the_screen_imports_of_it_more_than_its_doors() -> None:
     names = [(path, name) for path in paths for name in imports_of(path) if is_within(name, {"console.tui"})]
     assert [entry for entry in names if entry[1] not in DOORS] == []
     assert {str(path.relative_to(ROOT)) for path, _ in names} == {
-        "console/preferences.py",
         "console/cli/bare.py",
         "console/cli/team.py",
     }

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct
+from team_console.console.preferences import theme_names
 from team_console.console.tui.crash_guard import ContainedApp
-from team_console.console.tui.themes import THEMES, choices, first_theme, name_of, native_colours, remember_theme
+from team_console.console.tui.themes import THEMES, first_theme, name_of, native_colours, remember_theme
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
@@ -170,7 +171,7 @@ class ThemeList(ListScreen[str]):
 
     def __init__(self, *, remembers: bool = True) -> None:
         """`remembers` whether the choice is kept for the next time."""
-        self._before, self._remembers, self._choices = "", remembers, choices()
+        self._before, self._remembers, self._choices = "", remembers, theme_names()
         super().__init__("Theme", "enter confirm · esc back", str, self._line, tuple(self._choices))
 
     def on_mount(self) -> None:

@@ -7,13 +7,12 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from team_console.console.preferences import OUR_THEMES, theme_called, theme_names
 from team_console.console.tui.drafts import replace_file
 from team_console.store.model.home import state_folder
 from textual.theme import BUILTIN_THEMES, Theme
 
-DARK = "harbour"
-LIGHT = "paper"
-CONTRAST = "contrast"
+DARK, LIGHT, CONTRAST = OUR_THEMES.values()
 _QUIET_SCROLLBARS = {
     "scrollbar": "ansi_bright_black",
     "scrollbar-hover": "ansi_default",
@@ -176,23 +175,9 @@ _OF_16 = {DARK: "ansi-dark", LIGHT: "ansi-light", CONTRAST: "ansi-dark"}
 """On 16 colours the terminal's own stand for ours: the nearest of 16 to a pale background is the colour of the text."""
 
 
-def choices() -> dict[str, str]:
-    """Return the name of every theme as people call it, and as Textual does; ours first."""
-    ours = {"dark": DARK, "light": LIGHT, "contrast": CONTRAST}
-    terminal = {"terminal": "ansi-dark", "terminal, light": "ansi-light"}
-    others = {name: name for name in sorted(BUILTIN_THEMES) if name not in terminal.values()}
-    return ours | terminal | others
-
-
 def name_of(theme: str) -> str:
     """Return what people call a theme of Textual; empty when it is none to choose."""
-    return next((name for name, chosen in choices().items() if chosen == theme), "")
-
-
-def theme_called(name: str) -> str:
-    """Return the theme that people or Textual call so, as Textual does; empty when there is none."""
-    found = choices().get(name, name)
-    return found if found in (*_OF_16, *BUILTIN_THEMES) else ""
+    return next((name for name, chosen in theme_names().items() if chosen == theme), "")
 
 
 def first_theme(color_system: str | None, preferred: str = "") -> str:
