@@ -102,7 +102,6 @@ class Detail(Edged, Inked, ScrollView, can_focus=True):
 
     Attributes:
         is_room: Whether it has the whole screen, where `b` pages back.
-        takes_remarks: Whether lines of what is asked can be pointed at.
         sought: What is looked for in it, case folded; empty for nothing.
         drawn_before: Tokens of all requests of which a line was ever drawn, each with all that was shown of it last.
         painted_before: Tokens of these requests, each with the lines that the terminal held.
@@ -123,8 +122,7 @@ class Detail(Edged, Inked, ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"detail--pointed"}
     CURSOR = "detail--pointed"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "want('remark')", "Remark on a line", show=False),
-        Binding("question_mark", "want('ask_back')", "Ask back", show=False),
+        Binding("enter", "want('remark')", "Remark on the line that is pointed at", show=False),
         Binding("escape", "stop_pointing", "No line", show=False),
         Binding("j,down", "step(1)", "Down", show=False),
         Binding("k,up", "step(-1)", "Up", show=False),
@@ -139,7 +137,7 @@ class Detail(Edged, Inked, ScrollView, can_focus=True):
 
     HELP = (
         "The thing itself. space pages, j and k scroll; f gives it the whole screen."
-        " c points at a line, where j and k move on and c again writes a remark."
+        " L points at a line, where j and k move on and enter writes a remark."
     )
 
     class Wanted(Message):
@@ -156,7 +154,7 @@ class Detail(Edged, Inked, ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.document: Document | None = None
-        self.raw = self.full = self.is_room = self.takes_remarks = False
+        self.raw = self.full = self.is_room = False
         self.sought = ""
         self._lines: list[Line] = []
         self._drawn = ""
@@ -315,10 +313,16 @@ class Detail(Edged, Inked, ScrollView, can_focus=True):
     def point(self) -> bool:
         """Point at the first line on the screen that is asked; False where none is."""
         top = self.scroll_offset.y
-        shown = [at for at in self._at[top : top + room_of(self).height] if at] or [at for at in self._at if at]
+        lines = self._to_point_at()
+        shown = [at for number, at in lines if top <= number < top + room_of(self).height] or [at for _, at in lines]
         if shown:
             self._point_at(shown[0])
         return bool(shown)
+
+    def _to_point_at(self) -> list[tuple[int, int]]:
+        """Return the lines a remark can be on, none of them blank: their numbers on the page and as `LaidLine.at`."""
+        lines = zip(self._at, self._lines, strict=True)
+        return [(number, at) for number, (at, line) in enumerate(lines) if at and text_of(line).strip()]
 
     def action_stop_pointing(self) -> None:
         """Point at no line."""
@@ -335,7 +339,7 @@ class Detail(Edged, Inked, ScrollView, can_focus=True):
 
     def _point_on(self, direction: int) -> None:
         """Point at the next line that can be pointed at, or the one before."""
-        order = list(dict.fromkeys(at for at in self._at if at))
+        order = list(dict.fromkeys(at for _, at in self._to_point_at()))
         place = order.index(self._pointed) + direction
         if 0 <= place < len(order):
             self._point_at(order[place])
@@ -360,11 +364,11 @@ class Detail(Edged, Inked, ScrollView, can_focus=True):
         self.scroll_page_up(animate=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only a text that has the whole screen takes `b`, only what is asked takes remarks."""
+        """Only a text that has the whole screen takes `b`, only a line that is pointed at takes a remark."""
         if action == "page_back":
             return self.is_room
         if action == "want":
-            return self.takes_remarks and (self.is_room if parameters == ("ask_back",) else any(self._at))
+            return self._pointed != 0
         if action == "stop_pointing":
             return self._pointed != 0
         return super().check_action(action, parameters)

@@ -389,12 +389,10 @@ class MainScreen(Screen[None]):
         if context.is_reading:
             here = (BY_ID[name] for name in READING if not (self.cannot_write and BY_ID[name].writes))
         usable = (action for action in here if shown_key(action) and action.disabled(context) is None)
-        asks_back = context.is_reading and BY_ID["ask_back"].disabled(context) is None
-        keys = {"remark": "c", "ask_back": "?", "help": "F1"} if asks_back else {}  # those of the text that is read
-        hints = tuple(KeyHint(keys.get(action.id) or shown_key(action), action.label_on(context)) for action in usable)
+        hints = tuple(KeyHint(shown_key(action), action.label_on(context)) for action in usable)
         hints = (KeyHint("space", "page"), *hints) if context.is_reading else hints
         names = ("back", "help") if context.is_reading else PINNED
-        bar.show(hints, tuple(KeyHint(keys.get(name) or shown_key(BY_ID[name]), BY_ID[name].label) for name in names))
+        bar.show(hints, tuple(KeyHint(shown_key(BY_ID[name]), BY_ID[name].label) for name in names))
 
     def show_pending(self) -> None:
         """Show what is not written yet in its rows, and the seconds left."""
@@ -488,16 +486,16 @@ class MainScreen(Screen[None]):
         return super().check_action(action, parameters) and (action != "perform" or self.form is None)
 
     def refuses(self, event: Event) -> bool:
-        """Let no letter of a remark that is typed too early decide: on a line only the keys of the text count."""
+        """Let no letter of a remark that is typed too early act: on a line only the keys that choose one count."""
         if self.form is not None:
             return self.form.refuses(event)
         read = self.focused
         # guard: letters-of-a-remark
         if not (isinstance(read, Detail) and read.pointed and isinstance(event, Key) and event.is_printable):
             return False
-        if any(isinstance(one, Binding) and event.key in one.key.split(",") for one in Detail.BINDINGS):
+        if event.key in ("j", "k"):
             return False
-        self.toast("Nothing was done: c writes on the line that is pointed at, esc ends it.", severity="warning")
+        self.toast("Nothing was done: enter writes on the line that is pointed at, esc ends it.", severity="warning")
         return True
 
     @property

@@ -20,8 +20,8 @@ def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def remark(desk: Desk, words: str, *moves: str) -> None:
-    """Say something to a line; `c` points at the first one."""
-    await desk.asks(*moves, "c")
+    """Say something to the line that `moves` lead to."""
+    await desk.asks(*moves, "enter")
     await desk.type(words)
     await desk.press("enter")
     await desk.shows(f"✎ {words}")
@@ -31,9 +31,9 @@ async def test_remarks_go_with_a_rejection_that_needs_no_other_words(team: Memor
     hand_in_plan(team, content=PLAN)
     async with opened(team) as desk:
         await desk.press("f")
-        await desk.shows("Drop the old one", "c remark", "? ask back", "F1 help")
-        await desk.press("c")
-        await desk.shows("the same key again writes a remark on it")
+        await desk.shows("Drop the old one", "L remark", "B ask back", "? help")
+        await desk.press("L")
+        await desk.shows("enter writes a remark on it")
         await remark(desk, "keep it for a week", "j", "j")
         await remark(desk, "in the channel, too", "j")
         await desk.asks("escape", "r")
@@ -51,9 +51,9 @@ async def test_remarks_go_with_a_rejection_that_needs_no_other_words(team: Memor
 async def test_letters_of_a_remark_that_is_typed_too_early_decide_nothing(team: MemoryTeam) -> None:
     hand_in_plan(team, content=PLAN)
     async with opened(team) as desk:
-        await desk.press("f", "c", *"saxr")
-        await desk.shows("Nothing was done: c writes on the line that is pointed at")
-        await desk.asks("c")
+        await desk.press("f", "L", *"saxrc", "space", "question_mark")
+        await desk.shows("Nothing was done: enter writes on the line that is pointed at")
+        await desk.asks("enter")
         await desk.shows("Remark on line 1")
         await desk.asks("escape", "escape", "a")
         await desk.shows("Approve")
@@ -66,11 +66,11 @@ async def test_remarks_are_kept_until_they_are_sent_and_found_in_the_next_versio
     hand_in_plan(team, content=PLAN)
     async with opened(team) as desk:
         await desk.press("f")
-        await remark(desk, "which table?", "c", "j")
+        await remark(desk, "which table?", "L", "j")
     async with opened(team) as desk:
         await desk.shows("✎ which table?", "draft")
         await desk.press("f")
-        await remark(desk, "keep it", "c", "j", "j")
+        await remark(desk, "keep it", "L", "j", "j")
         await desk.asks("escape", "r")
         await desk.press("enter")
         await desk.decided(team)
@@ -84,7 +84,7 @@ async def test_remarks_are_kept_until_they_are_sent_and_found_in_the_next_versio
 async def test_a_question_back_leaves_the_request_open(team: MemoryTeam) -> None:
     plan = hand_in_plan(team, content=PLAN)
     async with opened(team) as desk:
-        await desk.asks("f", "question_mark")
+        await desk.asks("f", "B")
         await desk.shows("goes on waiting for you")
         await desk.type("How do we roll back?")
         await desk.press("ctrl+s")

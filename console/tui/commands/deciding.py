@@ -625,14 +625,13 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
     if at == 0:
         detail.focus()
         if detail.point():
-            screen.toast("j and k choose the line, the same key again writes a remark on it, esc ends it.")
+            screen.toast("j and k choose the line, enter writes a remark on it, esc ends it.")
         else:
             screen.toast("Nothing here has lines that a remark could be on.", severity="warning")
         return
     lines = lines_to_remark(row.question, screen.pane.content_of(row.question))
-    if not lines[at - 1 : at] or not lines[at - 1].strip():
-        screen.toast(f"Nothing stands in line {at}.", severity="warning")
-        return
+    if not lines[at - 1 : at]:
+        return  # the text is another one meanwhile
     of = digest_of(row.question)
     typed = screen.drafts.remarks(row.request_id, of)
     keep, away = Way(OptionLine("keep"), "Keep"), Way(OptionLine("take away"), "Take away")

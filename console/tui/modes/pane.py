@@ -518,7 +518,6 @@ class Pane(Container, Generic[RowT]):
             self.post_message(NotShown(error))
             document = BROKEN_DOCUMENT
         request = self.request_of(row) if row is not None else None
-        self.detail.takes_remarks = request is not None and request.is_open
         if document is not None and request is not None and document.token == digest_of(request.question):
             drafts, of, content = self.cache.drafts, digest_of(request.question), self.content_of(request.question)
             typed = drafts.remarks(request.request_id, of) if drafts is not None else {}
