@@ -132,6 +132,9 @@ _WORDS = {
     Need.FAILED: "was given up",
     Need.MESSAGE: "unread",
 }
+_PLAN_MODE = "works only after its plan is approved"
+SAID_BY_KIND = frozenset({*_WORDS.values(), _PLAN_MODE})
+"""Reasons that all rows of a kind have."""
 
 
 # What waits for the human, ranked by what it blocks, its priority and its age, with the rank explained.
@@ -246,13 +249,13 @@ def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem
     item = _item(
         need,
         row.asker,
-        f"the asker has ended · {row.title}" if has_ended else row.title,
+        row.title,
         row.question,
         key=row.key,
         request=row,
         blocks=blocks,
         plan_mode=need is Need.PLAN and facts.config.agent(row.asker).plan_mode_required,
-        note=refused,
+        note="the asker has ended" if has_ended else refused,
     )
     return replace(item, answerable=need is not Need.MESSAGE, is_left_behind=has_ended)
 
@@ -295,7 +298,7 @@ def _item(
     why = [
         _WORDS.get(need, ""),
         f"blocks {first_of(blocks, _SHOWN)}" if blocks else "",
-        "works only after its plan is approved" if plan_mode else "",
+        _PLAN_MODE if plan_mode else "",
         f"{priority} priority" if priority in (Priority.CRITICAL, Priority.HIGH) else "",
         "overdue" if overdue else "",
         note,

@@ -13,11 +13,13 @@ from team_console.console.selection import Mode, Selection
 from team_console.console.tui.modes.pane import AttachmentCache, Pane
 from team_console.console.tui.words import pending_words, row_now
 from team_console.store.contract.team import attachment_of
+from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of, questions_of
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.alike import causes_of, spans_that_differ
-from team_console.store.views.needs import ItemPart, arranged, group_of, need_of, part_of
+from team_console.store.views.evidence import Mark
+from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arranged, group_of, need_of, part_of
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState, View
 from team_console.store.views.search import Searchable, message_found, request_found, text_found
 from team_console.widgets.details import (
@@ -54,16 +56,27 @@ class NeedsPane(Pane[ActionItem]):
 
     def draw(self, row: ActionItem, drawing: Drawing) -> tuple[Line, ...]:
         """Draw the item, its lateness and the facts to decide on; a pending decision says so until it is written."""
-        decided, sign = self.pending_of(row), NEEDS[row.need]
-        words = safe_line(f"{pending_words(decided)} · {row.title}" if decided else row.title, 400)
-        late = late_by(row.request, drawing.now)
+        decided, sign = self.pending_of(row), self._sign_of(row)
+        words, ahead = safe_line(row.title, 400), pending_words(decided) if decided else ""
+        if drawing.lines == 1 and ahead:  # there is no second line that could tell
+            words, ahead = f"{ahead} · {words}", ""
+        late = late_by(row.request, drawing.now) if not row.is_left_behind else None
         tone = "muted" if late is None else late_tone(row.request, late)
         end = age_column(row.since, drawing, tone=tone, sign=" " if late is None else "◷")
         if late is not None and drawing.width >= WORDY:
             end = ((f"  late {span(late)}", tone), *end)
         title: Line = ((words, "" if row.need is Need.MESSAGE else "strong"),)
-        facts = [(words, "muted") for words in self._facts(row)]
+        facts: list[Part] = [(ahead, "alert")] if ahead else []
+        facts += [(fact, "muted") for fact in self._facts(row)]
         return row_lines(drawing, sign, title, end, word=sign.word, who=row.who, facts=facts)
+
+    def _sign_of(self, row: ActionItem) -> Sign:
+        """Return the sign of its need, or of what became of it while it was read: what was late may be refused now."""
+        request = row.request
+        if request is None or request.is_open or not self.is_gone(row):
+            return NEEDS[row.need]
+        state = REQUESTS[request.state]
+        return replace(state, word=state.word.upper())
 
     def _facts(self, row: ActionItem) -> Iterator[str]:
         """Yield the facts to decide on, in a few words, and the reason for its rank, as safe text."""
@@ -72,18 +85,32 @@ class NeedsPane(Pane[ActionItem]):
             yield safe_line(first_of(differing, _WORDS_NAMED), 200)
         if row.answerable and message is not None:
             if row.need is Need.PLAN and attachment_of(message) is None:
-                yield counted(len(message.content.splitlines()), "line")
+                yield counted(self._lines_of(message), "line")
+                if missing := self._missing_for(row.request):
+                    yield f"{missing} missing"
             elif row.need is Need.QUESTION:
                 number = sum(len(item.options) for item in questions_of(message.payload))
                 yield from (counted(number, "option"),) * bool(number)
-            elif row.need is Need.PERMIT and permission_of(message.payload).suggestions:
-                yield "can be allowed always"
         if request is not None and request.supersedes and (earlier := self.earlier(request)):
             added, taken = _difference(earlier[0].question.content, request.question.content)
             yield f"v{len(earlier) + 1}, +{added} −{taken}"
-        # The first line and the name say the two former, and every request of a human is of high priority.
-        told = ("overdue", f"blocks {row.who}", "high priority" if request is not None else "")
+        # What the first line and the name say, or all rows of its kind have: every request of a human is of high priority.
+        told = {"overdue", f"blocks {row.who}", "high priority" if request is not None else "", *SAID_BY_KIND}
         yield from (safe_line(why, 200) for why in row.why.split(" · ") if why and why not in told)
+
+    def _lines_of(self, message: Message) -> int:
+        """Return the number of lines as the reader counts them, once it laid them out."""
+        painted = self.cache.painted.get(digest_of(message))
+        laid_out = painted.text_lines if painted is not None else 0
+        return laid_out or len(message.content.splitlines())
+
+    def _missing_for(self, request: RequestRow | None) -> int:
+        """Return how many of the things that a plan names are missing, as far as they were looked for."""
+        known = self.cache.evidence.get(request.key) if request is not None else None
+        if known is None or known.evidence is None:
+            return 0
+        pieces = (piece for section in known.evidence.sections for piece in section.pieces)
+        return sum(piece.mark is Mark.MISSING for piece in pieces)
 
     def group_of(self, row: ActionItem) -> str:
         """Return the heading of a row: by urgency, trouble, news."""
