@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import takewhile
+from functools import lru_cache
 
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
@@ -81,7 +83,7 @@ def request_document(
         key=f"request:{row.key}",
         title=f"{str(row.kind).capitalize()} · {named(row.asker)}",
         headline=safe_line(row.title, 400),
-        facts=tuple(_request_facts(row, now, item, seal, me)),
+        facts=tuple(_request_facts(row, now, item, seal, me, earlier_plans(row, requests))),
         more=tuple(more),
         blocks=(
             *_section("", (((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], "")) for flag in row.flags if flag in _SAID)),
@@ -112,6 +114,10 @@ def _more_blocks(
 ) -> Iterator[Block]:
     """Yield why it was asked, the talk about it, its answer, and earlier decisions on the same."""
     earlier = earlier_plans(row, requests)
+    if row.is_open and not earlier and (other := _asked_before(row, requests)) is not None:
+        state = REQUESTS[other.state]
+        words = f"asked before: {state.word}, {safe_line(other.title, 300)}"
+        yield Lines((((words, "muted"),),))
     if (why := why_in(row.question.payload)) is not None:
         yield Heading("why it asks")
         yield Lines(tuple(((line, ""),) for line in why_lines(why)))
@@ -166,7 +172,12 @@ def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
 
 
 def _request_facts(
-    row: RequestRow, now: datetime, item: ActionItem | None, seal: Seal | None, me: str
+    row: RequestRow,
+    now: datetime,
+    item: ActionItem | None,
+    seal: Seal | None,
+    me: str,
+    earlier: Sequence[RequestRow] = (),
 ) -> Iterator[Part]:
     """Yield who asks whom, how long it waits, when it is due or expires, and what it blocks."""
     is_mine, waited = row.addressee in (me, USER), row.waiting_seconds(now)
@@ -176,6 +187,8 @@ def _request_facts(
         yield f"took {span(waited)}", "muted"
     else:
         yield "just asked" if waited < _JUST else f"waits for {span(waited)}", "muted"
+        if earlier:
+            yield version_words(row, earlier), "strong"
     yield from seal_facts(row.question, seal)
     if row.is_open:
         if (late := late_by(row, now)) is not None:
@@ -209,11 +222,38 @@ def late_tone(request: RequestRow | None, late: float) -> str:
     """Amber once it is late, red when it waits twice as long as it should."""
     if request is None or request.due_at is None:
         return "alert"
-    allowed = (request.due_at - request.asked_at).total_seconds() if request.asked_at is not None else 0.0
+    since = request.waits_since
+    allowed = (request.due_at - since).total_seconds() if since is not None else 0.0
     return "alarm" if late >= allowed else "alert"
 
 
 # Remarks on lines of a request, and the versions before it.
+
+
+def version_words(row: RequestRow, earlier: Sequence[RequestRow]) -> str:
+    """Return which version a plan is, and how many lines it has more and fewer than the one before."""
+    added, taken = lines_changed(earlier[0].question.content, row.question.content)
+    return f"version {len(earlier) + 1}, +{added} −{taken}"
+
+
+@lru_cache(maxsize=64)
+def lines_changed(before: str, after: str) -> tuple[int, int]:
+    """Return the number of lines that only the new text has, and that only the old one has."""
+    old, new = Counter(before.splitlines()), Counter(after.splitlines())
+    return (new - old).total(), (old - new).total()
+
+
+def _asked_before(row: RequestRow, requests: Iterable[RequestRow]) -> RequestRow | None:
+    """Return the plan of the same author that was decided last before an unrelated one."""
+    if row.kind is not RequestKind.PLAN:
+        return None
+    before = [
+        other
+        for other in requests
+        if other.kind is row.kind and other.asker == row.asker and not other.is_open and other.order < row.order
+    ]
+    return max(before, key=lambda other: other.order, default=None)
+
 
 _EARLIER = 8
 _LONGEST = 2000

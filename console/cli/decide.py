@@ -217,6 +217,7 @@ def seen_by(call: Call, question: Message | None = None) -> Seen:
 @verb(
     arg("--content", "the plan; - reads standard input", required=True, metavar="C|-"),
     arg("--summary", "5-10 words; the plan's first line when left out"),
+    arg("--replaces", "it is a new version of this request, whatever its title", metavar="REQUEST"),
     *WAIT,
     more=EXIT_STATUSES,
 )
@@ -224,8 +225,10 @@ def do_plan(call: Call) -> int:
     """Hand in the plan of --as NAME to the team's lead. The request id is printed; the verdict comes to NAME's
     inbox as plan_approval_response. A later plan of the same author supersedes an open one.
     With --wait it waits, and prints the verdict."""
-    plan, summary = content(call.options.content) or "", call.options.summary
-    return _finish_asking(call, lambda: submit_plan(call.caller, content=plan, summary=summary))
+    plan, options = content(call.options.content) or "", call.options
+    return _finish_asking(
+        call, lambda: submit_plan(call.caller, content=plan, summary=options.summary, replaces=options.replaces)
+    )
 
 
 # `ask`: an agent puts a question to the human; the request id comes back, or with a wait the answer.

@@ -29,6 +29,7 @@ from team_console.widgets import bars as pulses
 from team_console.widgets.bars import Notice, Pulse, Tab
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
 from team_console.widgets.form import Stopped
+from team_console.widgets.requests import earlier_plans, version_words
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line, clock_time, pad, span
 
@@ -51,9 +52,17 @@ def request_outcome(asked: RequestRow, view: View | None, now: datetime) -> str:
         return GONE
     if row.is_open:
         return ""
+    if row.state is RequestState.SUPERSEDED and (newer := _newer_version(row, view)) is not None:
+        return f"{version_words(newer, earlier_plans(newer, view.requests)).replace(',', ' is here:', 1)}"
     sign = REQUESTS[row.state]
     when = f" {clock_time(row.withdrawn_at, now)}" if row.withdrawn_at is not None else ""
     return f"{sign.glyph} {sign.word}{when}{_why(row, now)}"
+
+
+def _newer_version(row: RequestRow, view: View) -> RequestRow | None:
+    """Return the plan that took the place of another one while that was open."""
+    plans = (each for each in view.requests if each.kind is RequestKind.PLAN and each.supersedes == row.request_id)
+    return next(plans, None)
 
 
 def _why(row: RequestRow, now: datetime) -> str:

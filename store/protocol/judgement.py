@@ -142,7 +142,8 @@ class RequestRow(Struct, frozen=True, eq=False):
         altered: Ids of answers whose record differs from what the audit trail has; what the trail has decides.
         unverified: Ids of valid answers that the audit trail does not have as written by team-console.
         forged: Id -> why, of answers that decide nothing because they are not signed as they must be.
-        supersedes, superseded_by: Request ids of the earlier and the later one of its chain.
+        supersedes, superseded_by: Request ids of the version before and after it.
+        first_asked_at: When the first of its versions was asked that nobody answered; None where it is the first.
         ended: For a stop: whether the agent fell silent after agreeing.
         ending: For an approved end that is not confirmed yet: the stop its agent was asked for.
         refusal: For an end that was approved: what the agent said when it refused to stop.
@@ -170,6 +171,7 @@ class RequestRow(Struct, frozen=True, eq=False):
     forged: Mapping[str, str] = {}
     supersedes: str | None = None
     superseded_by: str | None = None
+    first_asked_at: datetime | None = None
     ended: bool = False
     ending: RequestRow | None = None
     refusal: Message | None = None
@@ -195,6 +197,11 @@ class RequestRow(Struct, frozen=True, eq=False):
     def asked_at(self) -> datetime | None:
         """The time of the question; None when unknown."""
         return self.question.created_at
+
+    @property
+    def waits_since(self) -> datetime | None:
+        """The time since which an answer is waited for: a new version waits as long as those before it."""
+        return self.first_asked_at or self.asked_at
 
     @property
     def seen_at(self) -> datetime | None:
@@ -252,7 +259,7 @@ class RequestRow(Struct, frozen=True, eq=False):
     def waiting_seconds(self, now: datetime) -> float:
         """Return how long it has been (or was) open."""
         end = self.answered_at or self.withdrawn_at or now
-        return max(0.0, (end - self.asked_at).total_seconds()) if self.asked_at else 0.0
+        return max(0.0, (end - self.waits_since).total_seconds()) if self.waits_since else 0.0
 
     def __eq__(self, other: object) -> bool:
         """Compare what both say; the places of their messages among others tell nothing."""
@@ -823,25 +830,60 @@ def _over(row: RequestRow, by: Message, why: str) -> RequestRow:
 
 
 def _succession(rows: Sequence[RequestRow], *final: RequestState) -> list[RequestRow]:
-    """Each replaces the one before unless that was approved or taken back; what was taken back replaces nothing.
+    """Link each to the one before that it is a version of; a version that was open is superseded by it.
+
+    What was approved has no further version, what was taken back is none.
 
     Args:
         final: Further states in which a request is neither replaced nor points to a later one.
     """
     found: list[RequestRow] = []
-    newer: str | None = None
+    newer: RequestRow | None = None
     for place in range(len(rows) - 1, -1, -1):
         row, older = rows[place], rows[place - 1] if place else None
         kept = (RequestState.APPROVED, RequestState.WITHDRAWN, *final)
-        replaced = older.request_id if older is not None and older.state not in kept else None
-        later = newer if row.state in {RequestState.OPEN, RequestState.REJECTED}.difference(final) else None
+        is_version = older is not None and older.state not in kept and _is_version_of(row, older)
+        may_have_newer = newer is not None and row.state in {RequestState.OPEN, RequestState.REJECTED}.difference(final)
+        later = newer.request_id if newer is not None and may_have_newer and _is_version_of(newer, row) else None
         is_over = later is not None and row.state is RequestState.OPEN
         state, flags = (RequestState.SUPERSEDED, (*row.flags, Flag.SUPERSEDED)) if is_over else (row.state, row.flags)
-        found.append(replace(row, supersedes=replaced, superseded_by=later, state=state, flags=flags))
+        supersedes = older.request_id if older is not None and is_version else None
+        found.append(replace(row, supersedes=supersedes, superseded_by=later, state=state, flags=flags))
         if row.state is not RequestState.WITHDRAWN:
             # guard: superseding-request-kept
-            newer = row.request_id
-    return found[::-1]
+            newer = row
+    return _with_age_of_versions(found[::-1])
+
+
+REPLACES = "replaces"
+"""Field of a plan: the id of the request that it is a new version of."""
+
+
+def _is_version_of(row: RequestRow, older: RequestRow) -> bool:
+    """Return whether a request is a new version: the one before is open, its title the same, or its asker says so."""
+    if row.kind is not RequestKind.PLAN or older.state is RequestState.OPEN:
+        return True
+    return (
+        row.title.casefold() == older.title.casefold()
+        or text_of(row.question.payload.get(REPLACES)) == older.request_id
+    )
+
+
+def _with_age_of_versions(rows: Iterable[RequestRow]) -> list[RequestRow]:
+    """Let an open version wait since the first one that nobody answered was asked, and be as late as that."""
+    found: list[RequestRow] = []
+    for row in rows:
+        before = found[-1] if found else None
+        if (
+            before is not None
+            and row.is_open
+            and row.kind is RequestKind.PLAN  # who asks again to stop gives the agent its time again
+            and before.state is RequestState.SUPERSEDED
+            and row.supersedes == before.request_id
+        ):
+            row = replace(row, first_asked_at=before.waits_since, due_at=before.due_at or row.due_at)
+        found.append(row)
+    return found
 
 
 def at(row: RequestRow, now: datetime) -> RequestRow:

@@ -32,7 +32,7 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.judgement import ASKBACK, ASKED_BACK, RequestRow
+from team_console.store.protocol.judgement import ASKBACK, ASKED_BACK, REPLACES, RequestRow
 from team_console.store.protocol.kinds import IN_WORDS, RESPONSES, VERDICT_ONLY, RequestKind, phrase
 from team_console.store.protocol.membership import known
 from team_console.store.protocol.parsing import parse_message, text_of
@@ -442,10 +442,12 @@ def submit_plan(
     expires: datetime | str | None = None,
     asker: str | None = None,
     why: Fields | None = None,
+    replaces: str | None = None,
 ) -> Receipt:
     """Hand in the actor's plan to the lead (requirement 80); a later plan supersedes an open one.
 
     Args:
+        replaces: Id of the request that this is a new version of, where the title does not tell.
         session, client, directory, expires, asker, why: As for `asking.ask_permission`.
         modes: In which the client can go on after a yes, in its own words; the approval may name one.
         further: What else the client's tool was called with: shown with the plan, and handed back with a yes.
@@ -460,6 +462,7 @@ def submit_plan(
     title = summary or (content.strip().partition("\n")[0].lstrip("# ") or content.strip())[:120]
     more = {**origin(client, session, directory, asker), "modes": list(modes), **expiry(expires), WHY: why}
     more[FURTHER] = dict(further or {})
+    more[REPLACES] = replaces
     return put_request(
         caller,
         action="plan",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import chain
 
@@ -310,11 +310,18 @@ def _item(
         title=title,
         why=" · ".join(filter(None, why)),
         score=rank + (_OVERDUE if overdue else 0),
-        since=message.created_at if message is not None else None,
+        since=_since(need, message, request),
         blocks=blocks,
         request=request,
         message=message,
     )
+
+
+def _since(need: Need, message: Message | None, request: RequestRow | None) -> datetime | None:
+    """Return since when it waits: a new version of an open request as long as the first one."""
+    if request is not None and request.is_open and need is not Need.OVERDUE:
+        return request.waits_since
+    return message.created_at if message is not None else None
 
 
 def _is_refusal(entry: PlacedMessage) -> bool:

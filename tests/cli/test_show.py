@@ -14,9 +14,10 @@ pytestmark = pytest.mark.slow
 AGAIN = "The same plan with its tests now"
 
 
-def plan(team: CommandLine, summary: str, content: str) -> str:
+def plan(team: CommandLine, summary: str, content: str, replaces: str = "") -> str:
     """Hand in a plan; returns its request id."""
-    return team.ok("plan", "--as", "task-manager", "--summary", summary, "--content", content).out.strip()
+    named = ("--replaces", replaces) if replaces else ()
+    return team.ok("plan", "--as", "task-manager", "--summary", summary, "--content", content, *named).out.strip()
 
 
 def append(team: CommandLine, entry: str) -> None:
@@ -28,7 +29,7 @@ def append(team: CommandLine, entry: str) -> None:
 def test_a_request_is_shown_with_its_versions_and_its_answer(team: CommandLine) -> None:
     first = plan(team, SUMMARY, "1. Split\n2. Ship")
     team.ok("reject", first, "--reason", "Add tests")
-    second = plan(team, AGAIN, "1. Split\n2. Test")
+    second = plan(team, AGAIN, "1. Split\n2. Test", replaces=first)
     shown = team.ok("show", first).out
     assert "\n1. Split\n2. Ship\n" in shown
     assert f"\n↷ a newer plan took its place: {second}\n" in shown

@@ -45,10 +45,10 @@ async def test_a_superseded_plan_stays_beside_its_form_which_says_so_at_once(tea
         await desk.reads("1. Split")
         await desk.asks("a")
         hand_in_plan(team, "A quite different plan of today", "rm everything")
-        await desk.until(lambda: "superseded" in outcome(desk), "what became of the plan")
-        assert "a newer plan took its place" in outcome(desk)
+        await desk.until(lambda: "version 2 is here" in outcome(desk), "what became of the plan")
+        assert "version 2 is here: +1 −2" in outcome(desk)
         assert "1. Split" in desk.detail
-        assert "superseded: a newer plan took its place" in desk.detail
+        assert "version 2 is here: +1 −2" in desk.detail
         assert "rm everything" not in desk.detail
         assert "Lay the dates" not in desk.detail
         await desk.press("n")
@@ -66,12 +66,12 @@ async def test_after_the_form_its_request_stays_until_the_cursor_leaves_it_and_n
     async with opened(team) as desk:
         await form_on_the_plan(desk)
         hand_in_plan(team, "A quite different plan of today", "rm everything")
-        await desk.until(lambda: "superseded" in outcome(desk), "what became of the plan")
+        await desk.until(lambda: "version 2 is here" in outcome(desk), "what became of the plan")
         await desk.press("escape", "a")
-        await desk.until(lambda: "approve: ↷ superseded" in "".join(desk.toasts), "why it cannot be approved")
+        await desk.until(lambda: "approve: version 2 is here" in "".join(desk.toasts), "why it cannot be approved")
         assert desk.front is desk.app.main
         assert "1. Split" in desk.detail
-        assert "enter shows it · n next" in " ".join(desk.detail.split())
+        assert "enter shows · n next" in " ".join(desk.detail.split())
         await desk.press("enter")
         await desk.reads("rm everything")
         assert len(desk.rows) == 2

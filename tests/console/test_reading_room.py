@@ -115,7 +115,7 @@ async def test_a_new_version_shows_how_it_differs_from_the_one_that_was_read(tea
         await desk.shows("Split the loader")
         await in_thread(lambda: hand_in_plan(team, content="1. Split the loader\n2. Test\n3. Roll back by a flag"))
         desk.app.look()
-        await desk.shows("a newer plan took its place", "enter shows it")
+        await desk.shows("version 2 is here: +1 −0 · enter shows")
         await desk.press("enter")
         await desk.shows("what is new: +1 −0", "+ 3. Roll back by a flag")
 

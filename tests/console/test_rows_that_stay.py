@@ -83,7 +83,7 @@ async def test_a_request_that_is_read_stays_with_what_became_of_it_and_no_key_ac
             requests.reject(Caller(team, LEAD), request_id=first, reason="another console was faster")
         else:
             hand_in_plan(team, "A quite different plan of today", "rm everything")
-        words = {"withdrawn": "withdrawn", "decided": f"rejected by {LEAD}", "superseded": "superseded"}[how]
+        words = {"withdrawn": "withdrawn", "decided": f"rejected by {LEAD}", "superseded": "version 2 is here"}[how]
         await desk.until(lambda: words in desk.detail and "· n next" in " ".join(desk.detail.split()), "its fate")
         before = len(team.audit())
         for key in ("a", "r"):

@@ -93,7 +93,7 @@ async def test_a_request_with_a_draft_says_so_until_it_is_decided(team: MemoryTe
         await desk.asks("r")
         await desk.type("too long")
         await desk.press("escape")
-        await desk.shows("✎ draft · Refactor", "a and r go on with your words")
+        await desk.shows("✎ draft · 2 lines", "a and r go on with your words")
         await desk.press("enter", "enter")  # nothing is sent by them, and both go into what is read
         await desk.shows("space page", "✎ draft")
         form = await desk.asks("r")

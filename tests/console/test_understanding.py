@@ -75,7 +75,7 @@ async def test_remarks_are_kept_until_they_are_sent_and_found_in_the_next_versio
         await desk.press("enter")
         await desk.decided(team)
     again = PLAN.replace("Drop the old one\n", "Wait a week\n").replace("# Goal\n", "# Goal\nFirst a copy\n")
-    requests.submit_plan(Caller(team, AUTHOR), content=again, summary="Second")
+    hand_in_plan(team, content=again)
     async with opened(team) as desk:
         await desk.press("f")
         await desk.shows("line 3 is gone · “Drop the old one” · keep it", "was line 2, now 3", "which table?")

@@ -54,6 +54,30 @@ def test_a_rejected_plan_knows_its_revision_and_an_approved_one_has_none() -> No
     assert row(view, "plan-3").supersedes is None
 
 
+def test_a_plan_is_a_version_of_a_decided_one_by_its_title_or_by_what_its_agent_says() -> None:
+    story = Chronicle()
+    story.plan(summary="Rotate the signing keys")
+    story.verdict(approve=False, content="Not now")
+    story.plan(request_id="plan-2", summary="A table of idempotency keys")
+    story.verdict("plan-2", approve=False, content="Too big")
+    story.plan(request_id="plan-3", summary="A smaller table", replaces="plan-2")
+    view = story.view()
+    assert (row(view, "plan-1").superseded_by, row(view, "plan-2").supersedes) == (None, None)
+    assert (row(view, "plan-2").superseded_by, row(view, "plan-3").supersedes) == ("plan-3", "plan-2")
+
+
+def test_a_version_of_an_open_plan_waits_as_long_and_is_as_late_as_the_first() -> None:
+    story = Chronicle()
+    first = story.plan()
+    story.wait(1200)
+    story.plan(request_id="plan-2", summary="Quite another title")
+    view = story.view()
+    newer = row(view, "plan-2")
+    assert (newer.supersedes, newer.state, newer.waits_since) == ("plan-1", RequestState.OVERDUE, first.created_at)
+    (item,) = (item for item in view.attention if item.request is newer)
+    assert item.since == first.created_at
+
+
 def test_a_plan_taken_back_and_a_copy_supersede_nothing() -> None:
     story = Chronicle()
     story.plan()

@@ -58,7 +58,7 @@ def test_a_conversation_holds_the_versions_of_a_plan_and_their_verdicts_in_order
     author, lead = Caller(place, "task-manager"), Caller(place, "ceo")
     first = requests.submit_plan(author, content="1. Split", summary="Split the loader from the renderer")
     requests.reject(lead, request_id=str(first.request_id), reason="add tests")
-    second = requests.submit_plan(author, content="1. Split\n2. Test", summary="Split the loader and test it")
+    second = requests.submit_plan(author, content="1. Split\n2. Test", summary="Split the loader from the renderer")
     snapshot = place.snapshot()
     rows = view(place).requests
     thread = find_thread(str(second.request_id), snapshot.messages, place.archived, rows=rows)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
@@ -28,7 +26,7 @@ from team_console.widgets.details import (
     source_of,
 )
 from team_console.widgets.document import Document, Lines, fact, said
-from team_console.widgets.requests import late_by, late_tone, request_document
+from team_console.widgets.requests import late_by, late_tone, request_document, version_words
 from team_console.widgets.row_list import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_word, row_lines, verdict_word
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign
@@ -92,9 +90,8 @@ class NeedsPane(Pane[ActionItem]):
                 number = sum(len(item.options) for item in questions_of(message.payload))
                 yield from (counted(number, "option"),) * bool(number)
         if request is not None and request.supersedes and (earlier := self.earlier(request)):
-            added, taken = _difference(earlier[0].question.content, request.question.content)
-            yield f"v{len(earlier) + 1}, +{added} −{taken}"
-        # What the first line and the name say, or all rows of its kind have: every request of a human is of high priority.
+            yield version_words(request, earlier)
+        # What the first line and the name say, or all rows of its kind have: requests of a human are of high priority.
         told = {"overdue", f"blocks {row.who}", "high priority" if request is not None else "", *SAID_BY_KIND}
         yield from (safe_line(why, 200) for why in row.why.split(" · ") if why and why not in told)
 
@@ -142,7 +139,9 @@ class NeedsPane(Pane[ActionItem]):
 
     def is_new(self, row: ActionItem) -> bool:
         """Return whether it came since the human was here last, and was not on the screen yet."""
-        return self.cache.is_new(row.since, digest_of(row.message) if row.message is not None else "")
+        if row.message is None:
+            return self.cache.is_new(row.since, "")
+        return self.cache.is_new(row.message.created_at, digest_of(row.message))
 
     def matter_of(self, row: ActionItem) -> object:
         """Return the message and where its request stands, of all that are alike; ages and ranks are no disturbance."""
@@ -427,20 +426,13 @@ _ODD = frozenset(
 )
 
 
-@lru_cache(maxsize=64)
-def _difference(before: str, after: str) -> tuple[int, int]:
-    """Return the number of lines that only the new text has, and that only the old one has."""
-    old, new = Counter(before.splitlines()), Counter(after.splitlines())
-    return (new - old).total(), (old - new).total()
-
-
 def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
     """Return the same for any request: what is decided says so, what is odd about it stands at the end."""
     state, word, need = REQUESTS[row.state], kind_word(row.kind), NEEDS[need_of(row.kind)]
     sign = Sign(need.glyph, word, need.tone) if row.is_open else state
     odd = [str(flag) for flag in row.flags if flag in _ODD]
     tone, clock = ("alert", "◷") if row.state is RequestState.OVERDUE else ("muted", " ")
-    since = age_column(row.answered_at or row.asked_at, drawing, tone=tone, sign=clock)
+    since = age_column(row.answered_at or row.waits_since, drawing, tone=tone, sign=clock)
     title: Line = ((safe_line(row.title, 400), "strong" if row.is_open else "muted"),)
     if drawing.lines == 1 and drawing.width < WORDY:
         title = ((f"{word} ", "muted"), *title)

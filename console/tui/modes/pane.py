@@ -524,7 +524,7 @@ class Pane(Container, Generic[RowT]):
             remarks = remarks_on(request, self.earlier(request), content, typed=typed)
             document = replace(document, remarks=remarks)
         if document is not None and (outcome := self.outcome):
-            document = with_banner(document, f"{outcome}{' · enter shows it' * bool(self._newer)} · n next")
+            document = with_banner(document, f"{outcome}{' · enter shows' * bool(self._newer)} · n next")
         self.detail.show(document)
         if self._around is not None:
             self._around.stop()
