@@ -76,7 +76,7 @@ def _is_whole(app: ConsoleApp) -> bool:
         return False
     has_rows = pane.rows.cursor_row is not None
     detail = pane.detail
-    is_drawn = bool(detail._lines) if detail.document is not None and detail.size.width else not detail.display
+    is_drawn = bool(detail._lines) if detail.document is not None and detail.size.width else not detail.is_on_screen
     return (is_drawn or not has_rows) and not any(word in text for word in _UNDER_WAY)
 
 
