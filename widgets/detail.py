@@ -376,6 +376,7 @@ class Detail(Edged, Inked, ScrollView, can_focus=True):
     def on_resize(self, event: Resize) -> None:
         """Lay the document out again at another width."""
         self._lay_out(keep=True)
+        self.draw_title()
 
     def _lay_out(self, *, keep: bool) -> None:
         width = room_of(self).width

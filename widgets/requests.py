@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import takewhile
 from functools import lru_cache
+from itertools import takewhile
 
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER

@@ -133,7 +133,7 @@ _WORDS = {
     Need.MESSAGE: "unread",
 }
 _PLAN_MODE = "works only after its plan is approved"
-SAID_BY_KIND = frozenset({*_WORDS.values(), _PLAN_MODE})
+SAID_BY_KIND = frozenset({*(_WORDS.get(need, "") for need in Need), _PLAN_MODE})
 """Reasons that all rows of a kind have."""
 
 
