@@ -31,13 +31,11 @@ from team_console.store.protocol.verdicts import (
 )
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.settings.parsing import rule_trouble
-from team_console.store.views.history import csv_text
-from team_console.store.views.rows import View
-from team_console.store.views.status import assess, view_of_team
 
+# Views are imported where one is made: 10 ms, which a receive has no use for.
 if TYPE_CHECKING:
     from team_console.store.service.caller import Receipt, Received
-    from team_console.store.views.rows import RequestRow
+    from team_console.store.views.rows import RequestRow, View
 
 
 _GAP = "  "
@@ -73,6 +71,8 @@ def view_now(call: Call) -> View:
         TeamError: `STORE_UNREADABLE`.
     """
     snapshot = call.snapshot()
+    from team_console.store.views.status import view_of_team
+
     return view_of_team(call.team, snapshot, me=call.looker(snapshot))
 
 
@@ -82,6 +82,8 @@ def doubts(call: Call, snapshot: Snapshot, problems: Sequence[Problem] = ()) -> 
     Args:
         problems: What else kept the list from being whole.
     """
+    from team_console.store.views.status import assess
+
     reasons = assess(snapshot, call.team.clock()).doubts
     sentences = [problem.sentence for problem in problems] + [reason.sentence for reason in reasons]
     return list(dict.fromkeys(sentences))
@@ -106,6 +108,8 @@ def print_rows(call: Call, listed: Mapping[str, Any], snapshot: Snapshot, rows: 
 
 def print_csv(call: Call, fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
     """Print rows as comma-separated values below their fields; stored text is made safe here."""
+    from team_console.store.views.history import csv_text
+
     safe = ({name: safe_text(value) for name, value in row.items()} for row in rows)
     call.write(csv_text(fields, safe).rstrip("\n"))
 

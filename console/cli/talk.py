@@ -165,7 +165,7 @@ def do_receive(call: Call) -> int:
     is handed out once. An agent that may die over its work takes them with --lease and confirms with 'ack':
     what is not confirmed in time is handed out again. What the router delivered counts as unread until it is
     acknowledged; --delivered takes it, too."""
-    from team_console.console.cli.printing import display, doubts  # views: 10 ms, which a send has no use for
+    from team_console.console.cli.printing import display, doubts  # 3 ms, which a send has no use for
 
     received = _receive(call)
     if call.as_json:
