@@ -549,12 +549,6 @@ RowT = TypeVar("RowT")
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
-def sorts_of(mode: str) -> tuple[str, ...]:
-    """Return the columns that rows of a mode can be sorted by."""
-    shape = properties_of(Sort).get(mode)
-    return tuple(filter(None, shape["enum"])) if shape is not None else ()
-
-
 def sorted_rows(rows: tuple[RowT, ...], name: str) -> tuple[RowT, ...]:
     """Return the rows by `name`, oldest first; as they are for an empty name."""
     key = _KEYS.get(name)
@@ -585,7 +579,8 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
 
 def next_sort(mode: str, present: str) -> str | None:
     """Return the column after `present`: at the end none, which is ""; None where there is no choice."""
-    names = ("", *sorts_of(mode))
-    if len(names) == 1:
+    shape = properties_of(Sort).get(mode)
+    if shape is None:
         return None
+    names = shape["enum"]
     return names[(names.index(present) + 1) % len(names)] if present in names else ""

@@ -208,11 +208,10 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "routing",
         ValueForm.ENTRIES,
-        "standard handoffs, offered when composing and checked when sent",
+        "handoffs between two members, each checked for its fields when it is sent",
         also=("routes",),
         fields=_ROUTE,
         values="ROUTE",
-        default="the eight standard ones",
     ),
     Setting(
         "humans",
