@@ -9,9 +9,12 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 from team_console.store.contract.team import Snapshot, TeamState
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, ids_of
+from team_console.store.model.recorded import RecordedFacts, reworded
 from team_console.store.model.safe import counted
+from team_console.store.protocol.relations import is_answer
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import still_needed
 from team_console.store.service.deliveries import archive_and_remove
@@ -188,8 +191,28 @@ def heal(caller: Caller) -> tuple[Problem, ...]:
     """
     restored = caller.team.restore_settings(actor=caller.actor, wait=caller.wait)
     with caller.transaction("heal") as tx:
-        pass
+        tx.read_whole()
+        _put_back_answers(tx)
     return (*((restored,) if restored is not None else ()), *tx.notices)
+
+
+def _put_back_answers(tx: Transaction) -> None:
+    """Put back the words of live answers that somebody changed after they were recorded.
+
+    Where several messages share an id, none of them is taken for what another was: nothing would be left of it.
+    """
+    recorded, changed = tx.recorded or RecordedFacts(), list[str]()
+    for message in list(tx.everything()):
+        written = recorded.message(message.message_id) if recorded.differs(message) else None
+        if written is None or not is_answer(written):
+            continue
+        tx.replace(message, reworded(message, written))
+        changed.append(message.message_id)
+        text = f"message {message.message_id} answers a request and was changed; it says again what is on record"
+        hint = "Find out who writes into the team besides team-console."
+        tx.notices.append(Problem("HEALED_ANSWER", "warning", message.message_id, text, hint))
+    if changed:
+        tx.record("heal", changed=changed)
 
 
 def take_in_drops(caller: Caller, snapshot: Snapshot) -> Snapshot:

@@ -29,7 +29,7 @@ from team_console.store.backends.sql.schema import (
     numbers,
 )
 from team_console.store.backends.sql.settings import SettingsRows, mark_beside
-from team_console.store.backends.sql.transaction import SqlTransaction, may_address, restore, to_recipient
+from team_console.store.backends.sql.transaction import SqlTransaction, may_address, to_recipient
 from team_console.store.backends.sql.window import is_large, make_indexes, over, rows_of, telling
 from team_console.store.contract.team import (
     Addressed,
@@ -390,9 +390,6 @@ class SqlTeam(Team):
                 recorded=recorded,
             )
             tx.session_notes = self.session_notes
-            if action == "heal":
-                tx.read_whole()
-                restore(tx, recorded())
             yield tx
             # A transaction that wrote nothing is rolled back and leaves no trace.
             if (changes := tx.finish()) is not None:

@@ -46,12 +46,11 @@ from team_console.store.backends.sql.settings import FILE, TABLE, SettingsRows, 
 from team_console.store.backends.sql.window import TELLING_KINDS, is_large
 from team_console.store.contract.transaction import Changes, RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
-from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, FieldDict, Fields, Message, ids_of
 from team_console.store.model.names import ALL, check_name, spellings
-from team_console.store.model.recorded import RecordedFacts, reworded
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
-from team_console.store.protocol.relations import is_answer
 from team_console.store.settings.in_force import InForce, on_record, text_digest
 
 
@@ -372,25 +371,6 @@ class SqlTransaction(Transaction):
     def _insert(self, into: str, rows: Sequence[Fields]) -> None:
         if rows:
             self.connection.change_all(insert(into, rows[0]), rows)
-
-
-def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
-    """Put back the words of live answers that somebody changed after they were recorded.
-
-    Where several messages share an id, none of them is taken for what another was: nothing would be left of it.
-    """
-    changed: list[str] = []
-    for message in list(tx.everything()):
-        written = recorded.message(message.message_id) if recorded.differs(message) else None
-        if written is None or not is_answer(written):
-            continue
-        tx.replace(message, reworded(message, written))
-        changed.append(message.message_id)
-        text = f"message {message.message_id} answers a request and was changed; it says again what is on record"
-        hint = "Find out who writes into the table besides team-console."
-        tx.notices.append(Problem("HEALED_ANSWER", "warning", message.message_id, text, hint))
-    if changed:
-        tx.record("heal", changed=changed)
 
 
 def append_once(path: Path, message: Message) -> None:
