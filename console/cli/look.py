@@ -21,7 +21,7 @@ from team_console.console.cli.printing import (
     view_now,
 )
 from team_console.console.cli.watching import watched
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.team import FOREIGN_TEAM, Snapshot
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.names import ALL, USER, check_name, guess
 from team_console.store.model.safe import counted
@@ -86,6 +86,8 @@ def do_requests(call: Call) -> int:
     causes = causes_of(rows)
     listed = {"requests": [request_json(row, now, causes[row.key]) for row in rows]}
     nothing = "no open requests" if options.only_open else "no requests"
+    if any(problem.code == FOREIGN_TEAM for problem in snapshot.problems):
+        nothing = f"{nothing} that can be answered here; what its agents ask is in: inbox {snapshot.config.lead}"
     print_rows(call, listed, snapshot, [_cells(row, now) for row in rows], nothing)
     return 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -13,7 +13,7 @@ from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
-from team_console.store.protocol.parsing import parse_message, when_created
+from team_console.store.protocol.parsing import parse_message, text_in, when_created
 from team_console.store.views.rows import RequestRow
 
 Find = Callable[[str], Iterable[Message]]
@@ -219,7 +219,9 @@ def _delivery(message: Message, name: str) -> Delivery:
 
 
 def _request_ids(message: Message) -> set[str]:
-    return {word for word in (message.request_id, parse_message(message).request_id) if word}
+    fields = message.payload.get("fields")  # of a message in a team of another program
+    theirs = [text_in(fields, key) for key in ("request_id", "requestId")] if isinstance(fields, Mapping) else []
+    return {word for word in (message.request_id, parse_message(message).request_id, *theirs) if word}
 
 
 def _quoted_ids(message: Message) -> set[str]:

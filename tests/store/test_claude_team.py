@@ -92,6 +92,12 @@ def test_what_is_said_there_opens_and_decides_nothing_here(claude: Path, elsewhe
         for verb in ("status", "roster", "requests", "inbox team-lead", "history")
     }
     assert shown["requests"]["requests"] == []
+    listed, plan = (
+        elsewhere("-t", "claude:alpha", *words, env=environment).out
+        for words in (["requests"], ["show", PLAN["requestId"]])
+    )
+    assert "what its agents ask is in: inbox team-lead" in listed
+    assert "1. Read" in plan
     assert {row["name"]: row["state"] for row in shown["roster"]["agents"]}["researcher"] == "idle"
     assert {row["type"] for row in shown["history"]["messages"]} == {
         "claude:plan_approval_request",

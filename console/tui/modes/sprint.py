@@ -214,8 +214,9 @@ def _batch(batch: Batch, drawing: Drawing, name: int, bar: int) -> tuple[Line, L
     head: Line = (sign, (pad(label, name + 2) + "  ", ""), *_progress(batch, bar), (f" {done}/{total}", ""))
     words = f"{failed} failed " if failed else "complete " if batch.complete else ""
     end: Line = ((f"  {words}", "bad" if failed else "good"),) if words else ()
-    stories = _stories(batch, drawing.width - width_of((*head, *end)) - 2)
-    return spread((*head, ("  ", ""), *stories), end, drawing.width), (("  ", ""), *_stories(batch, drawing.width))
+    if drawing.lines == 1:  # else they have a line of their own
+        head = (*head, ("  ", ""), *_stories(batch, drawing.width - width_of((*head, *end)) - 2))
+    return spread(head, end, drawing.width), (("  ", ""), *_stories(batch, drawing.width))
 
 
 def _progress(batch: Batch, width: int) -> Line:
