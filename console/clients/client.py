@@ -28,7 +28,6 @@ class Running(Struct, frozen=True):
         client: What people call the client.
         name: What the client calls the session, if anything.
         doing: What it does, in the client's word.
-        joins_at_once: Whether it reads its settings while it runs.
     """
 
     session: str
@@ -36,7 +35,6 @@ class Running(Struct, frozen=True):
     folder: str
     name: str = ""
     doing: str = ""
-    joins_at_once: bool = False
 
     @property
     def line(self) -> str:

@@ -129,11 +129,6 @@ def bash(tmp_path: Path) -> Bash:
     return Bash(tmp_path)
 
 
-def test_the_table_is_large_enough() -> None:
-    assert len(set(PUSH)) + len(set(STARTED)) >= 300
-    assert len(set(HARMLESS)) >= 80
-
-
 @pytest.mark.parametrize("text", PUSH)
 def test_a_push_is_asked_for_however_it_is_written(text: str) -> None:
     assert asked(text) == "push"
