@@ -8,7 +8,7 @@ from datetime import datetime
 
 from rich.cells import cached_cell_len, set_cell_size, split_graphemes
 from rich.cells import cell_len as _cell_len
-from team_console.store.model.clock import is_within, local_time
+from team_console.store.model.clock import in_units, is_within, local_time
 
 Part = tuple[str, str]
 """Safe text and its tone, one of `team_console.widgets.tones.TONES` or an empty string."""
@@ -300,25 +300,16 @@ def _trimmed(parts: Iterable[Part]) -> Line:
 
 def span(seconds: float) -> str:
     """Return a length of time: `40 s`, `4 min`, `3 h`, `2 d`."""
-    seconds = max(0.0, seconds)
-    if seconds < 60:
-        return f"{int(seconds // 10) * 10} s" if seconds >= 10 else "a moment"
-    if seconds < 3600:
-        return f"{int(seconds // 60)} min"
-    if seconds < 129_600:
-        return f"{int(seconds // 3600)} h"
-    return f"{int(seconds // 86_400)} d"
+    number, unit = in_units(seconds)
+    if unit == "s":
+        return f"{number // 10 * 10} s" if number >= 10 else "a moment"
+    return f"{number} {unit}"
 
 
 def short_span(seconds: float) -> str:
     """Return the same in at most four cells: `now`, `4m`, `3h`, `2d`."""
-    if seconds < 60:
-        return "now"
-    if seconds < 3600:
-        return f"{int(seconds // 60)}m"
-    if seconds < 129_600:
-        return f"{int(seconds // 3600)}h"
-    return f"{min(999, int(seconds // 86_400))}d"
+    number, unit = in_units(seconds)
+    return "now" if unit == "s" else f"{min(999, number)}{unit[0]}"
 
 
 def age(moment: datetime | None, now: datetime) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call, is_terminal
 from team_console.store.contract.team import Snapshot, Team, attached_content
-from team_console.store.model.clock import is_within
+from team_console.store.model.clock import in_units, is_within
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import fenced, safe_line, safe_text
@@ -139,13 +139,11 @@ def cut(text: str, cells: int) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """`12 s`, `4 min`, `30 h`, `2 d`; `-` for None. Hours go on for a day and a half, as on the screen."""
+    """`12 s`, `4 min`, `30 h`, `2 d`; `-` for None."""
     if seconds is None:
         return "-"
-    for least, size, unit in ((129_600, 86_400, "d"), (3600, 3600, "h"), (60, 60, "min")):
-        if seconds >= least:
-            return f"{int(seconds // size)} {unit}"
-    return f"{int(seconds)} s"
+    number, unit = in_units(seconds)
+    return f"{number} {unit}"
 
 
 def age_since(moment: datetime | None, now: datetime) -> str:

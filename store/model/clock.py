@@ -115,3 +115,15 @@ def seconds_since(text: str, now: datetime) -> float | None:
 def epoch_ms(moment: datetime) -> int:
     """Milliseconds since 1970, as request ids carry them (decision D8)."""
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+_UNITS = ((129_600, 86_400, "d"), (3600, 3600, "h"), (60, 60, "min"))
+"""Seconds from which a unit is used on, and those it has: hours go on for a day and a half."""
+
+
+def in_units(seconds: float) -> tuple[int, str]:
+    """Return a length of time in whole units of one kind: s, min, h or d."""
+    for least, size, unit in _UNITS:
+        if seconds >= least:
+            return int(seconds // size), unit
+    return int(seconds), "s"
