@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from team_console.console.cli.printing import (
 from team_console.console.cli.watching import watched
 from team_console.store.contract.team import FOREIGN_TEAM, Snapshot
 from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, guess
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
@@ -37,7 +38,7 @@ from team_console.store.views.history import (
     log_line,
 )
 from team_console.store.views.rows import RequestRow, RosterRow, View
-from team_console.store.views.search import Query, parse_query, request_found, wanted
+from team_console.store.views.search import Query, Searchable, finder, message_found, parse_query, request_found, wanted
 from team_console.store.views.status import (
     ARCHIVED,
     State,
@@ -81,7 +82,7 @@ def do_requests(call: Call) -> int:
         row for row in view.requests if (row.is_open or not options.only_open) and options.kind in (None, str(row.kind))
     ]
     if options.find is not None:
-        query = parse_query(options.find, now=now, saved=_saved_filters())
+        query = parse_query(options.find, now=now, saved=_saved_filters(), me=call.actor)
         rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
     causes = causes_of(rows)
     listed = {"requests": [request_json(row, now, causes[row.key]) for row in rows]}
@@ -318,6 +319,7 @@ def do_history(call: Call) -> int:
         grep=options.grep,
         find=options.find,
         saved=_saved_filters() if options.find is not None else {},
+        me=call.actor,
     )
     snapshot = call.snapshot()
     is_empty, problems = _print_history(call, snapshot, query, form)
@@ -330,13 +332,19 @@ def do_history(call: Call) -> int:
 
 def _print_history(call: Call, snapshot: Snapshot, query: Query, form: str) -> tuple[bool, list[Problem]]:
     """Return whether there was nothing to print, and what could not be read."""
+    found: Callable[[Message], Searchable] = message_found
+    if any(term.key == "is" for term in query.terms):  # only then it matters how requests stand
+        view = view_of_team(call.team, snapshot, me=call.actor, archived=ARCHIVED, counted=False)
+        found = finder(view.requests, call.actor)
     if form == "log":
-        lines, problems = history_as(call.team, snapshot.messages, query, lambda message: log_line(message, call.agent))
+        lines, problems = history_as(
+            call.team, snapshot.messages, query, lambda message: log_line(message, call.agent), found
+        )
         if lines:
             call.tell_zone()
             call.say(*lines)
         return not lines, problems
-    messages, problems = history(call.team, snapshot.messages, query)
+    messages, problems = history(call.team, snapshot.messages, query, found)
     if form == "json":
         print_list(call, history_json(messages), snapshot, problems)
     else:

@@ -17,7 +17,7 @@ from team_console.store.model.message import Message, ids_of
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import EARLIEST, parse_message, when_created
 from team_console.store.protocol.titles import said_in
-from team_console.store.views.search import Query, message_found
+from team_console.store.views.search import Query, Searchable, message_found
 
 CSV_FIELDS = (
     *("message_id", "created", "from", "to", "type", "priority", "status"),
@@ -113,20 +113,26 @@ def search(
             return
 
 
-def history(team: Team, live: Sequence[Message], query: Query) -> tuple[list[Message], list[Problem]]:
+def history(
+    team: Team, live: Sequence[Message], query: Query, found: Callable[[Message], Searchable] = message_found
+) -> tuple[list[Message], list[Problem]]:
     """Return everything wanted, oldest first, and what could not be read of the archives."""
-    return history_as(team, live, query, lambda message: message)
+    return history_as(team, live, query, lambda message: message, found)
 
 
 def history_as(
-    team: Team, live: Sequence[Message], query: Query, shape: Callable[[Message], T]
+    team: Team,
+    live: Sequence[Message],
+    query: Query,
+    shape: Callable[[Message], T],
+    found: Callable[[Message], Searchable] = message_found,
 ) -> tuple[list[T], list[Problem]]:
     """Return the same, each message as `shape` makes it: of a long history nothing else stays in memory."""
     by_id: dict[str, tuple[datetime, int, T]] = {}
     problems: dict[Problem, None] = {}
     doubled: list[tuple[datetime, int, T]] = []
     places = {id(message): place for place, message in enumerate(live)}
-    for stretch in search(team, live, lambda message: query.fits(message_found(message))):
+    for stretch in search(team, live, lambda message: query.fits(found(message))):
         problems.update(dict.fromkeys(stretch.problems))
         for message in stretch.messages:
             place = places.get(id(message), -1)

@@ -2,19 +2,21 @@
 
 `from:bob to:ceo kind:plan status:failed is:open since:2d before:2026-11-01 -draft "exact words"`: all of it has to
 fit. A word is found anywhere in the text, in capitals as they are typed and else in any; `-` in front of anything
-leaves out what fits it; `with:bob` is from or to bob; `from:"bob"` is not bobby, and `*` in a name stands for anything;
-`@late` is a saved query.
+leaves out what fits it; `with:bob` is from or to bob, `me` is whoever looks; `from:bob` is a name or the beginning of
+one of its words, `from:"bob"` is not bobby, and `*` in a name stands for anything; `@late` is a saved query.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
@@ -23,10 +25,13 @@ from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.views.rows import RequestRow
 
 KEYS = ("from", "to", "with", "kind", "status", "is", "since", "before")
-"""What stands before a colon; anything else with a colon is a word, such as an address."""
+"""What stands before a colon; an address is a word."""
 MARKS = ("open", "decided", "mine", "late", "unread", "read", "failed")
 """What `is:` asks for."""
 _PART = re.compile(r'(?P<no>-)?(?:(?P<key>[a-z]+):)?(?:"(?P<exact>[^"]*)"?|(?P<word>[^\s"]\S*))', re.ASCII)
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
+_DAYS = {"today": 0, "yesterday": 1}
+_ME = "me"
 _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DEEPEST = 5
@@ -102,9 +107,17 @@ class Term(Struct, frozen=True):
         sought = self.value if is_exact else self.value.casefold()
         for name in names:
             seen = name if is_exact else name.casefold()
-            if fnmatchcase(seen, sought) if "*" in sought else sought in seen:
+            if fnmatchcase(seen, sought) if "*" in sought else _begins_a_word(sought, seen):
                 return True
         return False
+
+
+def _begins_a_word(sought: str, name: str) -> bool:
+    """Return whether a word of a name begins so: `pay` is in `backend-payments`, `me` is not."""
+    at = name.find(sought)
+    while at > 0 and name[at - 1].isalnum():
+        at = name.find(sought, at + 1)
+    return at >= 0
 
 
 class Query(Struct, frozen=True):
@@ -122,56 +135,70 @@ class Query(Struct, frozen=True):
         return all(term.fits(found) for term in self.terms)
 
 
-def parse_query(text: str, *, now: datetime, saved: Mapping[str, str] | None = None, is_typing: bool = False) -> Query:
-    """Understand a query.
+def parse_query(text: str, *, now: datetime, saved: Mapping[str, str] | None = None, me: str = "") -> Query:
+    """Understand a query; a field without a value yet asks for nothing.
 
     Args:
         saved: Name -> query, for `@name`.
-        is_typing: Leave out what is not whole yet instead of refusing it.
+        me: Who looks; `me` stands for it where a name is asked for.
 
     Raises:
-        TeamError: `USAGE` for a time that is none, an unknown word after `is:`, or a saved query that is not there.
+        TeamError: `USAGE` for an unknown field, time or word after `is:`, with the nearest ones, or a saved query that
+            is not there.
     """
-    return Query(tuple(_terms(text, now, saved or {}, is_typing, 0)))
+    terms = _terms(text, now, saved or {}, 0)
+    return Query(tuple(_about_me(term, me) if me else term for term in terms))
 
 
-def _terms(text: str, now: datetime, saved: Mapping[str, str], is_typing: bool, depth: int) -> Iterator[Term]:
+def _about_me(term: Term, me: str) -> Term:
+    if term.key not in ("from", "to", "with") or term.is_whole or term.value.casefold() != _ME:
+        return term
+    return Term(term.key, me, term.is_negated, is_whole=True)
+
+
+def _unknown_field(key: str) -> TeamError:
+    near = get_close_matches(key, KEYS, n=3) or KEYS
+    hint = f"Known are {', '.join(f'{name}:' for name in near)}; quotes make it words."
+    return TeamError(Code.USAGE, f"there is no field {key:.40}:", hint)
+
+
+def _terms(text: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
     for part in _PART.finditer(text):
         key, exact, value = part["key"] or "", part["exact"] is not None, part["exact"] or part["word"] or ""
         if key and key not in KEYS:
+            if not value.startswith("//"):
+                raise _unknown_field(key)
             key, value = "", f"{key}:{value}"
-        if part["no"] and not (key or value):
+        is_begun = not key and not exact and value.removesuffix(":") in KEYS and value.endswith(":")
+        if is_begun or (part["no"] and not (key or value)):
             continue
-        try:
-            if not key and not exact and value.startswith("@") and len(value) > 1:
-                yield from _saved(value[1:], now, saved, is_typing, depth)
-            elif value:
-                yield _term(key, value, part["no"] is not None, exact, now)
-        except TeamError:
-            if not is_typing:
-                raise
+        if not key and not exact and value.startswith("@") and len(value) > 1:
+            yield from _saved(value[1:], now, saved, depth)
+        elif value:
+            yield _term(key, value, part["no"] is not None, exact, now)
 
 
 def _term(key: str, value: str, is_negated: bool, is_whole: bool, now: datetime) -> Term:
     if key in ("since", "before"):
         return Term(key, value, is_negated, moment=moment_of(value, now, named=f"{key}:"))
     if key == "is" and value.casefold() not in MARKS:
-        raise TeamError(Code.USAGE, f"is:{value:.40} is not known", f"Known are is:{', is:'.join(MARKS)}.")
+        near = get_close_matches(value.casefold(), MARKS, n=3) or MARKS
+        raise TeamError(Code.USAGE, f"is:{value:.40} is not known", f"Known are is:{', is:'.join(near)}.")
     if key:
         return Term(key, value, is_negated, is_whole=is_whole)
     flags = re.RegexFlag(0) if any(letter.isupper() for letter in value) else re.IGNORECASE
     return Term(key, value, is_negated, pattern=re.compile(re.escape(value), flags))
 
 
-def _saved(name: str, now: datetime, saved: Mapping[str, str], is_typing: bool, depth: int) -> Iterator[Term]:
+def _saved(name: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
     if name not in saved or depth > _DEEPEST:
         hint = f"Saved are: {', '.join(sorted(saved))}." if saved else "Save one under [filters] in config.toml."
         raise TeamError(Code.USAGE, f"no query is saved as @{name:.40}", hint)
-    yield from _terms(saved[name], now, saved, is_typing, depth + 1)
+    yield from _terms(saved[name], now, saved, depth + 1)
 
 
 def moment_of(text: str, now: datetime, *, named: str) -> datetime:
-    """Return a date, a time (local without a zone), or an age: 30m, 12h, 7d.
+    """Return a date, a time (local without a zone), a word for a day, a time of day that was last, or an age: 30m.
 
     Raises:
         TeamError: `USAGE`, with `named` for where it stands.
@@ -182,11 +209,26 @@ def moment_of(text: str, now: datetime, *, named: str) -> datetime:
             return now - timedelta(**{_UNITS[age.group(2)]: int(age.group(1))})
     except (OverflowError, ValueError):  # also for more digits than Python makes a number of
         return datetime.min.replace(tzinfo=UTC)
-    moment = _local(text) or from_text(text)
+    moment = _day_or_clock(text.strip().casefold(), now) or _local(text) or from_text(text)
     if moment is None:
-        hint = "Give a date or time (2026-02-24, 2026-02-24T10:30:00Z) or an age (30m, 12h, 7d)."
+        hint = (
+            "Give today, yesterday, 14:00, a date or time (2026-02-24, 2026-02-24T10:30:00Z) or an age (30m, 12h, 7d)."
+        )
         raise TeamError(Code.USAGE, f"{named} {text!r:.80} is not a time", hint)
     return moment
+
+
+def _day_or_clock(text: str, now: datetime) -> datetime | None:
+    """Return the beginning of today or yesterday, or when it was such a time of day last; None for any other text."""
+    here = now.astimezone()
+    if text in _DAYS:
+        return here.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=_DAYS[text])
+    clock = _CLOCK.fullmatch(text)
+    if clock is None:
+        return None
+    hour, minute = map(int, clock.groups())
+    moment = here.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    return moment if moment <= now else moment - timedelta(days=1)
 
 
 def _local(text: str) -> datetime | None:
@@ -207,6 +249,7 @@ def wanted(
     grep: str | None = None,
     find: str | None = None,
     saved: Mapping[str, str] | None = None,
+    me: str = "",
 ) -> Query:
     """Return the query of the options of `history`, and of `find` in this language.
 
@@ -226,7 +269,7 @@ def wanted(
         terms.append(Term("since", since, moment=moment_of(since, now, named="--since")))
     if type:
         terms.append(Term("kind", type, is_whole=True))
-    return Query((*terms, *parse_query(find or "", now=now, saved=saved).terms))
+    return Query((*terms, *parse_query(find or "", now=now, saved=saved, me=me).terms))
 
 
 def text_found(*texts: str, at: datetime | None = None) -> Searchable:
@@ -254,8 +297,6 @@ def message_found(message: Message) -> Searchable:
 def request_found(row: RequestRow, *, me: str) -> Searchable:
     """Return the fields of a request that a query searches."""
     found = message_found(row.question)
-    marks = {"open" if row.is_open else "decided", *(["late"] if row.state == "overdue" else [])}
-    marks |= {"mine"} if me in (row.asker, row.addressee) else set()
     return Searchable(
         texts=(*found.texts, row.state, row.request_id, row.title, row.reason),
         sender=row.asker,
@@ -263,8 +304,24 @@ def request_found(row: RequestRow, *, me: str) -> Searchable:
         kinds=(*found.kinds, str(row.kind)),
         status=str(row.state),
         at=row.asked_at,
-        marks=frozenset(marks),
+        marks=_marks_of(row, me),
     )
+
+
+def _marks_of(row: RequestRow, me: str) -> frozenset[str]:
+    marks = {"open" if row.is_open else "decided", *(["late"] if row.state == "overdue" else [])}
+    return frozenset(marks | ({"mine"} if me in (row.asker, row.addressee) else set()))
+
+
+def finder(requests: Iterable[RequestRow], me: str) -> Callable[[Message], Searchable]:
+    """Return what finds messages: one that asks also by how its request stands."""
+    asked = {row.question.message_id: row for row in requests}
+
+    def found(message: Message) -> Searchable:
+        row, plain = asked.get(message.message_id), message_found(message)
+        return plain if row is None else replace(plain, marks=plain.marks | _marks_of(row, me))
+
+    return found
 
 
 def query_completions(text: str, values: Mapping[str, Iterable[str]]) -> list[str]:

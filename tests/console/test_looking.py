@@ -42,8 +42,11 @@ async def test_a_filter_speaks_the_language_of_the_command_line_and_completes_it
         await desk.press("right")
         await desk.until(lambda: len(desk.rows) == 1 and "The loader is slow" in desk.text, "what is no plan")
         await desk.press("enter", "escape", "slash")
-        await desk.type("is:purple loader")
-        await desk.lists(2)
+        await desk.type("since:14:61")
+        await desk.shows("△ since: '14:61' is not a time. Give today")
+        assert len(desk.rows) == 2, "the list is as it was"
+        await desk.press("enter")
+        assert desk.app.main.pane.is_asking
 
 
 async def test_a_filter_that_finds_nothing_does_not_say_that_nothing_waits(team: MemoryTeam) -> None:
@@ -131,7 +134,7 @@ async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> No
 
     first = hand_in_plan(team, "Refactor the report generator today")
     requests.reject(Caller(team, LEAD), request_id=first, reason="Add a way back")
-    hand_in_plan(team, "Refactor it and keep a way back")
+    hand_in_plan(team, "Refactor the report generator today", "1. Keep a way back")
     async with opened(team) as desk:
         await desk.reads("history of this plan")
         assert "Add a way back" in desk.detail

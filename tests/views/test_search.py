@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.views.search import Query, message_found, parse_query, query_completions, request_found
+from team_console.store.views.search import finder, moment_of, parse_query, query_completions, request_found
 
 from tests.views.chronicle import LEAD, Chronicle
 
@@ -35,6 +37,11 @@ def story() -> Chronicle:
         ("from:bob", ["m1", "m2", "m6"]),
         ("from:bo", ["m1", "m2", "m6"]),
         ("from:b*", ["m1", "m2", "m6"]),
+        ("from:ob", []),
+        ("from:me", ["m3", "m4"]),
+        ("since:today", ["m1", "m2", "m3", "m4", "m5", "m6"]),
+        ("before:yesterday", []),
+        ("is:open", ["m1"]),
         ("to:bob", ["m3", "m5"]),
         ("with:bob from:ceo", ["m3"]),
         ("kind:plan", ["m1"]),
@@ -53,12 +60,20 @@ def story() -> Chronicle:
         ("http://example.org/a", ["m2"]),
         ("since:30m", ["m6"]),
         ('before:30m from:"bob"', ["m1"]),
-        ("@late", []),
+        ("@late", ["m1"]),
+        ("from:", ["m1", "m2", "m3", "m4", "m5", "m6"]),
     ],
 )
 def test_each_part_finds_what_it_says(story: Chronicle, query: str, ids: list[str]) -> None:
-    wanted = parse_query(query, now=story.now, saved=SAVED)
-    assert [message.message_id for message in story.messages if wanted.fits(message_found(message))] == ids
+    wanted = parse_query(query, now=story.now, saved=SAVED, me=LEAD)
+    found = finder(story.view().requests, LEAD)
+    assert [message.message_id for message in story.messages if wanted.fits(found(message))] == ids
+
+
+def test_a_time_of_day_is_the_last_one() -> None:
+    now = datetime(2026, 2, 24, 12, 0, tzinfo=UTC).astimezone().replace(hour=12)
+    earlier, later = (moment_of(text, now, named="since:") for text in ("11:30", "14:00"))
+    assert (now - earlier, now - later) == (timedelta(minutes=30), timedelta(hours=22))
 
 
 def test_requests_are_found_by_their_state_and_who_asks(story: Chronicle) -> None:
@@ -79,14 +94,13 @@ def test_requests_are_found_by_their_state_and_who_asks(story: Chronicle) -> Non
     assert found("kind:plan -from:bob") == ["plan-2"]
 
 
-@pytest.mark.parametrize("query", ["since:yesterdayish", "is:purple", "@nothing", "@loop"])
-def test_what_makes_no_sense_is_refused_and_waited_for_while_somebody_types(query: str) -> None:
+@pytest.mark.parametrize("query", ["since:yesterdayish", "is:purple", "form:bob", "@nothing", "@loop"])
+def test_what_makes_no_sense_is_refused_with_what_can_be_said(query: str) -> None:
     now = Chronicle().now
     with pytest.raises(TeamError) as caught:
         parse_query(query, now=now, saved=SAVED)
     assert caught.value.code is Code.USAGE
     assert caught.value.hint
-    assert parse_query(query, now=now, saved=SAVED, is_typing=True) == Query()
 
 
 def test_words_are_told_for_marking_and_parts_are_completed() -> None:

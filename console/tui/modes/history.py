@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -21,8 +21,8 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import Seal
 from team_console.store.views.conversation import as_one, gathered_copies
 from team_console.store.views.history import Stretch, search
-from team_console.store.views.rows import View
-from team_console.store.views.search import Searchable, message_found
+from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.search import Searchable, finder
 from team_console.widgets.details import message_document, named, state_line
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.row_list import Drawing, RowList
@@ -76,6 +76,7 @@ class HistoryPane(Pane[Message]):
         self._gaps: dict[Problem, None] = {}
         self._copies: dict[str, tuple[Message, ...]] = {}
         self._typing: Timer | None = None
+        self._found_by: tuple[tuple[RequestRow, ...], Callable[[Message], Searchable]] | None = None
 
     def messages(self) -> tuple[Message, ...]:
         """Return every message that the rows stand for, newest first."""
@@ -105,7 +106,13 @@ class HistoryPane(Pane[Message]):
 
     def found_in(self, row: Message) -> Searchable:
         """Return the message."""
-        return message_found(row)
+        return self._finder()(row)
+
+    def _finder(self) -> Callable[[Message], Searchable]:
+        """Return what finds messages as their requests stand now."""
+        if self._found_by is None or self._found_by[0] is not self.requests:
+            self._found_by = self.requests, finder(self.requests, self.me)
+        return self._found_by[1]
 
     def document_of(self, row: Message) -> Document:
         """Return the message, and of a broadcast how far each of its copies is."""
@@ -139,6 +146,8 @@ class HistoryPane(Pane[Message]):
             return
         self.query_text = text
         self._mark_hits(text)
+        if self._asking.trouble:
+            return
         if self._typing is not None:
             self._typing.stop()
         self._typing = self.set_timer(_PAUSE, self._start)
@@ -200,9 +209,9 @@ class HistoryPane(Pane[Message]):
         self._gaps.clear()
         self._copies.clear()
         snapshot = self.situation.snapshot
-        query = self.wanted
+        query, found = self.wanted, self._finder()
         live = snapshot.messages if snapshot is not None else ()
-        self._steps = search(self.cache.team, live, lambda message: query.fits(message_found(message)))
+        self._steps = search(self.cache.team, live, lambda message: query.fits(found(message)))
         self._go_on(first=True)
 
     def _go_on(self, *, first: bool = False) -> None:
@@ -262,7 +271,7 @@ class HistoryPane(Pane[Message]):
         known = {row.message_id for row in self._all}
         known.update(copy.message_id for copies in self._copies.values() for copy in copies)
         new = [message for message in live if message.message_id not in known]
-        new = [message for message in new if self.wanted.fits(message_found(message))]
+        new = [message for message in new if self.wanted.fits(self.found_in(message))]
         new.sort(key=lambda message: message.created, reverse=True)
         self._all = (*self._as_rows(new), *(self._renewed(row, states) for row in self._all))
         self._fill()

@@ -84,6 +84,9 @@ class FilterLine(Container):
     FilterLine.-shown { display: block; }
     FilterLine > OneLine { width: 3; padding: 0 1; background: $panel; }
     FilterLine > Field { width: 1fr; }
+    FilterLine.-trouble { height: 2; }
+    FilterLine > .filter--trouble { display: none; dock: bottom; width: 100%; }
+    FilterLine.-trouble > .filter--trouble { display: block; }
     """
 
     def compose(self) -> ComposeResult:
@@ -91,12 +94,21 @@ class FilterLine(Container):
         slash = OneLine()
         slash.set_line((("/", "key"),))
         yield slash
+        yield OneLine(classes="filter--trouble")
 
     def __init__(self, values: Callable[[], Mapping[str, Iterable[str]]]) -> None:
         super().__init__()
         self._values = values
         self._field: Field | None = None
         self._asked_from: Widget | None = None
+        self.trouble = ""
+
+    def say(self, trouble: str) -> None:
+        """Say what of the words is not understood, safe text; empty where all is."""
+        if trouble != self.trouble:
+            self.trouble = safe_line(trouble, 300)
+            self.set_class(bool(trouble), "-trouble")
+            self.query_one(".filter--trouble", OneLine).set_line((("△ ", "warn"), (self.trouble, "warn")))
 
     @property
     def is_open(self) -> bool:
@@ -112,7 +124,7 @@ class FilterLine(Container):
             )
             # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
             # what is typed meanwhile would be keys.
-            self.mount(self._field)
+            self.mount(self._field, before=".filter--trouble")
         if not self.is_open:
             self._asked_from = self.screen.focused
         self.add_class("-shown")
@@ -834,7 +846,8 @@ class Pane(Container, Generic[RowT]):
         if text != self.query_text:
             self.query_text = text
             self._mark_hits(text)
-            self._fill()
+            if not self._asking.trouble:
+                self._fill()
 
     def end_asking(self, *, keep: bool) -> None:
         """Ask for no more words to filter by; without `keep`, show all rows again."""
@@ -847,7 +860,12 @@ class Pane(Container, Generic[RowT]):
 
     def _mark_hits(self, text: str) -> None:
         """Understand the query, mark its words in rows and detail, and remember it for `next_hit`."""
-        self.wanted = parse_query(text, now=self.now, saved=self.cache.preferences.filters, is_typing=True)
+        try:
+            self.wanted = parse_query(text, now=self.now, saved=self.cache.preferences.filters, me=self.me)
+        except TeamError as error:  # the rows stay as they were until it is understood
+            self._asking.say(f"{error.message}. {error.hint}")
+            return
+        self._asking.say("")
         self._last_query = self.wanted if self.wanted.terms else self._last_query
         shown = tuple(word.casefold() for word in self.wanted.words)
         self.rows.set_hits(shown)
@@ -906,7 +924,8 @@ class Pane(Container, Generic[RowT]):
         """The filter is as it should be."""
         event.stop()
         self._typed(event.value)
-        self.end_asking(keep=True)
+        if not self._asking.trouble or self.is_reading:
+            self.end_asking(keep=True)
 
     # Evidence beside what is read, looked for in a thread, and the digest of all that is shown.
 

@@ -81,7 +81,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "comments": without_comments,
     "JSON": lambda text: without_comments(json.dumps({"a": text})),
     "search": _searched,
-    "query": lambda text: parse_query(text, now=NOW, is_typing=True),
+    "query": lambda text: parse_query(text, now=NOW),
     "claimed checks": claimed_checks,
     "named files": named_files,
     "named stories": lambda text: named_stories(text, _KNOWN),
