@@ -583,6 +583,9 @@ class MainScreen(Screen[None]):
 
         It stands below the thing it is about, which stays shown whatever becomes of it.
         """
+        if self.form is not None:  # a slow look was waited for, and another form opened meanwhile
+            self.toast("Another form is open. Finish it, then press the key again.", severity="warning")
+            return
 
         def closed(result: ResultT | None) -> None:
             self.form = None

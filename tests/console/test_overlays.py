@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from team_console.console.tui.commands import looking
 from team_console.console.tui.screens import ReadingScreen, ThemeList
 from team_console.widgets.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
@@ -65,6 +66,17 @@ async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_resul
         assert desk.app.screen is above
         above.dismiss()
         await desk.is_back()
+
+
+async def test_a_form_that_comes_late_leaves_an_open_one_where_it_is(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        form = await desk.asks("a")
+        looking.pipe(desk.app.main, desk.app.main.context())
+        await desk.tells("Another form is open")
+        assert desk.front is form
+        await desk.press("enter")
+        await desk.decided(team)
 
 
 async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
