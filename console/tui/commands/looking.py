@@ -16,7 +16,7 @@ from team_console.console.tui.main import MainScreen
 from team_console.console.tui.modes.needs import NeedsPane
 from team_console.console.tui.screens import ReadingScreen, TeamsScreen, ThemeList, teams_beside
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.conversation import find_thread
 from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, happening_line
 from team_console.store.views.roster import stops_of
@@ -73,13 +73,13 @@ def copy_id(screen: MainScreen, context: ActionContext) -> None:
     """Copy the id of the request, else of the message, else the key of the row."""
     selection = context.selection
     if selection.request is not None:
-        _copy(screen, selection.request.request_id, "id")
+        _copy(screen, safe_line(selection.request.request_id), "id")
     elif selection.message is not None:
-        _copy(screen, selection.message.message_id, "id")
+        _copy(screen, safe_line(selection.message.message_id), "id")
     elif selection.agents and not selection.marked:
-        _copy(screen, selection.agents[0], "name")
+        _copy(screen, safe_line(selection.agents[0]), "name")
     elif selection.key:  # of marked agents it is still the one under the cursor
-        _copy(screen, selection.key, "name")
+        _copy(screen, safe_line(selection.key), "name")
 
 
 def copy_text(screen: MainScreen, context: ActionContext) -> None:
@@ -87,22 +87,19 @@ def copy_text(screen: MainScreen, context: ActionContext) -> None:
     screen.pane.draw_now()
     document = screen.pane.detail.document
     if document is not None and document.source:
-        _copy(screen, document.source.rstrip(), "text")
+        # As it is written, lines as lines; what could end a bracketed paste is a symbol in it.
+        _copy(screen, safe_text(document.source).rstrip(), "text")
     elif command := screen.pane.first_step():
-        _copy(screen, command, "command")
+        _copy(screen, safe_line(command), "command")
     else:
         screen.toast("There is no text to copy here.", severity="warning")
 
 
 def _copy(screen: MainScreen, text: str, what: str) -> None:
-    """Copy one safe line: pasted into a shell, an escape could end a bracketed paste, a line break press Enter.
-
-    Line breaks become `⏎`, since not every program that reads a terminal knows bracketed pastes.
-    """
-    text = safe_line(text)
+    """Copy safe text, and say how much: a program without bracketed pastes takes each line break for enter."""
     screen.app.copy_to_clipboard(text)
-    breaks = " · ⏎ stands for each line break" if "⏎" in text else ""
-    screen.toast(f"Copied the {what}, {counted(len(text), 'character')}{breaks}")
+    lines = text.count("\n") + 1
+    screen.toast(f"Copied the {what}, {counted(lines, 'line') if lines > 1 else counted(len(text), 'character')}")
 
 
 # Help, themes, settings, teams.
