@@ -31,7 +31,7 @@ from team_console.store.backends.yaml.entry import (
     patch,
 )
 from team_console.store.backends.yaml.own_form import Kind, TextError, same
-from team_console.store.backends.yaml.reading import Progress, find_list, read_entries
+from team_console.store.backends.yaml.reading import EntryText, Progress, find_list, read_entries
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Fields, Message, digest, from_record, is_ahead, is_copy
@@ -62,6 +62,48 @@ _EMPTY = re.compile(
 _ODD = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]").search
 _ONLY_FRAME = re.compile(rb"(?:%s)?(?:[\s\[\]{},]|[\"']?messages[\"']?\s*:|---|\.\.\.|#[^\n]*)*" % BOM).fullmatch
 """Brackets and keys that only held the entries, which is what our own form has its own for."""
+
+
+_BESIDE = 2
+"""Entries on each side of a change that are read with it: where one ends shows at the one behind it."""
+
+
+def _read_between(previous: QueueText, data: bytes, known: Mapping[bytes, Entry]) -> EntryText | None:
+    """Read what changed between entries that stand as they did before; None where all has to be read.
+
+    Only messages that need no other text are left out, so that what is read has the same neighbours, and only where
+    all of it comes out as messages: the text of a damaged entry may go on anywhere.
+    """
+    before, head, tail = previous.entries, previous.head, previous.tail
+    if previous.odd or not data.startswith(head) or not data.endswith(tail):
+        return None
+    first, start = 0, len(head)
+    while first < len(before) and _is_alone(before[first]) and data.startswith(before[first].raw, start):
+        start += len(before[first].raw)
+        first += 1
+    last, stop = len(before), len(data) - len(tail)
+    while last > first and _is_alone(before[last - 1]) and data.endswith(before[last - 1].raw, start, stop):
+        last -= 1
+        stop -= len(before[last].raw)
+    if start > stop:
+        return None
+    left, lead = before[: max(0, first - _BESIDE)], before[max(0, first - _BESIDE) : first]
+    trail, right = before[last : last + _BESIDE], before[last + _BESIDE :]
+    begin, end = start - sum(len(entry.raw) for entry in lead), stop + sum(len(entry.raw) for entry in trail)
+    try:
+        read = read_entries(head + data[begin:end] + tail, known)
+    except TextError:
+        return None
+    is_same = (read.head, read.tail, read.odd, read.style) == (head, tail, False, previous.style)
+    found = [entry.raw for entry in read.entries]
+    stand = [entry.raw for entry in (*lead, *trail)] == [*found[: len(lead)], *found[len(found) - len(trail) :]]
+    if not is_same or not stand or not all(map(_is_alone, read.entries)):
+        return None
+    return EntryText(head, [*left, *read.entries, *right], tail, read.style)
+
+
+def _is_alone(entry: Entry) -> bool:
+    return not entry.tied and isinstance(entry.outcome, Message)
 
 
 def _damage_in(entries: Iterable[Entry]) -> list[bool]:
@@ -123,7 +165,8 @@ class QueueText(Struct, dict=True, eq=False):
         known = {entry.raw: entry for entry in previous.entries} if previous is not None else {}
         if _EMPTY(data):
             return cls.blank_file(data)
-        read = read_entries(data, known, progress, every_list=every_list)
+        read = _read_between(previous, data, known) if previous is not None and not every_list else None
+        read = read or read_entries(data, known, progress, every_list=every_list)
         return cls(read.head, read.entries, read.tail, read.style, odd=read.odd, whole=data)
 
     @classmethod

@@ -6,9 +6,10 @@ import resource
 import sys
 import time
 from pathlib import Path
+from random import Random
 
-from tests.proofs.fuzz.inputs import make
-from tests.proofs.fuzz.look import change, read
+from tests.proofs.fuzz.inputs import changed, make
+from tests.proofs.fuzz.look import change, read, read_again
 
 ADDRESS_SPACE = 1 << 30
 RESIDENT_KILOBYTES = 400 * 1024
@@ -28,6 +29,7 @@ def main(seed: int, first: int, count: int, largest: int) -> int:
         text = read(data)
         if text is not None:
             change(text)
+        read_again(*changed(Random(f"{seed}:{number}:changed")))
         taken = time.process_time() - began
         if taken > SECONDS_EACH or peak_kilobytes() > RESIDENT_KILOBYTES:
             print(f"input {number}: {taken:.2f} s, {peak_kilobytes()} KB", file=sys.stderr)

@@ -93,6 +93,18 @@ def good(random: Random) -> str:
     return text.replace("\n", "\r\n") if random.random() < 0.05 else text
 
 
+def changed(random: Random) -> tuple[bytes, bytes]:
+    """A good queue of some length, and what it is once one of its entries was mutated, taken out or put in."""
+    indent = " " * random.choice((0, 0, 2))
+    entries = [ENTRY.format(number=number, to="ceo", content=random.choice(CONTENTS)) for number in range(9)]
+    entries = ["".join(indent + line if line.strip() else line for line in text.splitlines(True)) for text in entries]
+    head, tail, place = random.choice(HEADS) + random.choice(LISTS), random.choice(TAILS), random.randrange(9)
+    one = mutate(random, entries[place])
+    after = [*entries[:place], *random.choice(([one], [one, one], [])), *entries[place + 1 :]]
+    before, now = (head + "".join(some) + tail for some in (entries, after))
+    return before.encode(), now.encode()
+
+
 def mutate(random: Random, text: str) -> str:
     """`text` with a few things inserted, deleted, doubled, moved or indented otherwise."""
     for _ in range(random.choice((1, 1, 1, 2, 2, 3, 5))):

@@ -30,6 +30,17 @@ def read(data: bytes) -> QueueText | None:
     return text
 
 
+def read_again(before: bytes, now: bytes) -> None:
+    """Read `now` by what is known of `before`: it comes to the same as reading all of it."""
+    known, whole = read(before), read(now)
+    if known is None or whole is None:
+        return
+    text = QueueText.parse(now, known)
+    assert [entry.raw for entry in text.entries] == [entry.raw for entry in whole.entries]
+    assert (text.messages(), len(text.damaged())) == (whole.messages(), len(whole.damaged()))
+    assert (text.head, text.tail, text.odd, text.style) == (whole.head, whole.tail, whole.odd, whole.style)
+
+
 def _look_for(text: QueueText, messages: Sequence[Message]) -> None:
     for message in messages[:3]:
         found = text.message(message.message_id)
