@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.forms import Many
+from team_console.widgets.many import Many
 
 from tests.console.conftest import LEAD, Desk, opened, verdicts
 from tests.memory_team import MemoryTeam

@@ -11,7 +11,7 @@ from team_console.console.tui import decisions
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.fields import Note
-from team_console.widgets.forms import Many
+from team_console.widgets.many import Many
 
 from tests.console.conftest import WAIT, Desk, opened, verdicts
 from tests.memory_team import MemoryTeam

@@ -50,7 +50,8 @@ from team_console.store.views.proposals import line_difference, lines_to_remark,
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.fields import Ask, Kind, OptionLine, words_of_a_decision
 from team_console.widgets.form import AskAgain, Later
-from team_console.widgets.forms import Answered, AnswerForm, Answers, Item, Many, Notes, Prompt, Way
+from team_console.widgets.forms import Answered, AnswerForm, Answers, Notes, Prompt, Way
+from team_console.widgets.many import Item, Many
 from team_console.widgets.text import short_ago
 
 _LONGEST = 300

@@ -1,0 +1,176 @@
+"""One decision about many things: which they are, and which of them were never looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import ClassVar, TypeVar
+
+from msgspec import Struct
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import first_of
+from team_console.widgets.document import Lines
+from team_console.widgets.fields import Ask
+from team_console.widgets.form import Excerpt, Form
+from team_console.widgets.frames import Frames, Mark
+from team_console.widgets.text import Line, pad
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+ResultT = TypeVar("ResultT")
+_NAME, _KIND = 18, 11
+_SET_IN = 4
+"""Cells before what does not fit into the line of a thing."""
+_NAMED = 2
+"""Names that stand in the warning; each row that is meant has its sign as well."""
+
+
+class Item(Struct, frozen=True):
+    """One of the things, all safe text; `subject` names it.
+
+    Attributes:
+        differs: From where to where `what` is another than that of the others; the same twice for nothing.
+    """
+
+    subject: str
+    kind: str
+    who: str
+    what: str
+    differs: tuple[int, int] = (0, 0)
+
+
+class Many(Form[ResultT]):
+    """A list of things and the words for all of them. What was not shown whole is not among them, and it says which."""
+
+    DEFAULT_CSS = """
+    Many { max-height: 75%; }
+    Many #unseen { color: $text-warning; text-style: bold; }
+    """
+    HELP = (
+        "Enter decides on what is listed without a dash: all that was shown whole. Page up and down scroll what is "
+        "behind, ctrl+up and ctrl+down the list. esc goes back."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+up", "scroll_items(-1)", "Scroll the list", show=False, priority=True),
+        Binding("ctrl+down", "scroll_items(1)", "Scroll the list", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        act: Callable[[Sequence[str], str], ResultT],
+        *,
+        verb: str,
+        unseen: Callable[[str], str],
+        words: Ask | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Make the form.
+
+        Args:
+            act: Takes the subjects that are meant and the words, in a thread.
+            unseen: Subject -> what of it was not shown so far, safe text; empty when all of it was.
+            words: The words for all of them; None where there are none.
+            notes: What is left alone and why, safe text.
+        """
+        super().__init__("", "", verb)
+        self._items, self._act_on, self._unseen = tuple(items), act, unseen
+        self._words, self._notes = words, tuple(notes)
+        self._not_shown = Static(id="unseen", classes="form--note", markup=False)
+        self._list = Excerpt(most=8, id="items")
+        self._left = self._not_whole()
+
+    def _not_whole(self) -> Mapping[str, str]:
+        """Subject -> what of it was not shown, for those that are not decided on."""
+        return {item.subject: why for item in self._items if (why := self._unseen(item.subject))}
+
+    @property
+    def meant(self) -> tuple[Item, ...]:
+        """The items that are decided on, as the form shows them."""
+        return tuple(item for item in self._items if item.subject not in self._left)
+
+    def terms(self) -> object:
+        """See `Form.terms`; what is meant by it as well."""
+        return super().terms(), self.meant
+
+    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
+        """Look again, whenever the terminal holds more, whether something was shown whole by now."""
+        yield from super().new_in_frame(frames)
+        if self._left:
+            yield lambda frame: self._look_again()
+
+    def _look_again(self) -> None:
+        left = self._not_whole()
+        if left != self._left and not self.is_at_work:
+            self._left = left
+            self._show_items()
+            self.show_verb()
+
+    def title_words(self) -> str:
+        """Return the decision and the number of its items."""
+        return self.verb()
+
+    def verb(self) -> str:
+        """With how many it is about."""
+        return f"{self._verb} {len(self.meant):,}"
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the keys of the form in words."""
+        note, more = self._words is not None and self._words.closed, bool(self._left)
+        scrolls = ("PgDn shows more",) * more
+        return f"enter {self.verb().lower()}", *("n with a note",) * note, *scrolls, "esc not now"
+
+    def fields(self) -> ComposeResult:
+        """Compose the list, what is left out, and the words."""
+        yield self._list
+        if self._notes:
+            yield Static(Content("\n".join(self._notes)), classes="form--note", markup=False)
+        if self._words is not None:
+            yield self.row(self._words)
+
+    def below(self) -> ComposeResult:
+        """Yield the warning on items that were never shown whole."""
+        yield self._not_shown
+
+    def first_field(self) -> Widget:
+        """Type where there is something to type."""
+        return self.query_one("#words") if self._words is not None and self._words.required else self
+
+    def on_mount(self) -> None:
+        """List them."""
+        self._show_items()
+
+    def answer(self) -> Callable[[], ResultT]:
+        """Return the decision on the chosen items."""
+        words, subjects = self.typed().get("words", "").strip(), [item.subject for item in self.meant]
+        if not subjects:
+            text = "none of them was shown whole; what was not read is not decided together with others"
+            raise TeamError(Code.MISSING_CONTENT, text, "esc, open each and read it to its end.")
+        if self._words is not None and self._words.required and not words:
+            raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; each asker reads it.")
+        return lambda: self._act_on(subjects, words)
+
+    def action_scroll_items(self, direction: int) -> None:
+        """Scroll the list."""
+        self._list.scroll_relative(y=direction * max(1, self._list.size.height - 1), animate=False)
+
+    def _show_items(self) -> None:
+        warned = self._warned()
+        self._not_shown.update(Content(warned))
+        self._not_shown.display = bool(warned)
+        self._list.put(Lines(tuple(map(self._line, self._items)), indent=_SET_IN))
+
+    def _warned(self) -> str:
+        """Return what stays because it was not shown whole; empty when all of them were."""
+        who = list(dict.fromkeys(item.who for item in self._items if item.subject in self._left))
+        return f"△ {len(self._left):,} not shown whole stay: {first_of(who, _NAMED)}" if who else ""
+
+    def _line(self, item: Item) -> Line:
+        sign, tone = (("− ", "faint"), "faint") if item.subject in self._left else (("  ", ""), "")
+        columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (pad(item.who, _NAME) + " ", tone))
+        why, (start, end) = self._left.get(item.subject, ""), item.differs
+        before, differing, behind = item.what[:start], item.what[start:end], item.what[end:]
+        what = ((before, tone), (differing, "hit"), (behind, tone))
+        return sign, *columns, (f"{why} · " if why else "", tone), *what
