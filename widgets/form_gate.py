@@ -44,7 +44,7 @@ class GatedPanel(Container, can_focus=True):
         self.button = Button("", id="hand-in", compact=True)
         self.message_line = Static("", classes="form--error", markup=False)
         self.warning = self._said = ""
-        self.is_at_work = self._is_given_up = False
+        self.is_at_work = self._is_given_up = self._has_words = False
         self._refused = 0
         self._counts_from, self._changed_at = 0.0, monotonic()
         self._held_since: int | None = None
@@ -128,8 +128,9 @@ class GatedPanel(Container, can_focus=True):
         is_letter = isinstance(event, Key) and event.is_printable
         is_text = isinstance(self.screen.focused, Input | TextArea)
         is_held = frames is not None and frames.is_repeat
-        # Behind the key that opened a field its letters are words for it; they decide nothing.
-        is_words = is_text and key not in _HANDS_IN and not is_held
+        # Behind the key that opened a field its letters are words for it; they decide nothing. A key that is held down
+        # is no word, but two letters alike within one are.
+        is_words = is_text and key not in _HANDS_IN and (self._has_words or not is_held)
         # guard: nothing-typed-ahead
         refused = (
             (frames is not None and not is_words and not self._is_read_by(frames))
@@ -147,6 +148,7 @@ class GatedPanel(Container, can_focus=True):
                 not (is_text or is_held or self.is_at_work) and (is_letter or isinstance(event, Paste))
             )
             self._show_said()
+        self._has_words = self._has_words or (is_words and not refused)
         return refused
 
     def pause(self) -> None:

@@ -24,6 +24,7 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets import form_gate
 from team_console.widgets.form import Form
+from team_console.widgets.form_gate import GatedPanel
 from textual._context import active_app
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -146,7 +147,9 @@ class Desk:
     @property
     def said(self) -> str:
         """What the open form says went wrong, or is going on."""
-        return " ".join(str(self.front.query_one(".form--error", Static).content).split())
+        front = self.front
+        line = front.message_line if isinstance(front, GatedPanel) else front.query_one(".form--error", Static)
+        return " ".join(str(line.content).split())
 
     @property
     def toasts(self) -> list[str]:

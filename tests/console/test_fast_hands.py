@@ -66,10 +66,10 @@ async def test_letters_behind_the_key_that_opens_a_field_are_its_text_and_the_en
 ) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        at_once(desk, [*"rno", "backspace", *"ot so", "enter"])
+        at_once(desk, [*"rno", "backspace", *"ot so good", "enter"])
         form = await desk.form()
         await desk.until(lambda: "1 key did nothing" in desk.said, "that enter was dropped")
-        assert (form.typed()["words"], verdicts(team)) == ("not so", [])
+        assert (form.typed()["words"], verdicts(team)) == ("not so good", [])
 
 
 @pytest.mark.parametrize("asks", ["plan", "permission", "question", "several", "stop"])
