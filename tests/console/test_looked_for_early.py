@@ -23,7 +23,7 @@ def _hand_in(team: MemoryTeam) -> None:
         author = Caller(team, name)
         for words in ("as it was before", "another now"):
             text = "\n".join(f"{number}. step {number} of {name}, {words}" for number in range(_LINES))
-            request = requests.submit_plan(author, content=text, summary=f"A plan of {name}: {words}").request_id or ""
+            request = requests.submit_plan(author, content=text, summary=f"The one plan of {name}").request_id or ""
             if words == "as it was before":
                 requests.reject(Caller(team, LEAD), request_id=request, reason="Say it otherwise")
 
