@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,7 +45,8 @@ def scene(folder: Path, *, joined: bool) -> Iterator[Scenario]:
 def came_of_it(scenario: Scenario) -> list[str]:
     """What the model was told of each call, and what is there afterwards, without the names of folders."""
     folder = scenario.place.project.parent
-    paths = sorted(str(path) for path in folder.rglob("*") if path.name in ("old", "x.md", "outside.md"))
+    found = (Path(place) / name for place, folders, files in os.walk(folder) for name in (*folders, *files))
+    paths = sorted(str(path) for path in found if path.name in ("old", "x.md", "outside.md"))
     return [text.replace(str(folder), "FOLDER") for text in (*scenario.model.heard[-1].results, *paths)]
 
 

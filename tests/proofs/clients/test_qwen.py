@@ -14,6 +14,8 @@ from tests.pty import Terminal
 pytestmark = pytest.mark.usefixtures("qwen")
 
 READY = "Type your message"
+TRUST = "Untrusted MCP server"
+"""What later versions ask before they start a server that a project's settings name."""
 DIALOG = "Allow execution"
 
 
@@ -25,8 +27,10 @@ def command(words: str) -> Call:
 def started(scenario: Scenario) -> Terminal:
     """A session of the agent, ready for a prompt."""
     join_qwen(scenario)
-    client = scenario.watch(Qwen(scenario.place).start())
-    scenario.wait_for(client, READY)
+    client = scenario.watch(Qwen(scenario.place).start("--approval-mode", "default"))
+    scenario.wait(lambda: READY in client.text or TRUST in client.text, "prompt")
+    if TRUST in client.text:
+        scenario.press_until(client, "\r", lambda: READY in client.text)
     return client
 
 
