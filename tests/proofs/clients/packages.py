@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-CLAUDE_VERSION = os.environ.get("TESTED_CLAUDE_VERSION", "2.1.331")
-CODEX_VERSION = os.environ.get("TESTED_CODEX_VERSION", "0.169.0")
+CLAUDE_VERSION = os.environ.get("TESTED_CLAUDE_VERSION", "2.1.332")
+CODEX_VERSION = os.environ.get("TESTED_CODEX_VERSION", "0.171.0")
 QWEN_VERSION = os.environ.get("TESTED_QWEN_VERSION", "0.15.10")
 """The pinned versions, unless the environment names others: `TESTED_CLAUDE_VERSION=2.1.340 make clients`."""
 VERSIONS = f"Claude Code {CLAUDE_VERSION}, Codex {CODEX_VERSION} and Qwen Code {QWEN_VERSION}"
