@@ -195,7 +195,7 @@ class Console:
             self.terminal.send("\t")
             self._scenario.wait(lambda: f"›{keys}" not in self.terminal.text, "field of the note")
             self._scenario.press_until(self.terminal, note, lambda: note in self.terminal.text, every=3.0)
-        hints = [text for text in (form, ready) if text.startswith("enter ")]
+        hints = [text for text in (form, ready, "enter confirm") if text.startswith("enter ")]
         self._scenario.press_until(
             self.terminal, f"{_PAGE_DOWN}\r", lambda: not any(text in self.terminal.text for text in hints), every=3.0
         )
