@@ -151,6 +151,7 @@ class OptionRow(FewLines):
     """One option: its key, whether it is chosen, its name and what it means, in as many lines as that takes."""
 
     DEFAULT_CSS = "OptionRow { height: auto; width: 1fr; }"
+    HELP = "One of the answers. Its number chooses it."
 
     def __init__(self, option: OptionLine, number: int, *, several: bool) -> None:
         super().__init__()

@@ -109,7 +109,7 @@ HOSTILE = """messages:
 """
 
 
-def test_nothing_copied_ends_a_paste_or_presses_enter(tmp_path: Path) -> None:
+def test_what_is_copied_ends_no_paste_and_a_line_break_stands_only_between_lines_of_a_text(tmp_path: Path) -> None:
     (tmp_path / "message-queue.yaml").write_text(HOSTILE)
     with console(tmp_path, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
         terminal.wait_for("hello there", "●")
@@ -119,5 +119,8 @@ def test_nothing_copied_ends_a_paste_or_presses_enter(tmp_path: Path) -> None:
         terminal.send("q")
         terminal.wait_exit()
     assert len(copied) >= 2
-    assert not [text for text in copied if any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in text)]
-    assert any("one⏎two" in text for text in copied)
+    identifier, text = copied[0], copied[-1]
+    assert not [letter for letter in identifier if ord(letter) < 32]
+    assert not [letter for letter in text if (ord(letter) < 32 and letter != "\n") or 0x7F <= ord(letter) < 0xA0]
+    assert text.startswith("one\ntwo")
+    assert not text.endswith("\n")

@@ -33,7 +33,7 @@ READ_ONLY_MOUNT = (
     'mount --bind . . && mount -o remount,ro,bind . && cd "$PWD" && exec "$@"',
 )
 SHOWN = {
-    "1": "Needs you",
+    "1": "URGENT 1",
     "1l": "All requests",
     "2": "Agents",
     "3": "History",
@@ -69,7 +69,7 @@ def session(
     """A whole session: every mode, every writing key, forms refused; it is over when this returns."""
     command = [*before, *COMMAND, "-t", ".", *options]
     with Terminal(command, cwd=folder, env={"XDG_STATE_HOME": str(folder / "state"), "HOME": str(folder)}) as terminal:
-        terminal.wait_for("Needs you", "· ceo")
+        terminal.wait_for("READ-ONLY  ●", "Escalation")
         for mode in modes:
             reach(terminal, mode, SHOWN[mode])
             for key in (*"jardmbsStxeu\r", ESCAPE, ESCAPE, *"/e\r", ESCAPE):

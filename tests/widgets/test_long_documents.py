@@ -63,7 +63,7 @@ async def test_what_comes_in_above_the_text_does_not_move_what_is_read() -> None
 async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looking_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken(text: str, form: Form, width: int) -> Iterator[Sequence[Line]]:
+    def broken(text: str, form: Form, width: int, whole: bool) -> Iterator[Sequence[Line]]:
         yield from ((((f"line {number}", ""),),) for number in range(3_000))
         raise ZeroDivisionError
 
