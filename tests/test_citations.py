@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 
 FOLDERS = ("store", "widgets", "console", "tests")
 TEXTS = [path.read_text(encoding="utf-8") for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
-DECISIONS = (ROOT / "docs/contributing/decisions.md").read_text(encoding="utf-8")
+DECISIONS = (ROOT / "docs/decisions.md").read_text(encoding="utf-8")
 REQUIREMENTS = (ROOT / "docs/contributing/requirements.md").read_text(encoding="utf-8")
 
 
@@ -53,7 +53,7 @@ def test_every_document_named_is_there(name: str) -> None:
     assert (ROOT / name).is_file()
 
 
-GUIDES = ("docs/contributing/architecture.md", "CONTRIBUTING.md", "docs/contributing/decisions.md", "docs/security.md")
+GUIDES = ("docs/contributing/architecture.md", "CONTRIBUTING.md", "docs/decisions.md", "docs/security.md")
 PATHS = [str(path.relative_to(ROOT)) for path in ROOT.glob("[cstw]*/**/*.py")]
 
 
