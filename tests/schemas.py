@@ -1,4 +1,4 @@
-"""The JSON Schema (2020-12) of what each verb prints with `--json`, made from the types in `console/cli/results.py`.
+"""The JSON Schema (2020-12) of what each verb prints with `--json`, made from the types in `console/results.py`.
 
 `python -m tests.schemas` writes them to `console/cli/results.json`, which verbs read: pydantic, which makes them, takes
 longer to import than any verb to run.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
-from team_console.console.cli import records, results
+from team_console.console import records, results
 from team_console.console.cli.schemas import SCHEMAS
 from typing_extensions import get_original_bases, is_typeddict
 
