@@ -56,7 +56,9 @@ def run(seed: int, goes_on: Callable[[int], bool]) -> str:
     """The demo from its start to its end; what went wrong, empty when nothing did."""
     with tempfile.TemporaryDirectory() as scratch:
         homes = {name: str(Path(scratch, name.lower())) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME")}
-        env = {"TMPDIR": scratch, "TEAM_CONSOLE_GRACE": "2", **homes}
+        # An editor and a pager that end by themselves: keys would go to them, and the console would wait.
+        programs = dict.fromkeys(("VISUAL", "EDITOR", "PAGER"), "true")
+        env = {"TMPDIR": scratch, "TEAM_CONSOLE_GRACE": "2", **programs, **homes}
         with Terminal([*COMMAND, "demo"], cwd=Path(scratch), env=env) as terminal:
             terminal.wait_for("●", seconds=60)
             trouble = drive(terminal, random.Random(seed), goes_on)
