@@ -30,6 +30,15 @@ def test_the_roster_shows_the_beginning_of_a_long_name_and_what_is_unread(width:
     assert "12" in line
 
 
+def test_a_name_that_has_room_is_whole_before_the_role_has_any() -> None:
+    row = RosterRow("infra-observability-worker-12", "resident", AgentState.ACTIVE)
+    lines = [
+        text_of(roster_lines(row, Drawing(width, datetime.now(UTC), 1), AGENTS[row.state])[0]) for width in (56, 80)
+    ]
+    assert all("infra-observability-worker-12 " in line for line in lines)
+    assert ["resident" in line for line in lines] == [False, True]
+
+
 def test_wrapping_breaks_no_joined_emoji_apart() -> None:
     lines = wrap(((FAMILY * 10, ""),), 8)
     assert [text_of(line) for line in lines] == [FAMILY * 4, FAMILY * 4, FAMILY * 2]

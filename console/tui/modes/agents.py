@@ -29,7 +29,7 @@ from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.row_list import Drawing, RowList, age_column
 from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, title_of
 from team_console.widgets.signs import AGENTS, Sign, priority_sign, status_sign
-from team_console.widgets.text import Line, age, pad, short_ago, span, spread, text_of
+from team_console.widgets.text import Line, age, pad, short_ago, span, spread, text_of, width_of
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -448,8 +448,10 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str = "") -
         return spread(name, ((f"  {state}", sign.tone), *end), drawing.width), below
     if drawing.width >= _WITH_STATE:
         end = ((f" {pad(sign.word, _STATE)}", sign.tone), *end)
-    if drawing.width >= _WITH_ROLE:
-        end = ((f" {pad(safe_line(row.role, 40), _ROLE)}", "muted"), *end)
+    role: Line = ((f" {pad(safe_line(row.role, 40), _ROLE)}", "muted"),)
+    # Agents of one kind differ at the end of their names: a whole name comes before the role.
+    if drawing.width >= _WITH_ROLE and width_of(name) + width_of(role) + width_of(end) <= drawing.width:
+        end = (*role, *end)
     return (spread(name, end, drawing.width),)
 
 
