@@ -1,4 +1,4 @@
-"""What results of verbs hold, a type for each: a request, an agent, a verdict, a decision; `results.py` has results."""
+"""Types of the records inside results: a request, an agent, a verdict, a decision; the results are in `results.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-Moment = Annotated[str, Field(description="time as 2026-02-24T10:30:15.123Z")]
+Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+"""A time in UTC, as 2026-02-24T10:30:15.123Z."""
 Stored = Annotated[dict[str, Any], Field(description="a record as it is stored: envelope and payload")]
 Condition = Annotated[
     str,
@@ -24,6 +25,7 @@ class EnvelopeJson(Result):
     message_id: str
     """id of the record that was written"""
     sender: str
+    """who wrote it"""
     message_type: str
     """kind of message"""
     status: str
@@ -43,44 +45,53 @@ class RemarkJson(Result):
     line: int
     """from 1"""
     quote: str
-    """what stands there"""
+    """the text of that line"""
     text: str
-    """what is said to it"""
+    """the remark"""
 
 
 class VerdictJson(Result):
-    """how one request stands"""
+    """the state of one request, and its answer"""
 
     request_id: str
+    """the request"""
     state: Literal["approved", "rejected", "answered", "withdrawn", "superseded", "open"]
+    """its state; `open` covers overdue"""
     approve: bool | None
-    """the yes or no; null without one"""
+    """true: approved; false: rejected; null: neither"""
     reason: str | None
-    """the words of the answer, or why it was withdrawn"""
+    """the words of the answer, or the reason of a withdrawal"""
     message_id: str | None
-    """the answer that stands"""
+    """the answer that counts"""
     answered_by: str | None
+    """who answered; null while it is open"""
     answered_at: Moment | None
+    """when it was answered"""
     asked_back: str | None
-    """what the asker is asked before there is an answer"""
+    """a question back to the asker, who has not answered it yet"""
     remarks: NotRequired[list[RemarkJson]]
-    """what is said to single lines"""
+    """remarks on single lines"""
     answers: NotRequired[dict[str, Any]]
+    """by question, the options that were chosen or the words that were typed"""
     annotations: NotRequired[dict[str, dict[str, str]]]
-    """by question, `notes`: words beside what was chosen"""
+    """by question, `notes`: words that were added to the choice"""
     scope: NotRequired[Literal["once", "always"]]
+    """`once`: this call only; `always`: by the rule in `suggestion` from now on"""
     suggestion: NotRequired[Any]
     """what is allowed always, as the client suggested it"""
     mode: NotRequired[str]
-    """in which the asker of a plan goes on"""
+    """the mode in which the asker of a plan continues"""
     updated_plan: NotRequired[str]
     """the plan as it was edited before it was approved"""
     updated_input: NotRequired[dict[str, Any]]
+    """the tool's input as it was edited before it was approved"""
 
 
 class MemberJson(Result):
     name: str
+    """its name"""
     role: Literal["master", "resident", "slave", "temp", "member"]
+    """`master` is the lead"""
     plan_mode_required: bool
     """it works only after its plan was approved"""
     deliver: list[str]
@@ -92,61 +103,80 @@ class MemberJson(Result):
     may_send: list[str] | None
     """which kinds it may send; null: all"""
     ask_for: list[str] | None
-    """which of its actions come to the human's desk; null: the team's"""
+    """actions that need your answer; null: as the team's settings say"""
 
 
 class ClientFileJson(Result):
     path: str
+    """the file"""
     change: Literal["created", "changed", "removed", "unchanged"]
+    """what happened to it, or would happen"""
     diff: str
     """the change as a unified diff; empty for none"""
 
 
 class ScopeJson(Result):
     agent: str
+    """the agent whose permissions it answers"""
     tool: str
+    """the tool, in the client's word"""
     directory: str
+    """the folder in which the tool runs"""
     client: str
+    """the client that asks"""
     inputs: list[dict[str, Any]]
+    """the inputs of the tool that it covers"""
 
 
 class GrantJson(Result):
     id: str
+    """the grant, for `grants recall`"""
     by: str
+    """the human who gave it"""
     scope: dict[str, Any]
+    """what it answers, as in `grant`"""
     ends: Moment | None
+    """when it ends; null: after its last answer"""
     uses: int | None
+    """the number of answers it may give; null: any number until it ends"""
     used: int
-    """answers it has given"""
+    """number of answers it has given"""
     over: str | None
-    """why it gives no answer any more"""
+    """why it answers no more; null: it does"""
 
 
 class ProofJson(Result):
     message_id: str
+    """the message that was signed"""
     signer: str
+    """the human who signed"""
     time: Moment
+    """when it was signed"""
     verdict: Literal["approve", "reject", "answer", "askback", "shutdown"]
+    """what was decided"""
     stands: bool
-    """it is the one that decides"""
+    """this is the answer that counts"""
     trouble: str | None
     """why it decides nothing"""
     statement: str
-    """the text that is signed"""
+    """the text that was signed"""
     signature: str | None
     """SSHSIG, armoured"""
     allowed_signers: list[str]
     """the keys that may sign it, as ssh-keygen reads them"""
     command: str | None
-    """what a shell runs to check it"""
+    """a shell command that checks the signature"""
 
 
 class TalkJson(Result):
     by: str
+    """who wrote it"""
     at: str
+    """when it was written"""
     content: str
+    """the text"""
     asks: bool
-    """it asks back; else it answers that"""
+    """true: a question back to the asker; false: the asker's reply"""
 
 
 _Asked = TypedDict("_Asked", {"from": Annotated[str, Field(description="who asked")]})
@@ -159,6 +189,7 @@ class EndsJson(Result, _Asked):
 
 class RequestJson(EndsJson):
     request_id: str
+    """the request, for `approve`, `reject`, `answer`, `show`"""
     kind: str
     """plan, shutdown, create, destroy, permission, question, escalation, clarification, ..."""
     message_id: str
@@ -166,145 +197,183 @@ class RequestJson(EndsJson):
     state: str
     """open, overdue, approved, rejected, answered, superseded or withdrawn"""
     asked_at: Moment | None
+    """when it was asked"""
     waiting_seconds: float
+    """how long it waits or waited"""
     answered_at: Moment | None
+    """when it was answered; null while it is open"""
     answered_by: str | None
+    """who answered; null while it is open"""
     reason: str | None
-    """why not, or the note of the answer"""
-    flags: list[Annotated[str, Field(description="what is unusual about it")]]
-    forged: dict[str, Annotated[str, Field(description="why it decides nothing")]]
-    """by id, answers that are not signed as they must be"""
+    """the reason of a rejection, or the note of an approval"""
+    flags: list[str]
+    """what is unusual about it, a word each"""
+    forged: dict[str, Annotated[str, Field(description="what is wrong with the signature")]]
+    """by message id, answers that decide nothing because a signature is missing or wrong"""
     title: str
+    """what is asked, in one line"""
     seen_at: Moment | None
+    """when whoever is asked read it"""
     due_at: Moment | None
+    """when it becomes overdue"""
     expires_at: str | None
     """when it ends by itself, as timed out"""
     withdrawn_at: str | None
     """when it was taken back or timed out"""
-    answers: list[Annotated[str, Field(description="ids of messages that answer it")]]
+    answers: list[str]
+    """the messages that answer it, the first one first"""
     supersedes: str | None
-    """the request it takes the place of"""
+    """the earlier request that it replaces"""
     cause: str
-    """the same for those that are alike: equal ones, and simple commands that differ in one word"""
+    """equal for similar requests: the same input, or simple commands that differ in one word"""
     talk: list[TalkJson]
-    """what was asked back about it, and what its asker said, the oldest first"""
+    """questions back to the asker and the replies, the oldest first"""
     superseded_by: str | None
+    """the later request that replaces it"""
     content: NotRequired[str | None]
     """what is asked"""
 
 
 class AgentJson(Result):
     name: str
+    """its name"""
     role: str
     """master, resident, slave, temp or member"""
     state: str
+    """what it does, in the words of the store; see `reason`"""
     plan_mode_required: bool
+    """it works only after its plan was approved"""
     unread: int
+    """messages in its inbox that it has not read"""
     oldest_unread_seconds: float | None
+    """how long the oldest of them waits"""
     oldest_unread: Moment | None
+    """when the oldest of them was written"""
     total: int
     """messages in its inbox"""
     session: str | None
-    """its client's id of the session that tells"""
+    """the session that `heard_at` and `mode` are of, by its client's id"""
     last_seen: Moment | None
+    """when it last wrote, read or was heard"""
     reason: str
     """why it is in that state"""
     stranger: bool
-    """it is on no roster"""
+    """it is no member"""
     addressable: bool
-    """its name is one that can be written to"""
+    """messages can be sent to this name"""
     looks_like: str | None
-    """the agent its name is easily taken for, written with other letters"""
+    """another agent's name that looks the same and has other letters"""
     reported: str | None
-    """what it last said of its own state"""
+    """the state that it last reported itself"""
     reported_at: Moment | None
+    """when it reported that"""
     dropped: int
-    """messages for it that wait beside the queue to be taken in"""
+    """messages for it in `drop/`, not yet in the queue"""
     unanswered: int
     """messages to it alone that it read and did not answer"""
     source: Literal["hook", "queue"] | None
+    """what `state` comes from: its client's hook, or its messages"""
     heard_at: Moment | None
+    """when its client's hook was last heard"""
     mode: str | None
-    """in which its client decides on tools, in the client's word"""
+    """the client's permission mode, in the client's word"""
 
 
 class LockJson(Result):
     """who holds the lock at this moment"""
 
     pid: int | None
+    """its process; null: not known"""
     host: str
+    """its machine"""
     since: str
+    """when it took the lock"""
     action: str
+    """what it does"""
     alive: bool | None
+    """the process runs; null: not known, on another machine"""
 
 
 class ReasonJson(Result):
     state: str
     """as in condition"""
     text: str
+    """what is wrong, as a sentence"""
     hint: str
     """the next step"""
 
 
 class WaitedJson(Result):
     total: float
-    """seconds in which at least one of its requests waited"""
+    """seconds in which at least one request waited"""
     median: float | None
-    """seconds that a request waited"""
+    """seconds that a request waited, the median"""
     now: float | None
-    """seconds for which its oldest open request waits"""
+    """seconds that the oldest open request has waited"""
     requests: int
-    """how many it put"""
+    """number of requests"""
 
 
 class BlockedJson(Result):
     """how long agents waited for a human"""
 
     team: WaitedJson
+    """of all agents together"""
     agents: dict[str, WaitedJson]
+    """by name, of each agent"""
 
 
 class CallJson(Result):
     tool: str
+    """the tool, in the client's word"""
     subject: str
+    """what it was called with, in one line"""
     state: str
     """ok, failed, exit 1, no result yet"""
 
 
 class WhyJson(Result):
-    """what was said and done before it asked, from its client's transcript"""
+    """the words and tool calls before the request, from its client's transcript"""
 
     user: str
     """the last words of the user of the session"""
     agent: str
     """the last words of the agent before the call"""
     calls: list[CallJson]
+    """the last calls of tools before it, the oldest first"""
     missing: str
-    """why nothing is known; empty where it is"""
+    """why there is no transcript; empty if there is one"""
 
 
 class RemarkThenJson(RemarkJson):
     now: int | None
-    """its line in this version; null: it is gone"""
+    """the number of that line in this version; null: it is gone"""
 
 
 class TryJson(Result):
     message_id: str
+    """the message"""
     recipient: str
+    """who gets it"""
     status: str
-    """as of the record for this recipient"""
+    """pending, claimed, retry, delivered, read, failed, expired or recalled"""
     at: str | None
-    """when that became so"""
+    """since when"""
     tries: int
+    """deliveries that were tried"""
     most_tries: int
+    """after how many it counts as failed"""
     next_try: str | None
+    """when it is tried again"""
     error: str | None
+    """why the last one failed"""
 
 
 class HappeningJson(Result):
     group: str
     """asked, decided, withdrawn, answered elsewhere, failed, refused, done, stopped"""
     at: Moment | None
+    """when it happened"""
     who: str
     """the agent it is about"""
     what: str
@@ -317,20 +386,25 @@ class HappeningJson(Result):
 
 class DecisionJson(Result):
     request_id: str
+    """the request that was decided"""
     kind: str
     """plan, permission, question, shutdown, create, destroy, clarification or escalation"""
     verdict: Literal["approved", "rejected", "answered"]
+    """what was decided"""
     by: str
     """who decided"""
     asked_by: str | None
+    """who asked"""
     asked_at: Moment | None
+    """when it was asked"""
     at: Moment | None
+    """when it was decided"""
     after_seconds: float | None
-    """from question to decision"""
+    """seconds from request to decision"""
     title: str | None
     """what was asked"""
     words: str | None
-    """of the decision"""
+    """the reason or note of the decision"""
     request_sha256: str | None
     """digest of the question as it was decided on"""
     shown_sha256: str | None
@@ -338,12 +412,13 @@ class DecisionJson(Result):
     evidence: list[str]
     """what was shown beside the question, one line a piece"""
     shown_by: str | None
-    """what showed it, and how much of it, in words; null: not known"""
+    """which part of the program showed it, and how much of it; null: not known"""
     proof: Literal["signed", "by grant", "recorded", "unverified", "not known"]
+    """what proves it; `unverified`: a signature is needed and there is none that fits"""
     message_id: str | None
     """the message that decided"""
     audit_line: int | None
-    """its line in the audit trail"""
+    """the line of the audit log that records it"""
     gaps: list[str]
     """what cannot be proved or is not known, as sentences"""
 
@@ -352,77 +427,121 @@ class FindingJson(Result):
     code: str
     """a stable word, such as DAMAGED_ENTRY"""
     severity: Literal["error", "warning", "notice"]
+    """`error`: lost or wrong; `warning`: likely to go wrong; `notice`: good to know"""
     place: str
     """file and line, message, agent or request"""
     message: str
+    """what is wrong, as a sentence"""
     hint: str
     """the next step"""
 
 
 class SummaryJson(Result):
     recipient: str
+    """who gets the messages"""
     delivered: int
+    """messages that were delivered in this pass"""
     failed: int
+    """messages that failed in this pass"""
 
 
 class SkippedMessageJson(Result):
     message_id: str
+    """the message"""
     recipient: str
+    """who gets it"""
     reason: str
+    """why it was not tried"""
 
 
 class FailedTryJson(Result):
     message_id: str
+    """the message"""
     recipient: str
+    """who gets it"""
     status: str
+    """`retry`, or `failed` after the last try"""
     error: str
+    """why it failed"""
     next_attempt_at: Moment | None
+    """when it is tried again; null: never"""
 
 
 class RefusedMessageJson(Result):
     message_id: str
+    """the message"""
     recipient: NotRequired[str]
+    """who gets it"""
     reason: str
+    """why its row could not be changed"""
 
 
 class FailureJson(Result):
     message_id: str
+    """the message, for `retry`, `redirect`, `discard`"""
     status: str
+    """`retry`: tried again; `failed`: given up; `expired`: too old"""
     sender: str
+    """who wrote it"""
     recipient: str
+    """who gets it"""
     message_type: str
+    """kind of message"""
     attempts: int
+    """deliveries that were tried"""
     max_attempts: int
+    """after how many it counts as failed"""
     error_message: str | None
+    """why the last one failed"""
     next_attempt_at: Moment | None
+    """when it is tried again"""
     expires_at: Moment | None
+    """when it becomes too old to deliver"""
     created_at: str
+    """when it was written"""
 
 
 class PolledJson(Result):
     message_id: str
+    """the message"""
     sender: str
+    """who wrote it"""
     message_type: str | None
+    """kind of message"""
     payload: dict[str, Any]
+    """everything in it but its envelope"""
     created_at: str
+    """when it was written"""
 
 
 class RoutingJson(Result):
     sender: str
+    """who wrote it"""
     target: str
+    """who gets it, with an `@` before the name"""
     summary: NotRequired[str]
+    """its summary"""
     content: NotRequired[str]
+    """its content"""
 
 
 class MistakeJson(Result):
     line: int
+    """the line of the file, from 1; 0: of no single line"""
     message: str
+    """what is wrong, as a sentence"""
     hint: str
+    """the next step"""
 
 
 class SettingOfJson(Result):
     path: str
+    """its name, with dots between tables"""
     value: str
+    """what it takes"""
     default: str
+    """what applies without it"""
     meaning: str
+    """what it does"""
     also: list[str]
+    """other names that are read for it"""

@@ -198,6 +198,8 @@ def _fields(schema: Shape, path: str = "", depth: int = 0) -> Iterator[tuple[str
 def _value(shape: Shape) -> str:
     kinds = shape.get("type", "anything")
     names = [_WORDS.get(kind, str(kind)) for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    if shape.get("format") == "date-time":
+        names[0] = "time"
     if "enum" in shape:
         names[0] = ", ".join(f"`{word}`" for word in shape["enum"])
     return " or ".join(names)

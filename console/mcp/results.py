@@ -46,9 +46,13 @@ class WhoJson(Result):
     """Who the agent is, and what waits for it."""
 
     name: str
+    """your name"""
     role: str
+    """your role in the team"""
     team: str
+    """name of the team"""
     location: str
+    """its folder, database file or address"""
     lead: str
     """answers plans and questions, and may ask agents to stop"""
     plan_first: bool
@@ -68,14 +72,23 @@ class MailJson(Result, _From):
     """A message."""
 
     message_id: str
+    """the message"""
     to: list[str]
+    """who gets it"""
     type: str
+    """kind of message"""
     priority: str
+    """critical, high, medium or low"""
     created: str
+    """when it was written"""
     summary: str
+    """its first words"""
     content: str
+    """the text"""
     request_id: NotRequired[str]
+    """the request that it opens or answers"""
     in_reply_to: NotRequired[str]
+    """the message that it replies to"""
     fields: NotRequired[dict[str, Any]]
     """what else a message of this type carries"""
     trust: NotRequired[str]
@@ -88,16 +101,22 @@ class MailsJson(Result):
     """Messages handed out; they are marked as read."""
 
     messages: list[MailJson]
+    """the messages, in the order to read them"""
     count: int
+    """number of messages"""
     status_message: str
+    """what happened, as a sentence"""
     warnings: list[str]
+    """what you should know, as sentences"""
 
 
 class SentJson(WrittenJson):
     """What was written: to inboxes, which is not yet delivered or read."""
 
     message_ids: list[str]
+    """the messages that were written, one for each recipient"""
     to: list[str]
+    """who gets them"""
 
 
 class AnswerJson(VerdictJson):
@@ -112,20 +131,25 @@ class AnswerJson(VerdictJson):
     next: str
     """what to do now"""
     warnings: list[str]
+    """what you should know, as sentences"""
 
 
 class TeammateJson(AgentJson):
     """One agent of the team."""
 
     plan_first: bool
+    """it works only after its plan was approved"""
 
 
 class TeamJson(Result):
     """Everybody in the team."""
 
     team: str
+    """name of the team"""
     lead: str
+    """who leads it, and decides"""
     agents: list[TeammateJson]
+    """the other members"""
 
 
 _APART = frozenset({"content", "summary", "request_id", "in_reply_to", "attachment"})
