@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from textual.message_pump import MessagePump
 from textual.timer import Timer
 
-from tests.forked import SEED
+from tests.equipment.forked import SEED
 
 if TYPE_CHECKING:
     import pytest

@@ -16,8 +16,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.conftest import COMMAND
-from tests.pty import Terminal
+from tests.equipment.command_line import COMMAND
+from tests.equipment.terminal import Terminal
 
 SIZES = ((60, 20), (80, 24), (120, 40), (200, 55))
 MODES = "1l23l456"

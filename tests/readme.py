@@ -32,9 +32,9 @@ from team_console.store.protocol.kinds import KINDS, MessageKind
 from team_console.widgets import bars, signs
 from team_console.widgets.details import STAGES
 
+from tests.equipment.transcripts import with_transcripts
 from tests.man_page import PAGE as MAN_PAGE
 from tests.man_page import man_page
-from tests.transcripts import with_transcripts
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

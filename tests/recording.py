@@ -19,8 +19,8 @@ from pathlib import Path
 
 from pyte.screens import Char
 
-from tests.conftest import COMMAND
-from tests.pty import Terminal
+from tests.equipment.command_line import COMMAND
+from tests.equipment.terminal import Terminal
 
 COLUMNS, LINES = 110, 32
 _PACE = 0.11

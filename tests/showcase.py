@@ -10,7 +10,7 @@ from team_console.console.demo.story import STORY
 from team_console.store.protocol.client_requests import Permission, headline_of
 from team_console.store.settings.team_config import Agent
 
-from tests.past import GivenPast, make_team, write
+from tests.equipment.past import GivenPast, make_team, write
 
 NOW = datetime(2026, 2, 24, 10, 34, 20, tzinfo=UTC)
 """The present moment of the showcase; open the team with this clock to see the ages as they are meant."""

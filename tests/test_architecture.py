@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import VERBS
 
-from tests.conftest import COMMAND, ROOT, CommandLine, clean_environment
+from tests.equipment.command_line import COMMAND, ROOT, CommandLine, clean_environment
 
 OURS = "team_console."
 """What the import names of our packages begin with; their folders lack it."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.equipment.command_line import ROOT
 
 FOLDERS = ("store", "widgets", "console", "tests")
 TEXTS = [path.read_text(encoding="utf-8") for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]

@@ -11,7 +11,7 @@ from team_console.console.clients.codex import codex_home
 from team_console.console.preferences import config_path
 from team_console.store.model.home import state_folder
 
-from tests.conftest import clean_environment
+from tests.equipment.command_line import clean_environment
 
 
 def test_what_the_user_keeps_at_home_is_out_of_reach() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from team_console import __version__
 
-from tests.conftest import ROOT, CommandLine, clean_environment
+from tests.equipment.command_line import ROOT, CommandLine, clean_environment
 
 pytestmark = pytest.mark.slow
 LEFT_OUT = shutil.ignore_patterns(

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import VERBS, find_verb, parser_for, split
 
-from tests.conftest import ROOT
+from tests.equipment.command_line import ROOT
+from tests.equipment.transcripts import shown_commands, with_transcripts
 from tests.man_page import PAGE, man_page
 from tests.readme import PARTS, README, pages, parts_in, with_parts
-from tests.transcripts import shown_commands, with_transcripts
 
 pytestmark = pytest.mark.slow
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.equipment.command_line import COMMAND, CommandLine, clean_environment
+from tests.equipment.terminal import Terminal
 from tests.hook.conftest import CAPTURED
-from tests.pty import Terminal
 from tests.readme import README
 
 pytestmark = pytest.mark.slow

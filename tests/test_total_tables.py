@@ -18,7 +18,7 @@ from team_console.store.service.deliveries import Remedy
 from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState
 from team_console.widgets import signs
 
-from tests.conftest import ROOT
+from tests.equipment.command_line import ROOT
 from tests.schemas import schemas
 
 pytestmark = pytest.mark.slow

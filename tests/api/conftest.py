@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from team_console.store.api import AgentClient, join_team
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 Join = Callable[..., AgentClient]
 SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, task-manager, file-manager]\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, CommandLine, clean_environment
+from tests.equipment.command_line import ROOT, CommandLine, clean_environment
 
 pytestmark = pytest.mark.slow
 

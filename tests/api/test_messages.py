@@ -10,8 +10,8 @@ from team_console.store.api import AgentClient, Code, TeamError, join_team
 from team_console.store.backends.open import open_team
 
 from tests.api.conftest import Join
-from tests.conftest import CommandLine
-from tests.store.contract import FakeClock
+from tests.equipment.command_line import CommandLine
+from tests.equipment.teams import FakeClock
 
 PATIENCE = 60.0
 SUMMARY = "State of the export job please"

@@ -12,9 +12,9 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.verdicts import FollowedVerdict
 
 from tests.api.conftest import Join
-from tests.conftest import CommandLine
-from tests.memory_team import MemoryTeam
-from tests.store.contract import FakeClock
+from tests.equipment.command_line import CommandLine
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock
 
 PATIENCE = 60.0
 PLAN = "1. Split loader and renderer"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import COMMAND, CommandLine, clean_environment, template
-from tests.pty import Terminal
+from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, template
+from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.console.cli.main import SAME, VERBS
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 
 @pytest.mark.parametrize("arguments", [("-t", "{}", "roster", "--json"), ("--json", "roster", "-t", "{}")])

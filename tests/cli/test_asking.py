@@ -13,7 +13,7 @@ from team_console.store.api import join_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
 
-from tests.conftest import CommandLine, next_line
+from tests.equipment.command_line import CommandLine, next_line
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import VERBS
 
-from tests.conftest import ROOT, CommandLine, clean_environment, needs
-from tests.pty import Terminal
+from tests.equipment.command_line import ROOT, CommandLine, clean_environment, needs
+from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ import re
 import pytest
 from team_console.store.model.clock import from_text
 
-from tests.conftest import CommandLine
-from tests.samples import rotated
+from tests.equipment.command_line import CommandLine
+from tests.equipment.samples import rotated
 
 pytestmark = pytest.mark.slow
 

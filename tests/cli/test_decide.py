@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 PLAN = "1. Split the loader\n2. Add error handling\n"
 

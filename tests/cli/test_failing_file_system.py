@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from team_console.console.cli.main import run
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 
 @pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO], ids=["stale", "input/output error"])

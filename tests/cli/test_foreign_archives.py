@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.proofs.archive import MOST, measure, write_archive
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from team_console.console.cli.tools import EXAMPLE, setting_rows
 from team_console.store.settings.parsing import every_setting
 from team_console.store.settings.settings_file import parse_settings
 
-from tests.conftest import ROOT, CommandLine
+from tests.equipment.command_line import ROOT, CommandLine
 from tests.readme import settings
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 
 def test_a_new_team_works_at_once(elsewhere: CommandLine) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from team_console.store.model.extras import install_line
 
-from tests.conftest import COMMAND, CommandLine, Result, needs
-from tests.pty import Terminal
+from tests.equipment.command_line import COMMAND, CommandLine, Result, needs
+from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 

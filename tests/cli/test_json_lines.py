@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from team_console.console.cli.call import json_documents
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 

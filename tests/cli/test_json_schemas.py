@@ -16,7 +16,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
 
-from tests.conftest import CommandLine, next_line
+from tests.equipment.command_line import CommandLine, next_line
 
 pytestmark = pytest.mark.slow
 

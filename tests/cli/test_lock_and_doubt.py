@@ -12,10 +12,10 @@ from team_console.console.cli.watching import watched
 from team_console.store.contract.team import LockHolder, Snapshot
 from team_console.store.model.clock import to_text, utc_now
 
-from tests.conftest import CommandLine
-from tests.memory_team import MemoryTeam
-from tests.store.yaml_folder import process, wait_for
-from tests.views.chronicle import snapshot_of
+from tests.equipment.chronicle import snapshot_of
+from tests.equipment.command_line import CommandLine
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.yaml_folder import process, wait_for
 
 pytestmark = pytest.mark.slow
 

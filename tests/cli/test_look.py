@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import open_yaml, receive
 from tests.showcase import build
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import open_yaml, receive
 
 pytestmark = pytest.mark.slow
 

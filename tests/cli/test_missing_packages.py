@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from team_console.store.model.extras import install_line
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 

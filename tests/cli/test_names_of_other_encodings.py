@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.skipif(sys.platform == "darwin", reason="its file systems hold no such names")
 WORDS = ("--summary", "One two three four five", "--content", "x")

@@ -13,8 +13,8 @@ import pytest
 from team_console.console.cli.call import to_json
 from team_console.console.cli.printing import age, width
 
-from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
-from tests.pty import Terminal
+from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, next_line
+from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 

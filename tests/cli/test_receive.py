@@ -7,7 +7,7 @@ import json
 import pytest
 import yaml
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 

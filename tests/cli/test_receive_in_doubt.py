@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 

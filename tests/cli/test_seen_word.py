@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CommandLine
-from tests.trust.keys_of_humans import sign_verdicts
+from tests.equipment.command_line import CommandLine
+from tests.equipment.signing_keys import sign_verdicts
 
 pytestmark = pytest.mark.slow
 

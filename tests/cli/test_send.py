@@ -11,7 +11,7 @@ import time
 import pytest
 import yaml
 
-from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.equipment.command_line import COMMAND, CommandLine, clean_environment
 
 SUMMARY = "State of the export job please"
 

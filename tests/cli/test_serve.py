@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CommandLine, next_line
+from tests.equipment.command_line import CommandLine, next_line
 
 aiohttp = pytest.importorskip("aiohttp", reason="the extra `serve` is not installed")
 

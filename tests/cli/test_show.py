@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.cli.test_receive import SUMMARY, put, record
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 CLAIM, COMMAND = "Bash: ls src/3", "rm -rf ~/precious"
 FACES = {

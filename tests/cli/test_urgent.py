@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from team_console.store.api import join_team
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 ROUTED = {
     "ACTION": "send",

@@ -11,7 +11,7 @@ from team_console.store.model.home import home, state_folder
 from team_console.store.protocol.ssh_keygen import signing_key
 from team_console.store.settings.team_config import Human
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 
 @pytest.fixture(autouse=True)

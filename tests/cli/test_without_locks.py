@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CommandLine, Result, needs
+from tests.equipment.command_line import CommandLine, Result, needs
 
 pytestmark = pytest.mark.slow
 

@@ -30,8 +30,8 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tests.idle_widgets import wait_for_widgets
-from tests.memory_team import MemoryTeam
+from tests.equipment.idle_widgets import wait_for_widgets
+from tests.equipment.memory_team import MemoryTeam
 
 WAIT = 60.0
 _ROUNDS = 2

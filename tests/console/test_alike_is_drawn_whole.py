@@ -11,7 +11,7 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.detail import Detail
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

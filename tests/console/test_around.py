@@ -16,8 +16,8 @@ from textual.events import MouseDown, MouseUp
 
 from tests import showcase
 from tests.console.conftest import hand_in_plan, opened
-from tests.memory_team import MemoryTeam
-from tests.pty import Terminal, console
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.terminal import Terminal, console
 
 pytestmark = pytest.mark.slow
 

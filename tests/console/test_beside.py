@@ -10,7 +10,7 @@ from team_console.store.contract.team import LockHolder, WatchHint, WatchState
 from team_console.store.model.clock import to_text
 
 from tests.console.conftest import Desk, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.slow
 

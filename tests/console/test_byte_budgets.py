@@ -9,9 +9,9 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
-from tests.conftest import COMMAND
-from tests.pty import Terminal
-from tests.samples import EXHAUSTIVE
+from tests.equipment.command_line import COMMAND
+from tests.equipment.samples import EXHAUSTIVE
+from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 

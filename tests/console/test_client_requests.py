@@ -16,9 +16,9 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.form import Form
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, opened
-from tests.memory_team import MemoryTeam
-from tests.samples import EXHAUSTIVE
-from tests.trust.corpus import PAYLOADS
+from tests.equipment.corpus import PAYLOADS
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.samples import EXHAUSTIVE
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

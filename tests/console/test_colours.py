@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import showcase
-from tests.pty import Terminal, console
+from tests.equipment.terminal import Terminal, console
 
 pytestmark = pytest.mark.slow
 

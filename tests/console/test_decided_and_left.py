@@ -10,8 +10,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Human
 
 from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, verdicts
-from tests.memory_team import MemoryTeam
-from tests.trust.keys_of_humans import key_file, public_line
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.signing_keys import key_file, public_line
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

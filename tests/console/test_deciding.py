@@ -14,7 +14,7 @@ from team_console.widgets import form_gate as forms
 from textual.events import Key
 
 from tests.console.conftest import LEAD, Clock, Desk, hand_in_plan, letter, opened, verdicts
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

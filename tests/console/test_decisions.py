@@ -9,7 +9,7 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.bars import Head
 
 from tests.console.conftest import AUTHOR, hand_in_plan, in_thread, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -15,7 +15,7 @@ from team_console.store.model.home import state_folder
 from team_console.widgets import form
 
 from tests.console.conftest import LEAD, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.slow
 

@@ -16,8 +16,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.views.evidence import MOST_NAMES, FileState, Run
 
-from tests.memory_team import MemoryTeam
-from tests.store.contract import make_message
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import make_message
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from team_console.widgets.forms import Compose
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, letter, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -13,7 +13,7 @@ from team_console.widgets import form_gate as forms
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

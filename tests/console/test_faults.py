@@ -21,7 +21,7 @@ from team_console.widgets.document import CANNOT_BE_SHOWN
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -12,7 +12,7 @@ from team_console.console.tui.reader import StoreReader
 from team_console.store.contract.team import Snapshot
 
 from tests.console.conftest import LEAD, WAIT, Desk, hand_in_plan
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

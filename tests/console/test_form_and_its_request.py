@@ -8,7 +8,7 @@ from team_console.store.service.caller import Caller
 from textual.widgets import Static
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 OTHER = "schedule-manager"

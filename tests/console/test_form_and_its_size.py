@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.console.conftest import Desk, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

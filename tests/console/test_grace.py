@@ -13,7 +13,7 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.bars import UndoBar
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, letter, opened, verdicts
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

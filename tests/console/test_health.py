@@ -15,7 +15,7 @@ from team_console.store.service import asking
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, Clock, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 from tests.proofs.benchmarks.data import letters, write_team
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

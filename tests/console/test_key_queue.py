@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tests.console.conftest import hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

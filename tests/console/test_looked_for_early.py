@@ -10,7 +10,7 @@ from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document
 
 from tests.console.conftest import LEAD, Desk, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 _NAMES = ("task-manager", "schedule-manager")

@@ -12,7 +12,7 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.help_panel import HelpPanel
 
 from tests.console.conftest import LEAD, Clock, hand_in_plan, letter, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -10,7 +10,7 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.many import Many
 
 from tests.console.conftest import LEAD, Desk, opened, verdicts
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 NAMES = ("task-manager", "schedule-manager", "file-manager")

@@ -14,7 +14,7 @@ from team_console.widgets.fields import Note
 from team_console.widgets.many import Many
 
 from tests.console.conftest import WAIT, Desk, opened, verdicts
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 NAMES = ("task-manager", "schedule-manager", "file-manager")

@@ -11,7 +11,7 @@ from team_console.widgets.form import Form
 
 from tests.console.conftest import Clock, Desk, opened
 from tests.console.test_writing import write
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 BOSS, FINANCE = "老板", "财务经理"

@@ -6,7 +6,7 @@ import pytest
 from team_console.console.selection import Mode
 
 from tests.console.conftest import hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -17,7 +17,7 @@ from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
 
 from tests.console.conftest import LEAD, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e; rm -rf /; `id` $(id)\nsecond line"
 

@@ -13,8 +13,8 @@ from team_console.store.service import inbox, requests
 from team_console.store.service.caller import Caller
 
 from tests import showcase
-from tests.conftest import COMMAND, CommandLine
-from tests.pty import Terminal
+from tests.equipment.command_line import COMMAND, CommandLine
+from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from team_console.widgets.overlay import Overlay
 from textual.events import Key
 
 from tests.console.conftest import WAIT, Desk, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

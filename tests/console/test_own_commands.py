@@ -11,7 +11,7 @@ from team_console.console.actions import usual_keys
 from team_console.console.preferences import OwnCommand, check
 
 from tests.console.conftest import hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 NASTY = "$(touch owned); `touch owned` '\"; touch owned\n| touch owned & > owned"

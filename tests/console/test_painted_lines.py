@@ -12,8 +12,8 @@ from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, opened, verdicts
-from tests.memory_team import MemoryTeam
-from tests.pty import console
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.terminal import console
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import LEAD, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 

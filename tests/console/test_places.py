@@ -18,8 +18,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.sessions import note_session
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
+from tests.equipment.memory_team import MemoryTeam
 from tests.hook.test_joining import put
-from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

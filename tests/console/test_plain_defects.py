@@ -11,10 +11,10 @@ from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
-from tests.pty import console
-from tests.trust import strict
-from tests.trust.keys import reach
+from tests.equipment import strict
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.pressed_keys import reach
+from tests.equipment.terminal import console
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

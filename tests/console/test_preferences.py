@@ -15,9 +15,9 @@ from team_console.console.tui.themes import CONTRAST, DARK
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
-from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.command_line import CommandLine
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -12,11 +12,11 @@ from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.reader import StoreReader
 from textual.screen import Screen
 
-from tests.conftest import COMMAND, clean_environment
 from tests.console.conftest import WAIT, Desk, hand_in_plan
-from tests.memory_team import MemoryTeam
+from tests.equipment.command_line import COMMAND, clean_environment
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.terminal import Terminal
 from tests.proofs.benchmarks.data import LEAD, letters, write_team
-from tests.pty import Terminal
 
 
 def ready(team: MemoryTeam) -> StoreReader:

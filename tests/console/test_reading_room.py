@@ -15,8 +15,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened, verdicts
-from tests.memory_team import MemoryTeam
-from tests.pty import console
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.terminal import console
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 LINES = 192

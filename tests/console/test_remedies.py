@@ -9,7 +9,7 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.fields import Field
 
 from tests.console.conftest import AUTHOR, LEAD, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

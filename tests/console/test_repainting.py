@@ -25,7 +25,7 @@ from textual.widgets import Input
 
 from tests import showcase
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -6,7 +6,7 @@ import pytest
 from team_console.console.tui.modes.agents import AgentsPane
 
 from tests.console.conftest import opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 

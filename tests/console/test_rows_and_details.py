@@ -17,9 +17,9 @@ from team_console.store.service.caller import Caller
 from team_console.store.views.projection import view_of
 from team_console.widgets.bars import KeyBar
 
-from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.command_line import CommandLine
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

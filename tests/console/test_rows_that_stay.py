@@ -7,7 +7,7 @@ from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

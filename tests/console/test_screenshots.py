@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.equipment.command_line import ROOT
 from tests.screenshots import PICTURES, draw
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from textual.widgets import Static
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.console.test_deciding import rewrite
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 CHANGED = "it changed while you were deciding"

@@ -11,8 +11,8 @@ from team_console.store.protocol import ssh_keygen
 from team_console.store.settings.team_config import Human
 
 from tests.console.conftest import hand_in_plan, opened, verdicts
-from tests.memory_team import MemoryTeam
-from tests.trust.keys_of_humans import key_file, public_line
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.signing_keys import key_file, public_line
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import LEAD, opened
-from tests.memory_team import MemoryTeam
-from tests.views.chronicle import task
+from tests.equipment.chronicle import task
+from tests.equipment.memory_team import MemoryTeam
 
 SESSIONS = ("sprint-xxx", "sprint-yyy")
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

@@ -9,7 +9,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.views.rows import RequestState, View
 
 from tests.console.conftest import LEAD, Clock, hand_in_plan
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 
 def _view(reader: StoreReader) -> View:

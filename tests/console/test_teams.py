@@ -12,7 +12,7 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.row_list import RowList
 
 from tests.console.conftest import Desk, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 

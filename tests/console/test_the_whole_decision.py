@@ -10,7 +10,7 @@ from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
 from tests.console.test_client_requests import COMMAND, DATABASE, RULE
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -7,7 +7,7 @@ from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 PLAN = "# Goal\nMove the table\nDrop the old one\nTell everybody"

@@ -12,7 +12,7 @@ from team_console.store.contract.team import WatchHint
 
 from tests import showcase
 from tests.console.conftest import Clock, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

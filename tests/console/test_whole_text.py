@@ -12,7 +12,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 LAST = "and then the backups are deleted"

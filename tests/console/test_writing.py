@@ -12,7 +12,7 @@ from team_console.store.settings.team_config import Agent
 from team_console.widgets.fields import Field, Letter
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

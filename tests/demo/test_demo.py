@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import pytest
 from team_console.console.demo.story import STORY
 
-from tests.conftest import CommandLine, next_line
-from tests.samples import sampled
+from tests.equipment.command_line import CommandLine, next_line
+from tests.equipment.samples import sampled
 
 pytestmark = pytest.mark.slow
 

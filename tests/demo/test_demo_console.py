@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import COMMAND, CommandLine
 from tests.demo.test_demo import eventually, processes_about
-from tests.pty import Terminal
+from tests.equipment.command_line import COMMAND, CommandLine
+from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 

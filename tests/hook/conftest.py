@@ -17,7 +17,7 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.service.waiting import announce_presence
 
-from tests.conftest import CommandLine, clean_environment, started
+from tests.equipment.command_line import CommandLine, clean_environment, started
 
 CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json").read_text(encoding="utf-8")

@@ -30,8 +30,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.requests import approve, reject
 from team_console.store.service.sessions import open_requests
 
-from tests.conftest import COMMAND, CommandLine, clean_environment, started
-from tests.pty import Terminal, console
+from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, started
+from tests.equipment.terminal import Terminal, console
 
 PATIENCE = 60.0
 """Seconds that are given to what must happen by itself."""

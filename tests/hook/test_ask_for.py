@@ -12,7 +12,7 @@ import pytest
 from team_console.console.clients.rules import EVERY_WORD, rule_for
 from team_console.store.settings.team_config import ASK_FOR, ASK_WORDS
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import CAPTURED, Client, Heard, Human
 from tests.hook.test_joining import Desk
 

@@ -11,8 +11,8 @@ from team_console.console.clients.table import client_of
 from team_console.store.model.message import Message
 from team_console.store.protocol.sent_back import sent_back
 
+from tests.equipment.teams import make_message
 from tests.hook.conftest import CAPTURED
-from tests.store.contract import make_message
 
 MODES = ["auto", "acceptEdits", "default"]
 

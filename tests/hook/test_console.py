@@ -11,9 +11,9 @@ from team_console.store.backends.open import open_team
 from team_console.store.views.projection import view_of
 from team_console.widgets.requests import request_document
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.terminal import Terminal, console
 from tests.hook.conftest import Client, Heard, Human
-from tests.pty import Terminal, console
 
 pytestmark = pytest.mark.slow
 

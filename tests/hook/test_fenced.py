@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import Client
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import Human
 from tests.hook.test_joining import Desk
 from tests.hook.test_mail import DENIED

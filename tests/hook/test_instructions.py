@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CommandLine, Result, clean_environment
+from tests.equipment.command_line import CommandLine, Result, clean_environment
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import COMMAND, CommandLine
+from tests.equipment.command_line import COMMAND, CommandLine
 from tests.hook.conftest import CAPTURED
 from tests.hook.test_joining import OTHERS, Desk, put
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CommandLine, Result
+from tests.equipment.command_line import CommandLine, Result
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.hook.test_joining import Desk, put
 
 pytestmark = pytest.mark.slow

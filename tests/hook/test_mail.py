@@ -17,7 +17,7 @@ from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
 from team_console.store.service.requests import approve
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import Client, session_files
 
 pytestmark = pytest.mark.slow

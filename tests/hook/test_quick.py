@@ -16,7 +16,7 @@ from team_console.console.__main__ import is_call_of
 from team_console.store.backends.open import open_team
 from team_console.store.service.waiting import announce_presence
 
-from tests.conftest import COMMAND, CommandLine
+from tests.equipment.command_line import COMMAND, CommandLine
 from tests.hook.conftest import Client, Human
 
 pytestmark = pytest.mark.slow

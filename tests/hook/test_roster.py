@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import Client, Human
 
 pytestmark = pytest.mark.slow

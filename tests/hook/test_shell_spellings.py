@@ -16,7 +16,7 @@ import pytest
 from team_console.console.clients.rules import rule_for
 from team_console.console.clients.shell import commands_in
 
-from tests.conftest import CommandLine, clean_environment
+from tests.equipment.command_line import CommandLine, clean_environment
 from tests.hook.conftest import Client, Human
 from tests.hook.test_ask_for import CODEX, said
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from team_console.store.backends.open import open_team
 
-from tests.conftest import COMMAND, CommandLine
+from tests.equipment.command_line import COMMAND, CommandLine
 from tests.hook.conftest import Client, Heard, Human, session_files, wait_for_file
 
 pytestmark = pytest.mark.slow

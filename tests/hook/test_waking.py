@@ -13,7 +13,7 @@ from team_console.console.clients.client_process import has_waker, is_alive
 from team_console.console.clients.hook_process import is_read
 from team_console.console.clients.session_files import SessionFiles
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import Client, Human, session_files
 from tests.hook.test_dialogs import say
 from tests.hook.test_mail import STOP, USED, statuses, write

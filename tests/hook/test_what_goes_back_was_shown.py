@@ -13,7 +13,7 @@ from team_console.widgets.details import message_document
 from team_console.widgets.document import laid_out
 from team_console.widgets.text import text_of
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import Client, Human
 
 pytestmark = pytest.mark.slow

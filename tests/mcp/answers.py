@@ -15,7 +15,7 @@ from typing import Any
 from team_console import __version__
 from team_console.console.mcp.start import ANSWERS
 
-from tests.conftest import CommandLine, clean_environment
+from tests.equipment.command_line import CommandLine, clean_environment
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Versions of the protocol that begin with `initialize`."""

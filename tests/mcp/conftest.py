@@ -21,7 +21,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.service.caller import Caller
 
-from tests.conftest import CommandLine, clean_environment
+from tests.equipment.command_line import CommandLine, clean_environment
 
 LEAD, AGENT, OTHER = "ceo", "file-manager", "schedule-manager"
 

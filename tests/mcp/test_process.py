@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
+from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, next_line
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, told
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from team_console.console.mcp.start import ANSWERS
 
-from tests.conftest import COMMAND, ROOT, clean_environment, next_line
+from tests.equipment.command_line import COMMAND, ROOT, clean_environment, next_line
 from tests.mcp.answers import INITIALIZED, LISTS, VERSIONS, answers_of_the_sdk, asked, greeting, request
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place
 

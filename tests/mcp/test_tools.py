@@ -18,8 +18,8 @@ from team_console.console.mcp.server import make_server
 from team_console.store.model.errors import TeamError
 from team_console.store.service import requests
 
+from tests.equipment.signed_teams import put
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, refused, told
-from tests.trust.places_of_teams import put
 
 TOOLS = {
     *("whoami", "inbox", "send", "hand_in_plan", "ask_human"),

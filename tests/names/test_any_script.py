@@ -13,8 +13,8 @@ import pytest
 from team_console.store.api import TeamError, join_team
 from team_console.store.model.names import encoded
 
-from tests.conftest import CommandLine
-from tests.sql.empty_postgresql import empty_postgresql
+from tests.equipment.command_line import CommandLine
+from tests.equipment.postgresql import empty_postgresql
 
 pytestmark = pytest.mark.slow
 

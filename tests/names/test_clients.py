@@ -10,7 +10,7 @@ from unicodedata import normalize
 import pytest
 from team_console.store.api import join_team
 
-from tests.conftest import CommandLine, clean_environment
+from tests.equipment.command_line import CommandLine, clean_environment
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,7 @@ def test_the_mcp_server_acts_for_it(team: CommandLine) -> None:
     pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not installed")
     from mcp import Client, StdioServerParameters
 
-    from tests.conftest import COMMAND
+    from tests.equipment.command_line import COMMAND
 
     async def ask() -> object:
         environment = clean_environment(TEAM_CONSOLE_AS=APART, TEAM_CONSOLE_TEAM=str(team.folder))

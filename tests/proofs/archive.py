@@ -18,7 +18,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.conftest import COMMAND, clean_environment
+from tests.equipment.command_line import COMMAND, clean_environment
 
 MOST = 100
 """Megabytes that a verb may hold."""

@@ -30,7 +30,7 @@ from team_console.store.protocol.verdicts import SHOWN_BY
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 
-from tests.pty import Terminal, console
+from tests.equipment.terminal import Terminal, console
 
 LEAD, PLANS, OTHERS = "ceo", 12, 3
 SIZES = ((120, 40), (120, 40), (80, 24), (100, 30), (160, 50))

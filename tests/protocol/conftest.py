@@ -12,8 +12,8 @@ import pytest
 from team_console.store.model.message import Message, new_record
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-from tests.memory_team import MemoryTeam
-from tests.store.contract import FakeClock
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock
 
 HERE = Path(__file__).parent
 

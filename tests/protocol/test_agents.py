@@ -21,9 +21,9 @@ from team_console.store.service.inbox import receive
 from team_console.store.service.router import deliver
 from team_console.store.views.projection import view_of
 
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock, put
 from tests.protocol.conftest import SPRINT, SPRINT_BODIES, carried
-from tests.store.contract import FakeClock, put
 
 BODIES: Mapping[str, Mapping[str, Any]] = {body["msg_type"]: body for body in SPRINT_BODIES}
 RESIDENTS = ["scrum-master", "knowledge-researcher", "debugger"]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import yaml
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.protocol.conftest import SPRINT_BODIES, message
 
 BODIES: dict[str, dict[str, object]] = {

@@ -9,9 +9,9 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.sendmessage import send_document
 
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import put
 from tests.protocol.conftest import message
-from tests.store.contract import put
 
 ASKED = {
     "abc-123": "plan_approval_request",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
@@ -13,8 +11,8 @@ import pytest
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-from tests.memory_team import MemoryTeam
-from tests.store.contract import FakeClock
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock
 
 TAKE = """
 import json, pathlib, sys
@@ -37,14 +35,6 @@ def clock() -> FakeClock:
 def folder(tmp_path: Path) -> Path:
     """Where the command of `runner` notes what it took."""
     return tmp_path
-
-
-def until(condition: Callable[[], bool], *, seconds: float = 60.0) -> None:
-    """Wait until `condition` holds; it must before the deadline."""
-    deadline, pause = time.monotonic() + seconds, threading.Event()
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen in time"
-        pause.wait(0.02)
 
 
 def taken(folder: Path) -> list[str]:

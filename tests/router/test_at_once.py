@@ -23,9 +23,9 @@ from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.router import deliver
 from team_console.store.settings.team_config import Agent
 
-from tests.router.conftest import until
-from tests.router.places import KINDS, Place, made
-from tests.store.contract import make_message, put
+from tests.equipment.router_places import KINDS, Place, made
+from tests.equipment.teams import make_message, put
+from tests.equipment.waiting import until
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ from team_console.store.service import maintenance
 from team_console.store.service.caller import Caller
 from team_console.store.service.router import deliver
 
-from tests.memory_team import MemoryTeam
-from tests.store.contract import FakeClock, make_message, put
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock, make_message, put
 
 DAY = 86400
 

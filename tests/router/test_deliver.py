@@ -23,9 +23,10 @@ from team_console.store.service.deliveries import Delivered
 from team_console.store.service.router import deliver, deliver_loop
 from team_console.store.settings.team_config import Agent
 
-from tests.memory_team import MemoryTeam
-from tests.router.conftest import taken, until
-from tests.store.contract import FakeClock, make_message, put
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock, make_message, put
+from tests.equipment.waiting import until
+from tests.router.conftest import taken
 
 pytestmark = pytest.mark.slow
 

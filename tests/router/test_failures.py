@@ -16,8 +16,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, forecast, treat
 from team_console.store.service.router import deliver
 
-from tests.memory_team import MemoryTeam
-from tests.store.contract import FakeClock, make_message, put
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock, make_message, put
 
 ONE, TWO = make_message(1).message_id, make_message(2).message_id
 

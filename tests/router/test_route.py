@@ -13,8 +13,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.orchestrator import read_document, route
 from team_console.store.settings.team_config import TeamConfig
 
-from tests.memory_team import MemoryTeam
-from tests.store.contract import FakeClock, make_message, put
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock, make_message, put
 
 POLL = """invoke_command("route-inter-agent-messages", {
     "ACTION": "poll",

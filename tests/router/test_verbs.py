@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conftest import CommandLine
-from tests.router.conftest import until
+from tests.equipment.command_line import CommandLine
+from tests.equipment.waiting import until
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ import pytest
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-from tests.memory_team import MemoryTeam
-from tests.store.contract import FakeClock
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock
 
 SeatOf = Callable[[str], Caller]
 

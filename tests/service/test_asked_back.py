@@ -15,9 +15,9 @@ from team_console.store.service.caller import Caller
 from team_console.store.views.rows import Need, RequestRow
 from team_console.store.views.status import view_of_team
 
-from tests.conftest import CommandLine
-from tests.store.contract import FACTORIES, FakeClock
-from tests.trust.keys_of_humans import sign_verdicts
+from tests.equipment.command_line import CommandLine
+from tests.equipment.signing_keys import sign_verdicts
+from tests.equipment.teams import FACTORIES, FakeClock
 
 pytestmark = pytest.mark.slow
 

@@ -18,8 +18,8 @@ from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.status import view_of_team
 from team_console.store.views.verdicts import verdict_of
 
+from tests.equipment.teams import FACTORIES, START, FakeClock, config, make_message, put
 from tests.protocol.conftest import SPRINT_BODIES
-from tests.store.contract import FACTORIES, START, FakeClock, config, make_message, put
 
 RULE = {
     "type": "addRules",
@@ -244,7 +244,7 @@ def test_what_ended_leaves_the_queue_and_stays_what_it_was(any_team: Team, clock
 def test_whoever_may_ask_may_take_back(clock: FakeClock) -> None:
     from msgspec.structs import replace
 
-    from tests.memory_team import MemoryTeam
+    from tests.equipment.memory_team import MemoryTeam
 
     settings = config()
     narrow = replace(settings.agents["task-manager"], may_send=frozenset({"permission_request"}))

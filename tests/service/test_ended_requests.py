@@ -17,9 +17,9 @@ from team_console.store.service.inbox import acknowledge, receive
 from team_console.store.service.maintenance import clear
 from team_console.store.service.requests import approve, reject, submit_plan
 
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import START, FakeClock, config, make_message, put, yaml_factory
 from tests.service.conftest import SeatOf
-from tests.store.contract import START, FakeClock, config, make_message, put, yaml_factory
 
 PLAN, RESPONSE = "plan_approval_request", "plan_approval_response"
 

@@ -19,12 +19,12 @@ from team_console.store.service.grants import in_force, recall_grant, start_gran
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.status import view_of_team
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.signed_teams import put
+from tests.equipment.signing_keys import sign_verdicts
+from tests.equipment.teams import FACTORIES, FakeClock
 from tests.hook.conftest import Client, Human, client, human, office  # noqa: F401
 from tests.proofs.grants import outside
-from tests.store.contract import FACTORIES, FakeClock
-from tests.trust.keys_of_humans import sign_verdicts
-from tests.trust.places_of_teams import put
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.store.service import inbox, sending
 
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 from tests.service.conftest import SeatOf
 
 

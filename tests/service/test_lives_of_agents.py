@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 WHERE = {"yaml": ".", "sqlite": "t.db"}
 

@@ -8,9 +8,9 @@ import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import requests, sending
 
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock, make_message, put
 from tests.service.conftest import SeatOf
-from tests.store.contract import FakeClock, make_message, put
 
 
 @pytest.mark.parametrize("type", ["broadcast", "message"])

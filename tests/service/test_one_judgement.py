@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import CommandLine
-from tests.samples import EXHAUSTIVE
-from tests.trust.keys_of_humans import settings_of_signed_team
-from tests.trust.places_of_teams import Files
+from tests.equipment.command_line import CommandLine
+from tests.equipment.samples import EXHAUSTIVE
+from tests.equipment.signed_teams import Files
+from tests.equipment.signing_keys import settings_of_signed_team
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,9 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service import inbox, requests, sending
 
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock, make_message
 from tests.service.conftest import SeatOf
-from tests.store.contract import FakeClock, make_message
 
 
 def _plan(caller: SeatOf, text: str = "1. Split\n2. Test") -> str:

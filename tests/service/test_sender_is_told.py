@@ -13,9 +13,9 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.projection import view_of
 
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock
 from tests.protocol.conftest import SPRINT_BODIES
-from tests.store.contract import FakeClock
 
 BODIES: Mapping[str, Mapping[str, Any]] = {body["msg_type"]: body for body in SPRINT_BODIES}
 ROLES = {

@@ -11,7 +11,7 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.members import add_members, set_member
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-from tests.conftest import CommandLine
-from tests.memory_team import MemoryTeam
+from tests.equipment.command_line import CommandLine
+from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from team_console.store.settings.settings_file import parse_settings
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from team_console.store.settings.parsing import TABLE, ValueForm, every_setting
 from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 PATH = Path("/nowhere/messenger-config.yaml")
 GOOD = "team: crew\nlead: ceo\nagents:\n- name: ceo\n- name: a1\n"

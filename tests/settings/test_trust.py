@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from team_console.store.settings.settings_file import parse_settings, settings_bytes
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 KEY = b"0123456789abcdef0123456789abcdef"

@@ -8,8 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.equipment.postgresql import fresh_database, shared_server
 from tests.sql.claimers import WORKERS, work_off
-from tests.sql.server import fresh_database, shared_server
 
 
 def main() -> int:

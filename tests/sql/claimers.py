@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +12,12 @@ from pathlib import Path
 
 from team_console.store.backends.sql.open import create_database, open_database
 
-from tests.conftest import clean_environment
+from tests.equipment.command_line import clean_environment
+from tests.equipment.statements import execute
+from tests.equipment.teams import make_message, put
+from tests.equipment.waiting import until
 from tests.sql.conftest import SETTINGS
-from tests.sql.test_foreign import execute
 from tests.sql.worker import AGENT
-from tests.store.contract import make_message, put
 
 WORKERS = 6
 PATIENCE = 240.0
@@ -77,17 +77,21 @@ class _Crew:
 
     def work(self, done: Callable[[], int], total: int) -> None:
         """Until all is done; then the workers end by themselves."""
+
+        def reached(number: int) -> Callable[[], bool]:
+            return lambda: done() >= number
+
         chance = random.Random(7)
         crew = [self._start() for _ in range(WORKERS)]
         try:
             for kill_at in (1, 3, 5, 7):
-                _until(done, total * kill_at // 10)
+                until(reached(total * kill_at // 10), PATIENCE)
                 victim = crew.pop(chance.randrange(len(crew)))
                 victim.kill()
                 victim.wait()
                 self.killed += 1
                 crew.append(self._start())
-            _until(done, total)
+            until(reached(total), PATIENCE)
             self._stop.touch()
             for agent in crew:
                 assert agent.wait(PATIENCE) == 0
@@ -105,10 +109,3 @@ class _Crew:
         receipts = self._folder / f"receipts-{self._started}"
         words = (self._place, str(receipts), str(self._stop), str(self._batch))
         return subprocess.Popen([sys.executable, "-m", "tests.sql.worker", *words], env=clean_environment())
-
-
-def _until(done: Callable[[], int], wanted: int) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while done() < wanted:
-        assert time.monotonic() < deadline, f"not {wanted} messages within {PATIENCE:g} s"
-        time.sleep(0.1)

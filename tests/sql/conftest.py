@@ -9,9 +9,8 @@ import pytest
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 
-from tests.sql.empty_postgresql import empty_postgresql
-from tests.sql.server import Server, shared_server
-from tests.store.contract import FakeClock
+from tests.equipment.postgresql import Server, empty_postgresql, server_or_skip
+from tests.equipment.teams import FakeClock
 
 SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, architect, code_developer]\n"
 
@@ -32,10 +31,7 @@ def postgres() -> str:
 @pytest.fixture
 def own_server() -> Server:
     """A running server that the test may kill; only tests that do so use it, one after the other."""
-    pytest.importorskip("psycopg")
-    server = shared_server("to be killed")
-    if server is None:
-        pytest.skip("no PostgreSQL server is installed")
+    server = server_or_skip("to be killed")
     if server.process is None:
         server.start()
     return server

@@ -19,10 +19,10 @@ from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.status import view_of_team
 
-from tests.conftest import CommandLine
-from tests.sql.server import fresh_database, shared_server
-from tests.store.older import older
-from tests.trust.places_of_teams import Database, Postgresql, SqliteFile
+from tests.equipment.command_line import CommandLine
+from tests.equipment.older_version import older
+from tests.equipment.postgresql import empty_postgresql
+from tests.equipment.signed_teams import Database, Postgresql, SqliteFile
 
 WRITTEN = json.loads(Path(__file__).with_name("written_by_0_5_0.json").read_text())
 """What is done by 0.5.0 -> table -> rows, as both programs left them: the other half was done by today's."""
@@ -36,11 +36,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A team in a database without a row."""
     place = str(tmp_path / "t.db")
     if request.param == "postgresql":
-        pytest.importorskip("psycopg")
-        server = shared_server()
-        if server is None:
-            pytest.skip("no PostgreSQL server is installed")
-        place = fresh_database(server)
+        place = empty_postgresql()
     CommandLine(tmp_path).ok("init", place, "--name", "T", "--lead", "ceo", "--agent", "a1")
     return place
 
@@ -121,10 +117,7 @@ def test_both_programs_read_the_same(
 ) -> None:
     place = {"folder": "team", "sqlite": "t.db"}.get(store, "")
     if store == "postgresql":
-        server = shared_server()
-        if server is None:
-            pytest.skip("no PostgreSQL server is installed")
-        place = fresh_database(server)
+        place = empty_postgresql()
     today = CommandLine(tmp_path)
     programs: dict[str, Run] = {
         "0.5.0": old_command(tmp_path),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from team_console.store.contract.team import Team
 
+from tests.equipment.statements import SEED, execute, insert
+from tests.equipment.teams import make_message, put
 from tests.sql.conftest import Open
-from tests.sql.test_foreign import SEED, execute, insert
-from tests.store.contract import make_message, put
 
 pytestmark = pytest.mark.slow
 

@@ -11,10 +11,10 @@ from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import acknowledge, receive
 
+from tests.equipment.teams import FakeClock, make_message, put
 from tests.sql.claimers import work_off
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.worker import AGENT
-from tests.store.contract import FakeClock, make_message, put
 
 pytestmark = pytest.mark.slow
 

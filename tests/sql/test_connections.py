@@ -11,9 +11,9 @@ import pytest
 from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.team import SqlTeam
 
+from tests.equipment.postgresql import Server, fresh_database
+from tests.equipment.teams import ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.server import Server, fresh_database
-from tests.store.contract import ids, make_message, put
 
 
 def _child(work: Callable[[], bool]) -> bool:

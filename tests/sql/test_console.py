@@ -13,9 +13,9 @@ from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
-from tests.pty import Terminal
+from tests.equipment.postgresql import Server, fresh_database
+from tests.equipment.terminal import Terminal
 from tests.sql.conftest import SETTINGS
-from tests.sql.server import Server, fresh_database
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,9 @@ from team_console.store.views.history import past
 from team_console.store.views.projection import Projection, view_of
 from team_console.store.views.rows import View
 
+from tests.equipment.statements import execute
+from tests.equipment.teams import FakeClock
 from tests.sql.conftest import Open
-from tests.sql.test_foreign import execute
-from tests.store.contract import FakeClock
 
 WAIT = 10.0
 

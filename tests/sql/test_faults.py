@@ -19,11 +19,11 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
+from tests.equipment.postgresql import Server, fresh_database
+from tests.equipment.statements import execute
+from tests.equipment.teams import ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.server import Server, fresh_database
-from tests.sql.test_foreign import execute
 from tests.sql.test_one_truth import HOLD_FILE
-from tests.store.contract import ids, make_message, put
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,9 @@ from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.maintenance import clear
 from team_console.store.service.router import deliver
 
+from tests.equipment.statements import SEED, execute, named_rows
+from tests.equipment.teams import FakeClock
 from tests.sql.conftest import Open
-from tests.sql.test_foreign import SEED, execute, named_rows
-from tests.store.contract import FakeClock
 
 pytestmark = pytest.mark.slow
 

@@ -14,10 +14,11 @@ from team_console.store.backends.sql.open import create_database
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.service.waiting import announce_presence, human_present
 
-from tests.conftest import CommandLine, Result
+from tests.equipment.command_line import CommandLine, Result
+from tests.equipment.statements import execute
+from tests.equipment.waiting import until
 from tests.hook.conftest import Client, Human
-from tests.sql.test_foreign import execute
-from tests.store.test_presence import another_process, wait_until
+from tests.store.test_presence import another_process
 
 pytestmark = pytest.mark.slow
 
@@ -93,18 +94,18 @@ def test_a_process_is_present_as_long_as_it_beats(server_team: Team, postgres: s
     with another_process(postgres, Presence.ASKER, name := new_name()):
         (before,) = seen(postgres)
         assert before[:2] == ("asker", name)
-        wait_until(lambda: seen(postgres)[0][2] > before[2])
+        until(lambda: seen(postgres)[0][2] > before[2])
         assert not server_team.attendance(Presence.ASKER).is_gone(name)
 
 
 def test_a_process_that_stops_to_beat_counts_as_gone(server_team: Team, postgres: str) -> None:
     with another_process(postgres, Presence.CONSOLE, new_name()) as process:
-        wait_until(lambda: human_present(server_team))
+        until(lambda: human_present(server_team))
         process.send_signal(signal.SIGSTOP)  # its row stays, as that of a machine that lost its power
-        wait_until(lambda: not human_present(server_team))
+        until(lambda: not human_present(server_team))
         assert len(seen(postgres)) == 1
         process.send_signal(signal.SIGCONT)
-        wait_until(lambda: human_present(server_team))
+        until(lambda: human_present(server_team))
 
 
 @pytest.mark.parametrize(("seconds", "is_gone"), [(10, False), (40, True)])
@@ -113,7 +114,7 @@ def test_an_asker_that_was_cut_off_for_a_while_is_not_gone(
 ) -> None:
     name = new_name()
     with announce_presence(server_team):
-        wait_until(lambda: human_present(server_team))
+        until(lambda: human_present(server_team))
     row = f"VALUES ('asker', '{name}', clock_timestamp() - interval '{seconds} seconds')"
     execute(postgres, f"INSERT INTO team_console_presence (presence, name, seen_at) {row}")
     attendance = server_team.attendance(Presence.ASKER)
@@ -122,7 +123,7 @@ def test_an_asker_that_was_cut_off_for_a_while_is_not_gone(
 
 def test_who_leaves_is_gone_at_once(server_team: Team, postgres: str) -> None:
     with announce_presence(server_team):
-        wait_until(lambda: human_present(server_team))
+        until(lambda: human_present(server_team))
     assert seen(postgres) == []
 
 
@@ -131,7 +132,7 @@ def test_a_hook_waits_for_its_verdict(server_team: Team, office: Office, clients
     assert alice.tell(BASH).out == ""  # nobody is there
     assert rows(office) == []
     with announce_presence(server_team):
-        wait_until(lambda: human_present(server_team))
+        until(lambda: human_present(server_team))
         hook = alice.begin(BASH)
         office.ok("approve", asked(office)[0]["request_id"])
         assert alice.end(hook).decision == {"behavior": "allow"}
@@ -145,12 +146,12 @@ def test_what_a_killed_hook_asked_ends_as_that_once_it_was_silent_for_long(
 ) -> None:
     alice, ben = clients("alice"), clients("ben")
     with announce_presence(server_team):
-        wait_until(lambda: human_present(server_team))
+        until(lambda: human_present(server_team))
         hook = alice.begin(BASH)
         (request,) = asked(office)
         hook.kill()
         hook.wait()
-        wait_until(lambda: not server_team.attendance(Presence.ASKER).names)
+        until(lambda: not server_team.attendance(Presence.ASKER).names)
         assert rows(office, "--open")  # a network that is cut looks like that too
         execute(
             postgres, "UPDATE team_console_presence SET seen_at = seen_at - interval '60 s' WHERE presence = 'asker'"
@@ -166,7 +167,7 @@ def test_the_last_console_that_closes_lets_go(
 ) -> None:
     alice = clients("alice")
     with announce_presence(server_team):
-        wait_until(lambda: human_present(server_team))
+        until(lambda: human_present(server_team))
         hook = alice.begin(BASH)
         asked(office)
     assert alice.end(hook).out == ""

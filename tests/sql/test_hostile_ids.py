@@ -12,7 +12,7 @@ from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.team_config import CONFIG_NAME
 
-from tests.samples import sampled
+from tests.equipment.samples import sampled
 from tests.sql.conftest import SETTINGS
 
 pytestmark = pytest.mark.slow

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.statements import SEED, execute
 from tests.sql.conftest import Open
-from tests.sql.test_foreign import SEED, execute
 
 pytestmark = pytest.mark.slow
 

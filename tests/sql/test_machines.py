@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,14 @@ from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 
-from tests.pty import Terminal
+from tests.equipment.machines import Machine, Network, network, why_not, without_cables
+from tests.equipment.postgresql import Server, find_programs, private_server
+from tests.equipment.statements import execute
+from tests.equipment.teams import make_message, put
+from tests.equipment.terminal import Terminal
+from tests.equipment.waiting import until
 from tests.sql.conftest import SETTINGS
-from tests.sql.machines import Machine, Network, network, why_not, without_cables
-from tests.sql.server import Server, find_programs, private_server
-from tests.sql.test_foreign import execute
 from tests.sql.worker import AGENT
-from tests.store.contract import make_message, put
 
 pytestmark = pytest.mark.slow
 
@@ -118,10 +118,10 @@ def test_workers_on_two_machines_lose_nothing_to_a_crash_of_the_server(
         place = _place(machine, server)
         crew.append(machine.start(sys.executable, "-m", "tests.sql.worker", place, str(receipts), str(stop)))
     try:
-        _until(lambda: _acknowledged(local) >= MESSAGES // 3, 120)
+        until(lambda: _acknowledged(local) >= MESSAGES // 3, 120)
         server.kill()
         server.start()
-        _until(lambda: _acknowledged(local) >= MESSAGES, 120)
+        until(lambda: _acknowledged(local) >= MESSAGES, 120)
         stop.touch()
         assert [agent.wait(60) for agent in crew] == [0] * len(crew)
     finally:
@@ -141,10 +141,3 @@ def test_workers_on_two_machines_lose_nothing_to_a_crash_of_the_server(
 
 def _acknowledged(place: str) -> int:
     return int(execute(place, "SELECT count(*) FROM team_console_archive")[0][0])
-
-
-def _until(condition: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.1)

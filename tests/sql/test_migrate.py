@@ -17,11 +17,11 @@ from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import TeamConfig
 
-from tests.conftest import CommandLine
-from tests.router.conftest import until
+from tests.equipment.command_line import CommandLine
+from tests.equipment.statements import SEED, execute, insert
+from tests.equipment.teams import FakeClock, make_message, put
+from tests.equipment.waiting import until
 from tests.sql.conftest import Open
-from tests.sql.test_foreign import SEED, execute, insert
-from tests.store.contract import FakeClock, make_message, put
 
 pytestmark = pytest.mark.slow
 

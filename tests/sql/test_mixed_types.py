@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 
-from tests.conftest import CommandLine
-from tests.samples import rotated
+from tests.equipment.command_line import CommandLine
+from tests.equipment.samples import rotated
 
 pytestmark = pytest.mark.slow
 

@@ -19,10 +19,10 @@ from team_console.store.settings.team_config import CONFIG_NAME
 from team_console.store.views.status import State, assess
 
 from tests.console.conftest import opened as console_on
-from tests.samples import rotated
+from tests.equipment.samples import rotated
+from tests.equipment.statements import execute
+from tests.equipment.yaml_folder import HOLD, process, wait_for
 from tests.sql.conftest import SETTINGS
-from tests.sql.test_foreign import execute
-from tests.store.yaml_folder import HOLD, process, wait_for
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,11 @@ from contextlib import closing
 
 import pytest
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.statements import SEED, execute
+from tests.equipment.teams import FakeClock
 from tests.sql.conftest import Open
-from tests.sql.test_foreign import SEED, execute
 from tests.sql.test_what_is_over_costs_nothing import fill
-from tests.store.contract import FakeClock
 
 pytestmark = pytest.mark.slow
 

@@ -24,13 +24,13 @@ from team_console.store.service.sessions import hand_over
 from team_console.store.service.waiting import Arrival, wait_for_messages
 from team_console.store.views import verdicts
 
-from tests.conftest import CommandLine, next_line
+from tests.equipment.command_line import CommandLine, next_line
+from tests.equipment.lossy_line import LossyLine, lossy_line
+from tests.equipment.postgresql import Server, fresh_database
+from tests.equipment.statements import execute
+from tests.equipment.teams import ids, make_message, put
+from tests.equipment.yaml_folder import until
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.lossy_line import LossyLine, lossy_line
-from tests.sql.server import Server, fresh_database
-from tests.sql.test_foreign import execute
-from tests.store.contract import ids, make_message, put
-from tests.store.yaml_folder import until
 
 pytestmark = pytest.mark.slow
 

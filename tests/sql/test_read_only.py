@@ -16,9 +16,9 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 
-from tests.conftest import clean_environment
+from tests.equipment.command_line import clean_environment
+from tests.equipment.teams import ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
-from tests.store.contract import ids, make_message, put
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +60,7 @@ def _look(file: Path, *, how: str = "ro", as_nobody: bool = False) -> str:
 def _writer_that_dies(file: Path) -> None:
     script = (
         "import os, sqlite3, sys; from team_console.store.backends.sql.open import open_database;"
-        "from tests.store.contract import make_message, put;"
+        "from tests.equipment.teams import make_message, put;"
         "keeps = sqlite3.connect(sys.argv[1]); keeps.execute('SELECT count(*) FROM agent_message').fetchone();"
         "put(open_database(sys.argv[1]), make_message(1)); os._exit(0)"
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.model.message import Message
 
-from tests.store.contract import make_message
+from tests.equipment.teams import make_message
 
 BORDER = datetime.fromisoformat("2026-02-01T00:00:00+00:00")
 

@@ -14,10 +14,10 @@ from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller, Received
 from team_console.store.service.orchestrator import route
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.statements import SEED, execute, insert
+from tests.equipment.teams import ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.test_foreign import SEED, execute, insert
-from tests.store.contract import ids, make_message, put
 
 pytestmark = pytest.mark.slow
 

@@ -21,9 +21,9 @@ from team_console.store.settings.parsing import SETTINGS_LOST
 from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
-from tests.samples import rotated
+from tests.equipment.samples import rotated
+from tests.equipment.statements import execute
 from tests.sql.conftest import SETTINGS
-from tests.sql.test_foreign import execute
 
 pytestmark = pytest.mark.slow
 

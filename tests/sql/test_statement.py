@@ -9,8 +9,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.router import deliver
 
+from tests.equipment.statements import SEED, execute
 from tests.sql.conftest import Open
-from tests.sql.test_foreign import SEED, execute
 
 HOSTILE = """we"ird; DROP TABLE agent_message; -- :message_id %s %(x)s '"""
 """A name that ends a quoted one, holds statements, and what either driver takes for a parameter."""

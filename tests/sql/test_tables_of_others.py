@@ -21,10 +21,10 @@ from team_console.store.service.orchestrator import route
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.statements import execute, named_rows
+from tests.equipment.teams import FakeClock
 from tests.sql.conftest import Open
-from tests.sql.test_foreign import execute, named_rows
-from tests.store.contract import FakeClock
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CommandLine, next_line
-from tests.sql.test_foreign import execute
+from tests.equipment.command_line import CommandLine, next_line
+from tests.equipment.statements import execute
 
 pytestmark = pytest.mark.slow
 

@@ -8,10 +8,10 @@ from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.statements import execute
+from tests.equipment.teams import make_message, put
 from tests.sql.conftest import Open
-from tests.sql.test_foreign import execute
-from tests.store.contract import make_message, put
 
 pytestmark = pytest.mark.slow
 

@@ -15,11 +15,11 @@ from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import WatchHint, WatchState
 
-from tests.conftest import clean_environment, needs
+from tests.equipment.command_line import clean_environment, needs
+from tests.equipment.postgresql import Server, fresh_database
+from tests.equipment.statements import execute, insert
+from tests.equipment.teams import make_message, put
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.server import Server, fresh_database
-from tests.sql.test_foreign import execute, insert
-from tests.store.contract import make_message, put
 
 pytestmark = pytest.mark.slow
 
@@ -104,7 +104,7 @@ def test_a_commit_that_is_synced_slowly_is_noticed_when_it_can_be_seen(
     )
     script = (
         "import sys; from team_console.store.backends.sql.open import *; "
-        "from tests.store.contract import make_message, put;"
+        "from tests.equipment.teams import make_message, put;"
     )
     command = [*slow, sys.executable, "-c", script + "put(open_database(sys.argv[1]), make_message(1))", place]
 

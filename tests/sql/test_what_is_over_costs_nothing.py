@@ -23,10 +23,10 @@ from team_console.store.service.router import deliver
 from team_console.store.service.sending import broadcast, preview, send
 from team_console.store.views.status import view_of_team
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.statements import SEED, execute
+from tests.equipment.teams import FakeClock
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.test_foreign import SEED, execute
-from tests.store.contract import FakeClock
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,8 @@ from team_console.store.model.clock import to_text, utc_now
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import QUEUE, open_yaml
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import QUEUE, open_yaml
 
 ME, OTHER = "task-manager", "file-manager"
 

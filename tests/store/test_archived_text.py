@@ -9,7 +9,7 @@ from team_console.store.backends.yaml.entry import emit
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.backends.yaml.team import YamlTeam
 
-from tests.store.contract import make_message
+from tests.equipment.teams import make_message
 
 
 def test_an_archive_that_lost_its_entries_between_two_writes_is_written_again(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, WatchState
 from team_console.store.model.errors import Code, TeamError
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 PLAN = {
     "type": "plan_approval_request",

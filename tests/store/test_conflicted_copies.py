@@ -10,9 +10,9 @@ import pytest
 from team_console.store.contract.team import CONFLICTED_COPY
 from team_console.store.model.errors import Problem
 
-from tests.conftest import CommandLine
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import QUEUE, open_yaml, queue_of, receive, states
+from tests.equipment.command_line import CommandLine
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import QUEUE, open_yaml, queue_of, receive, states
 
 pytestmark = pytest.mark.slow
 

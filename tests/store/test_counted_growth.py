@@ -23,10 +23,10 @@ from team_console.store.service.maintenance import heal
 from team_console.store.service.sessions import end_if_open
 from team_console.store.views.proposals import line_difference
 
+from tests.equipment.growing_verbs import VERBS, Verb, aged
+from tests.equipment.samples import sampled
+from tests.equipment.yaml_folder import QUEUE, make_message, open_yaml, put
 from tests.proofs.benchmarks.data import write_team
-from tests.samples import sampled
-from tests.store.growing_verbs import VERBS, Verb, aged
-from tests.store.yaml_folder import QUEUE, make_message, open_yaml, put
 
 pytestmark = pytest.mark.slow
 

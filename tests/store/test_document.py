@@ -20,8 +20,8 @@ from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message
 
+from tests.equipment.teams import make_message
 from tests.proofs.fuzz.inputs import good, mutate
-from tests.store.contract import make_message
 
 FOREIGN = Path(__file__).parent / "foreign"
 SOURCES: Mapping[str, str] = {

@@ -10,10 +10,10 @@ from team_console.store.backends.yaml.archives import records
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import Message
 
-from tests.store.contract import ids, make_message, put
-from tests.store.strangers import Cell, as_json, entry, sample
-from tests.store.yaml_folder import open_yaml
-from tests.work import calls_of
+from tests.equipment.counting import calls_of
+from tests.equipment.strangers import Cell, as_json, entry, sample
+from tests.equipment.teams import ids, make_message, put
+from tests.equipment.yaml_folder import open_yaml
 
 
 def read(cell: Cell) -> QueueText:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from team_console.store.contract.transaction import ChangedError
 
-from tests.store.yaml_folder import QUEUE, audit_lines, make_message, meanwhile, open_yaml, put, replace_by_rename
+from tests.equipment.yaml_folder import QUEUE, audit_lines, make_message, meanwhile, open_yaml, put, replace_by_rename
 
 
 def _rewrite(folder: Path, old: str, new: str) -> None:

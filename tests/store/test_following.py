@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from team_console.store.backends.yaml.team import YamlTeam
 
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import QUEUE, open_yaml, queue_of, receive, replace_by_rename
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import QUEUE, open_yaml, queue_of, receive, replace_by_rename
 
 pytestmark = pytest.mark.slow
 

@@ -18,9 +18,9 @@ from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 
-from tests.conftest import needs
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import open_yaml, write_into
+from tests.equipment.command_line import needs
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import open_yaml, write_into
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.migration import open_target
 
-from tests.store.yaml_folder import ROOT_ONLY, as_nobody
+from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
 LOCKED_UP = os.strerror(errno.EACCES)
 TOO_LONG = os.strerror(errno.ENAMETOOLONG)

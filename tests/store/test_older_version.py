@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from team_console.store.backends.open import open_team
 
-from tests.conftest import CommandLine
-from tests.store.older import FIXTURE, YAML_FILES, act, comparable, older
+from tests.equipment.command_line import CommandLine
+from tests.equipment.older_version import FIXTURE, YAML_FILES, act, comparable, older
 
 
 def _files(folder: Path) -> dict[str, bytes]:

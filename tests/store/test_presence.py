@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,8 +17,9 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.service.waiting import announce_presence, human_present
 
-from tests.conftest import CommandLine, clean_environment, next_line
-from tests.store.contract import FACTORIES, FakeClock
+from tests.equipment.command_line import CommandLine, clean_environment, next_line
+from tests.equipment.teams import FACTORIES, FakeClock
+from tests.equipment.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -33,13 +33,6 @@ with team.announce(Presence(sys.argv[2]), sys.argv[3]) as announced:
     sys.stdin.readline()
 team.close()
 """
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Ask again until it holds: a console does not wait for a server, so its row may come a moment later."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
 
 
 @contextmanager
@@ -65,7 +58,7 @@ def test_whoever_announced_itself_is_there_until_it_leaves(kind: str, tmp_path: 
         assert not human_present(team)
         with announce_presence(team) as announced:
             assert announced
-            wait_until(lambda: human_present(team))
+            until(lambda: human_present(team))
             assert not team.attendance(Presence.ASKER).names
         assert not human_present(team)
         team.close()
@@ -113,7 +106,7 @@ def test_a_console_whose_presence_was_removed_is_there_again(location: str) -> N
             before = entry.stat().st_ino
             aside = folder.rename(folder.with_name("aside"))
             assert not human_present(team)
-            wait_until(lambda: human_present(team))
+            until(lambda: human_present(team))
             assert [found.stat().st_ino == before for found in folder.iterdir()] == [False]
             shutil.rmtree(aside)
     assert list(folder.iterdir()) == []
@@ -126,7 +119,7 @@ def test_a_console_is_there_again_in_a_team_that_was_made_anew(team: CommandLine
         aside = team.folder.rename(team.folder.with_name("aside"))
         assert not human_present(console)
         shutil.copytree(aside, team.folder, ignore=shutil.ignore_patterns("presence"))
-        wait_until(lambda: human_present(console))
+        until(lambda: human_present(console))
     assert not human_present(console)
     console.close()
 

@@ -13,8 +13,8 @@ from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
 
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import QUEUE, open_yaml, queue_of
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import QUEUE, open_yaml, queue_of
 
 ONE, OTHER = "task-manager", "file-manager"
 

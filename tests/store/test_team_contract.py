@@ -11,7 +11,7 @@ import pytest
 from team_console.store.contract.team import Condition, Team, WatchState
 from team_console.store.model.errors import Code, TeamError
 
-from tests.store.contract import FACTORIES, FakeClock, TeamFactory, ids, make_message, put
+from tests.equipment.teams import FACTORIES, FakeClock, TeamFactory, ids, make_message, put
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from team_console.store.model.message import Message
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
 
-from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, remove, states
+from tests.equipment.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, remove, states
 
 pytestmark = pytest.mark.slow
 

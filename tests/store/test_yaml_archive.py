@@ -13,8 +13,8 @@ from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import open_yaml, queue_of, receive, states
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import open_yaml, queue_of, receive, states
 
 NAME = "task-manager-archive.yaml"
 

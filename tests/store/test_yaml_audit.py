@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import audit_lines, notices, open_yaml, receive, states
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import audit_lines, notices, open_yaml, receive, states
 
 
 def test_a_transaction_is_one_line_with_all_it_did(tmp_path: Path) -> None:

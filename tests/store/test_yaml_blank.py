@@ -9,8 +9,8 @@ import pytest
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.errors import TeamError
 
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import QUEUE, notices, open_yaml, states
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import QUEUE, notices, open_yaml, states
 
 APPENDED = (
     "- message_id: X1\n  type: message\n  from: a1\n  to: a2\n  created: '2026-02-24T10:30:15.123Z'\n"

@@ -14,8 +14,8 @@ from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.model.errors import Code, TeamError
 
-from tests.store.contract import FakeClock
-from tests.store.yaml_folder import (
+from tests.equipment.teams import FakeClock
+from tests.equipment.yaml_folder import (
     QUEUE,
     ROOT_ONLY,
     as_nobody,

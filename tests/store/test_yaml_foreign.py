@@ -10,7 +10,7 @@ import yaml
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import TeamError
 
-from tests.store.yaml_folder import (
+from tests.equipment.yaml_folder import (
     QUEUE,
     STEPS,
     audit_lines,

@@ -15,9 +15,9 @@ from team_console.store.model.errors import Problem
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import past
 
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import HOLD, notices, open_yaml, process, receive, remove, wait_for
-from tests.trust.damage import HARMS
+from tests.equipment.damage import HARMS
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import HOLD, notices, open_yaml, process, receive, remove, wait_for
 
 ARCHIVE = "archive/task-manager-archive.yaml"
 TOLD = {"DAMAGED_ARCHIVE", ARCHIVE_LOST}

@@ -12,7 +12,7 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.contract.team import AUDIT_LOST, Condition
 from team_console.store.model.errors import Code, TeamError
 
-from tests.store.yaml_folder import (
+from tests.equipment.yaml_folder import (
     QUEUE,
     make_message,
     notices,

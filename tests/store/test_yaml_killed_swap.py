@@ -10,7 +10,7 @@ import pytest
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.team import YamlTeam
 
-from tests.store.yaml_folder import (
+from tests.equipment.yaml_folder import (
     QUEUE,
     make_message,
     meanwhile,

@@ -17,7 +17,7 @@ from team_console.store.backends.yaml.disk import Disk, Stat
 from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 
-from tests.store.yaml_folder import (
+from tests.equipment.yaml_folder import (
     HOLD,
     PROLOGUE,
     QUEUE,

@@ -11,7 +11,7 @@ from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.model.errors import Problem
 
-from tests.store.yaml_folder import (
+from tests.equipment.yaml_folder import (
     HOLD,
     QUEUE,
     everything_in,

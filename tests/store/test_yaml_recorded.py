@@ -12,7 +12,7 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds import KINDS, Family, MessageKind
 
-from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, replace_by_rename
+from tests.equipment.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, replace_by_rename
 
 AT = "2026-02-24T10:30:15.123Z"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from team_console.store.backends.yaml.entry import emit
 from team_console.store.model.message import Message
 
-from tests.store.contract import make_message
-from tests.store.yaml_folder import open_yaml
+from tests.equipment.teams import make_message
+from tests.equipment.yaml_folder import open_yaml
 
 BORDER = datetime.fromisoformat("2026-02-01T00:00:00+00:00")
 OLD, NEW = "2026-01-01T10:00:00Z", "2026-02-20T10:00:00Z"

@@ -16,8 +16,8 @@ from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import WatchHint, WatchState
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
-from tests.store.contract import make_message, put
-from tests.store.yaml_folder import (
+from tests.equipment.teams import make_message, put
+from tests.equipment.yaml_folder import (
     HOLD,
     QUEUE,
     everything_in,

@@ -15,8 +15,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 
-from tests.store.yaml_folder import ROOT_ONLY, as_nobody
-from tests.trust.keys_of_humans import key_file, sign_verdicts
+from tests.equipment.signing_keys import key_file, sign_verdicts
+from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
 pytestmark = ROOT_ONLY
 PLAN = """message_id: MSG-20261122-fromdrop

@@ -14,8 +14,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.requests import approve
 
-from tests.store.yaml_folder import ROOT_ONLY, as_nobody
-from tests.trust.damage import NOTE, PLAN, healthy_team
+from tests.equipment.damage import NOTE, PLAN, healthy_team
+from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
 pytestmark = [ROOT_ONLY, pytest.mark.slow]
 Looks = Callable[..., tuple[int, str]]

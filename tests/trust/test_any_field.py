@@ -13,10 +13,10 @@ from team_console.store.backends.open import QUEUE_NAME
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.settings.team_config import CONFIG_NAME
 
-from tests.conftest import ROOT
 from tests.drive import ESCAPE, drive
-from tests.pty import console
-from tests.trust import corpus
+from tests.equipment import corpus
+from tests.equipment.command_line import ROOT
+from tests.equipment.terminal import console
 
 pytestmark = pytest.mark.slow
 
@@ -59,7 +59,12 @@ class Foreign:
             "priority": pick(("critical", "high", "low")),
             "created": pick(_TIMES),
             "status": pick(_STATES),
-            "payload": {"request_id": pick(_IDS), "summary": pick(corpus.TEXTS)[:200], "content": "words", **payload},
+            "payload": {
+                "request_id": pick(_IDS),
+                "summary": pick(corpus.TEXTS)[:200],
+                "content": "words",
+                **payload,
+            },
         }
         odd = (*record, "read_by", "attempts", "next_attempt_at", "to_agents", "signature", "broadcast_id")
         return {**record, **{key: self._value() for key in odd if self._chance.random() < 0.05}}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CommandLine
-from tests.trust.damage import repair
+from tests.equipment.command_line import CommandLine
+from tests.equipment.damage import repair
 
 pytestmark = pytest.mark.slow
 

@@ -34,10 +34,10 @@ from team_console.store.settings.team_config import Human, TeamConfig
 from team_console.store.views.rows import Flag, RequestState
 from team_console.store.views.verdicts import verdict_of
 
-from tests.conftest import CommandLine
-from tests.store.contract import FakeClock
-from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed_team
-from tests.trust.places_of_teams import PLACES, TEAM_ID, Database, Files, SqliteFile
+from tests.equipment.command_line import CommandLine
+from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files, SqliteFile
+from tests.equipment.signing_keys import key_file, public_line, settings_of_signed_team
+from tests.equipment.teams import FakeClock
 from tests.trust.test_forgeries import Case, signed_with
 
 pytestmark = pytest.mark.slow

@@ -10,10 +10,10 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.signed_teams import put
+from tests.equipment.signing_keys import sign_verdicts
 from tests.hook.conftest import Client, Human, client, human, office  # noqa: F401
-from tests.trust.keys_of_humans import sign_verdicts
-from tests.trust.places_of_teams import put
 
 pytestmark = pytest.mark.slow
 

@@ -41,11 +41,11 @@ from team_console.store.views.decisions import Proof, ledger_of_team
 from team_console.store.views.rows import Flag, RequestRow
 from team_console.store.views.verdicts import verdict_of
 
-from tests.conftest import CommandLine
-from tests.samples import rotated
-from tests.store.contract import FakeClock
-from tests.trust.keys_of_humans import key_file
-from tests.trust.places_of_teams import PLACES, TEAM_ID, Place, Record
+from tests.equipment.command_line import CommandLine
+from tests.equipment.samples import rotated
+from tests.equipment.signed_teams import PLACES, TEAM_ID, Place, Record
+from tests.equipment.signing_keys import key_file
+from tests.equipment.teams import FakeClock
 
 
 class Case:

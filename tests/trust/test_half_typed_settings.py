@@ -13,7 +13,7 @@ from team_console.store.settings.in_force import InForce, Names, judge_settings
 from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import TeamConfig
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 WORDS = ("--summary", "one two three four five", "--content", "c")
 BROKEN = ("\n: : {\n", '\nlanguage: "half', "\noverdue_seconds: {shutdown: 7")

@@ -17,8 +17,8 @@ from team_console.store.protocol.ssh import read_signature
 from team_console.store.protocol.ssh_keygen import verify
 from team_console.store.protocol.verdicts import NAMESPACE, signature_trouble
 
-from tests.conftest import needs
-from tests.trust.keys_of_humans import packed, signature_by
+from tests.equipment.command_line import needs
+from tests.equipment.signing_keys import packed, signature_by
 
 cryptography = pytest.importorskip("cryptography")
 

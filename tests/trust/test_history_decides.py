@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 

@@ -15,11 +15,11 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, Team
 
-from tests.conftest import CommandLine
-from tests.pty import Terminal, console
-from tests.samples import sampled
-from tests.store.yaml_folder import is_rolled_back
-from tests.trust.damage import FILES, HARMS, NOTE, PLAN, healthy, repair
+from tests.equipment.command_line import CommandLine
+from tests.equipment.damage import FILES, HARMS, NOTE, PLAN, healthy, repair
+from tests.equipment.samples import sampled
+from tests.equipment.terminal import Terminal, console
+from tests.equipment.yaml_folder import is_rolled_back
 
 pytestmark = pytest.mark.slow
 

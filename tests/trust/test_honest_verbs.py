@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from team_console.console.cli.main import run
 
-from tests.samples import rotated, sampled
-from tests.store.yaml_folder import ROOT_ONLY, as_nobody
-from tests.trust.damage import FILES, HARMS, NOTE, PLAN, flipped, healthy_team
+from tests.equipment.damage import FILES, HARMS, NOTE, PLAN, flipped, healthy_team
+from tests.equipment.samples import rotated, sampled
+from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
 pytestmark = pytest.mark.slow
 

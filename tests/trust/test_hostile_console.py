@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from team_console.store.model.safe import safe_line
 
-from tests.pty import Terminal, console
-from tests.trust import corpus, strict
-from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, close_form, leave, reach
+from tests.equipment import corpus, strict
+from tests.equipment.pressed_keys import ENTER, ESCAPE, TAB, arrives, close_form, leave, reach
+from tests.equipment.terminal import Terminal, console
 
 pytestmark = pytest.mark.slow
 

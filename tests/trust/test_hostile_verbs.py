@@ -11,9 +11,9 @@ import pytest
 import yaml
 from team_console.store.settings.team_config import CONFIG_NAME
 
-from tests.conftest import COMMAND, CommandLine
-from tests.pty import Terminal
-from tests.trust import corpus, strict
+from tests.equipment import corpus, strict
+from tests.equipment.command_line import COMMAND, CommandLine
+from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CommandLine, Result
+from tests.equipment.command_line import CommandLine, Result
 from tests.hook.conftest import CAPTURED
 
 WORDS = ("--summary", "one two three four five", "--content", "drop the table")

@@ -13,9 +13,9 @@ from team_console.store.service.signing import accept_keys
 from team_console.store.views.rows import Flag
 from team_console.store.views.status import view_of_team
 
-from tests.conftest import CommandLine
-from tests.trust.keys_of_humans import key_file, public_line
-from tests.trust.places_of_teams import PLACES, TEAM_ID
+from tests.equipment.command_line import CommandLine
+from tests.equipment.signed_teams import PLACES, TEAM_ID
+from tests.equipment.signing_keys import key_file, public_line
 from tests.trust.test_forgeries import Case, signed_with
 
 pytestmark = pytest.mark.slow

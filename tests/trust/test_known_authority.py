@@ -15,8 +15,8 @@ from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.service.signing import accept_settings
 
-from tests.trust.keys_of_humans import key_file, public_line
-from tests.trust.places_of_teams import PLACES, TEAM_ID, Database, Files
+from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files
+from tests.equipment.signing_keys import key_file, public_line
 from tests.trust.test_forgeries import Case
 
 pytestmark = pytest.mark.slow

@@ -12,10 +12,10 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.model.clock import utc_now
 
-from tests.conftest import CommandLine
-from tests.pty import Terminal, console
-from tests.trust.damage import PLAN, healthy
-from tests.trust.keys import reach
+from tests.equipment.command_line import CommandLine
+from tests.equipment.damage import PLAN, healthy
+from tests.equipment.pressed_keys import reach
+from tests.equipment.terminal import Terminal, console
 
 pytestmark = pytest.mark.slow
 

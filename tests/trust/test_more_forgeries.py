@@ -11,7 +11,7 @@ from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.verdicts import verdict_of
 
-from tests.trust.places_of_teams import PLACES, Files, Place
+from tests.equipment.signed_teams import PLACES, Files, Place
 
 WORDS: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
 

@@ -14,8 +14,8 @@ from team_console.store.service.inbox import receive
 from team_console.store.service.requests import submit_plan
 from team_console.store.service.sending import send
 
-from tests.conftest import CommandLine
-from tests.trust import corpus
+from tests.equipment import corpus
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 

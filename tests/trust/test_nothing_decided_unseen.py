@@ -21,7 +21,6 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.decision import DECISION, KEY, Decision
 from textual.events import Key
 
-from tests.conftest import CommandLine
 from tests.console.conftest import (
     AUTHOR,
     LEAD,
@@ -36,10 +35,11 @@ from tests.console.conftest import (
 )
 from tests.console.test_client_requests import edited_by
 from tests.console.test_deciding import rewrite
+from tests.equipment.command_line import CommandLine
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.terminal import console
 from tests.hook.conftest import Client, Heard, Human, client, human, office
-from tests.memory_team import MemoryTeam
 from tests.proofs import keys as random_keys
-from tests.pty import console
 
 __all__ = ["client", "clock", "human", "keys_are_through", "office", "plain_environment", "team"]
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from team_console.store.backends.open import QUEUE_NAME
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.conftest import CommandLine
-from tests.trust.places_of_teams import put
+from tests.equipment.command_line import CommandLine
+from tests.equipment.signed_teams import put
 
 pytestmark = pytest.mark.slow
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import CommandLine, Result
-from tests.sql.empty_postgresql import empty_postgresql
-from tests.sql.test_foreign import execute
-from tests.trust.places_of_teams import put
+from tests.equipment.command_line import CommandLine, Result
+from tests.equipment.postgresql import empty_postgresql
+from tests.equipment.signed_teams import put
+from tests.equipment.statements import execute
 
 pytestmark = pytest.mark.slow
 

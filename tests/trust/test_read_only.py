@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import COMMAND, CommandLine, needs
-from tests.pty import Terminal
+from tests.equipment.command_line import COMMAND, CommandLine, needs
+from tests.equipment.pressed_keys import ESCAPE, leave, reach
+from tests.equipment.terminal import Terminal
+from tests.equipment.yaml_folder import ROOT_ONLY, everything_in
 from tests.showcase import build
-from tests.store.yaml_folder import ROOT_ONLY, everything_in
-from tests.trust.keys import ESCAPE, leave, reach
 
 pytestmark = pytest.mark.slow
 

@@ -19,11 +19,11 @@ from team_console.store.model.clock import from_text, utc_now
 from team_console.store.protocol.titles import message_title
 from team_console.store.views.conversation import find_thread
 
-from tests.conftest import ROOT, CommandLine
-from tests.pty import Terminal, console
+from tests.equipment.command_line import ROOT, CommandLine
+from tests.equipment.damage import PLAN, healthy
+from tests.equipment.pressed_keys import ENTER, ESCAPE, TAB, arrives, leave, reach
+from tests.equipment.terminal import Terminal, console
 from tests.showcase import build
-from tests.trust.damage import PLAN, healthy
-from tests.trust.keys import ENTER, ESCAPE, TAB, arrives, leave, reach
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CommandLine
-from tests.trust.places_of_teams import PLACES, TEAM_ID
+from tests.equipment.command_line import CommandLine
+from tests.equipment.signed_teams import PLACES, TEAM_ID
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,8 @@ from team_console.store.protocol.suggestions import suggestion_words
 from team_console.widgets.details import permission_blocks
 from team_console.widgets.document import Lines
 
-from tests.conftest import CommandLine
-from tests.trust.places_of_teams import put
+from tests.equipment.command_line import CommandLine
+from tests.equipment.signed_teams import put
 
 pytestmark = pytest.mark.slow
 

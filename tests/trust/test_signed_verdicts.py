@@ -23,9 +23,9 @@ from team_console.store.service.caller import Caller
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow, RequestState
 
-from tests.conftest import CommandLine
-from tests.trust.keys_of_humans import key_file, public_line, sign_verdicts
-from tests.trust.places_of_teams import put
+from tests.equipment.command_line import CommandLine
+from tests.equipment.signed_teams import put
+from tests.equipment.signing_keys import key_file, public_line, sign_verdicts
 
 SUMMARY: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
 

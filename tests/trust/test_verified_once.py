@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from team_console.store.protocol import verdicts
 from team_console.store.protocol.verdicts import SIGNATURE, objection
 
-from tests.trust.keys_of_humans import public_line
-from tests.trust.places_of_teams import PLACES
+from tests.equipment.signed_teams import PLACES
+from tests.equipment.signing_keys import public_line
 from tests.trust.test_forgeries import Case
 
 

@@ -17,9 +17,9 @@ from team_console.store.views.rows import Flag
 from team_console.store.views.verdicts import await_verdict, verdict_of
 
 from tests.console.test_deciding import rewrite
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FACTORIES, FakeClock
 from tests.hook.conftest import CAPTURED, Client, Human, client, human, office  # noqa: F401
-from tests.memory_team import MemoryTeam
-from tests.store.contract import FACTORIES, FakeClock
 
 BASH = "claude: PermissionRequest"
 ODD = {
@@ -100,6 +100,6 @@ def clock() -> FakeClock:
 
 def memory(clock: FakeClock) -> MemoryTeam:
     """A team in this process."""
-    from tests.store.contract import config
+    from tests.equipment.teams import config
 
     return MemoryTeam(config=config(), clock=clock)

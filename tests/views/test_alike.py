@@ -17,9 +17,9 @@ from team_console.store.views.alike import causes_of, decided_before, simple_wor
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.rows import RequestRow
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
+from tests.equipment.teams import START, make_message
 from tests.proofs.alike import races
-from tests.store.contract import START, make_message
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.views.needs import ItemPart, part_of
 from team_console.store.views.rows import ActionItem, Need
 
-from tests.views.chronicle import LEAD, Chronicle, creation, settings
+from tests.equipment.chronicle import LEAD, Chronicle, creation, settings
 
 
 def _items(story: Chronicle, *, me: str = LEAD, after: float = 0.0) -> dict[Need, ActionItem]:

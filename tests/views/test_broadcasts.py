@@ -8,7 +8,7 @@ import pytest
 from team_console.store.model.message import Message
 from team_console.store.views.conversation import as_one, gathered_copies
 
-from tests.store.contract import make_message
+from tests.equipment.teams import make_message
 
 READ, LATE = {"status": "read", "read_at": "2026-02-24T10:31:00Z"}, {"status": "failed", "error_message": "exit 75"}
 

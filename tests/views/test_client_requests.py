@@ -11,7 +11,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.views.projection import Projection
 
-from tests.views.chronicle import LEAD, Chronicle, row
+from tests.equipment.chronicle import LEAD, Chronicle, row
 
 ASKER = "task-manager"
 

@@ -22,7 +22,7 @@ from team_console.store.views.decisions import (
 )
 from team_console.store.views.history import HistoryPage
 
-from tests.views.chronicle import LEAD, Chronicle
+from tests.equipment.chronicle import LEAD, Chronicle
 
 
 def ledger_of(story: Chronicle, *audit: AuditLine, **more: object) -> DecisionLedger:

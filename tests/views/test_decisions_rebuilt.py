@@ -16,8 +16,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.questions import live_question
 from team_console.store.views.decisions import Proof, ledger_of_team
 
-from tests.conftest import CommandLine
-from tests.store.contract import FakeClock
+from tests.equipment.command_line import CommandLine
+from tests.equipment.teams import FakeClock
 
 pytestmark = pytest.mark.slow
 SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, a1, a2]\n"

@@ -22,7 +22,7 @@ from team_console.store.views.evidence import (
 from team_console.store.views.rows import Batch, Story, StoryState
 from team_console.widgets.requests import earlier_plans
 
-from tests.views.chronicle import START, Chronicle
+from tests.equipment.chronicle import START, Chronicle
 
 AT = START.timestamp()
 

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from team_console.store.protocol.client_requests import FileExcerpt, Permission, permission_of
 from team_console.store.views.proposals import excerpt_of, proposal_of
 
-from tests.samples import EXHAUSTIVE
+from tests.equipment.samples import EXHAUSTIVE
 
 pytestmark = pytest.mark.slow
 

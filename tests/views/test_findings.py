@@ -10,7 +10,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.protocol.verdicts import sign
 from team_console.store.views.projection import Projection, view_of
 
-from tests.views.chronicle import LEAD, Chronicle, creation, settings
+from tests.equipment.chronicle import LEAD, Chronicle, creation, settings
 
 SLAVE = "slave-batch-1"
 

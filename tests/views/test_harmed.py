@@ -11,7 +11,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import Flag
 
-from tests.store.yaml_folder import QUEUE, open_yaml
+from tests.equipment.yaml_folder import QUEUE, open_yaml
 
 SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, task-manager]\n"
 

@@ -18,8 +18,8 @@ from team_console.store.views.history import (
 )
 from team_console.store.views.search import wanted
 
-from tests.memory_team import MemoryTeam
-from tests.views.chronicle import LEAD, Chronicle
+from tests.equipment.chronicle import LEAD, Chronicle
+from tests.equipment.memory_team import MemoryTeam
 
 
 def _team(story: Chronicle) -> MemoryTeam:

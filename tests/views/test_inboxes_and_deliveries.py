@@ -7,7 +7,7 @@ from datetime import timedelta
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import DeliveryRow, DeliveryState, Need
 
-from tests.views.chronicle import LEAD, START, Chronicle
+from tests.equipment.chronicle import LEAD, START, Chronicle
 
 
 def _rows(story: Chronicle, *, after: float = 0.0) -> dict[str, DeliveryRow]:

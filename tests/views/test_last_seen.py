@@ -5,7 +5,7 @@ from __future__ import annotations
 from team_console.store.views.projection import Projection, view_of
 from team_console.store.views.rows import AgentState
 
-from tests.views.chronicle import LEAD, Chronicle, agent
+from tests.equipment.chronicle import LEAD, Chronicle, agent
 
 READ = "2026-02-24T10:00:05.000Z"
 

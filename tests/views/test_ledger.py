@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from team_console.store.views.rows import Flag, RequestState
 
-from tests.views.chronicle import LEAD, Chronicle, row
+from tests.equipment.chronicle import LEAD, Chronicle, row
 
 
 def test_a_request_is_overdue_from_the_moment_its_kind_allows() -> None:

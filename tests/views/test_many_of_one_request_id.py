@@ -10,9 +10,9 @@ import pytest
 from team_console.store.model.message import Message, from_record
 from team_console.store.views.projection import Projection
 
-from tests.memory_team import MemoryTeam
-from tests.store.contract import FakeClock, config
-from tests.work import calls_of
+from tests.equipment.counting import calls_of
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock, config
 
 _ASKED = 'BROWSER_REQUEST: {"request_id": "B-1", "operation": "open"}'
 _ANSWERS: Mapping[str, Mapping[str, Any]] = {

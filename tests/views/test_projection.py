@@ -5,7 +5,7 @@ from __future__ import annotations
 from team_console.store.contract.team import Condition
 from team_console.store.views.projection import Projection
 
-from tests.views.chronicle import LEAD, Chronicle, agent, creation, snapshot_of
+from tests.equipment.chronicle import LEAD, Chronicle, agent, creation, snapshot_of
 
 
 def test_what_was_archived_counts_as_if_it_had_been_read_from_the_archive() -> None:

@@ -6,7 +6,7 @@ import pytest
 from team_console.store.model.message import new_record
 from team_console.store.protocol.membership import report_of
 
-from tests.views.chronicle import LEAD, Chronicle, agent
+from tests.equipment.chronicle import LEAD, Chronicle, agent
 
 
 @pytest.mark.parametrize(

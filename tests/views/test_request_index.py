@@ -9,7 +9,7 @@ import pytest
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.views.projection import Projection
 
-from tests.views.chronicle import LEAD, Chronicle, row
+from tests.equipment.chronicle import LEAD, Chronicle, row
 
 BACKDATED, AHEAD = "2020-01-01T00:00:00.000Z", "2036-01-01T00:00:00.000Z"
 

@@ -8,7 +8,7 @@ import pytest
 from team_console.store.model.errors import Problem
 from team_console.store.views.rows import RequestState
 
-from tests.views.chronicle import LEAD, Chronicle, agent, row
+from tests.equipment.chronicle import LEAD, Chronicle, agent, row
 
 
 def finding(story: Chronicle, code: str, *, me: str = LEAD, after: float = 0.0) -> Problem:

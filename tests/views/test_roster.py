@@ -7,7 +7,7 @@ from team_console.store.protocol.membership import known, members
 from team_console.store.protocol.relations import silent
 from team_console.store.views.rows import AgentState
 
-from tests.views.chronicle import LEAD, Chronicle, agent, creation, settings
+from tests.equipment.chronicle import LEAD, Chronicle, agent, creation, settings
 
 
 def _state(story: Chronicle, name: str, *, after: float = 0.0) -> tuple[AgentState, str]:

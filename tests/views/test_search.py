@@ -8,7 +8,7 @@ import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.views.search import finder, moment_of, parse_query, query_completions, request_found
 
-from tests.views.chronicle import LEAD, Chronicle
+from tests.equipment.chronicle import LEAD, Chronicle
 
 SAVED = {"late": "is:open kind:plan", "loop": "@loop"}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from team_console.store.views.rows import Batch, Lifecycle, StoryState
 
-from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
+from tests.equipment.chronicle import LEAD, Chronicle, creation, settings, task
 
 SM, SLAVE = "scrum-master", "slave-batch-1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.store.views.rows import Need
 
-from tests.views.chronicle import LEAD, Chronicle, row
+from tests.equipment.chronicle import LEAD, Chronicle, row
 
 
 @pytest.mark.parametrize("quoted", [["m1"], {"id": "m1"}], ids=["a list", "a mapping"])

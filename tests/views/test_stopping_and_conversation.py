@@ -14,7 +14,7 @@ from team_console.store.views.roster import Stage, stops_of
 from team_console.store.views.rows import View
 from team_console.store.views.stopping import agreed_by_now, ask_to_stop
 
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
 
 NAMES = ("ceo", "task-manager", "file-manager", "schedule-manager")
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from team_console.store.protocol.titles import message_title
 
-from tests.views.chronicle import LEAD, Chronicle
+from tests.equipment.chronicle import LEAD, Chronicle
 
 
 def title(kind: str, payload: Mapping[str, Any]) -> str:

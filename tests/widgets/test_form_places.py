@@ -8,7 +8,7 @@ from team_console.store.protocol.client_requests import Option, Question
 from team_console.widgets.fields import Kind, Letter, OptionLine, words_of_a_decision
 from team_console.widgets.forms import AnswerForm, Answers, Compose, Confirm, Notes, Prompt, Way
 
-from tests.samples import sampled
+from tests.equipment.samples import sampled
 from tests.widgets.hosted import lines_after, shown
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

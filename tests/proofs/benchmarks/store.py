@@ -19,9 +19,9 @@ from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
 from team_console.store.views.status import view_of_team
 
+from tests.equipment.growing_verbs import aged, waiting
 from tests.proofs.benchmarks.data import AGENTS, LEAD, letters, write_team
 from tests.proofs.benchmarks.measure import PEERS, Figure, Run, bare, command, environment, run_once, take_turns
-from tests.store.growing_verbs import aged, waiting
 
 _SENDS = {100: 5.0, 1_000: 5.5, 10_000: 9.0}
 """Size of the queue -> how many bare Python starts a send may take."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from tests.pty import Terminal
+from tests.equipment.terminal import Terminal
 
 
 class TimedTerminal(Terminal):

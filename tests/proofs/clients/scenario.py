@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import COMMAND, clean_environment
+from tests.equipment.command_line import COMMAND, clean_environment
+from tests.equipment.terminal import Terminal
 from tests.proofs.clients.model import ScriptedModel
 from tests.proofs.clients.sessions import Place
-from tests.pty import Terminal
 
 PATIENCE = 60.0
 """Seconds after which something that was expected counts as missing: a client starts in some five, more under load."""

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.equipment.terminal import Terminal
 from tests.proofs.clients import packages
-from tests.pty import Terminal
 
 READY = "auto mode on"
 """What Claude Code shows in its usual mode once it takes a prompt."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.equipment.terminal import Terminal
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude
 from tests.proofs.clients.scenario import AGENT, Scenario, prompt
 from tests.proofs.clients.sessions import READY, Claude
 from tests.proofs.clients.test_claude_permissions import bash
 from tests.proofs.clients.turns import Call, Say, Step
-from tests.pty import Terminal
 
 pytestmark = pytest.mark.usefixtures("claude")
 HIDDEN = "bash -c 'rm -f old'"

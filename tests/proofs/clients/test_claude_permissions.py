@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.equipment.terminal import Terminal
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import PIPES, join_claude
 from tests.proofs.clients.scenario import AGENT, EDITED, Scenario, prompt
 from tests.proofs.clients.sessions import MANUAL, READY, Claude
 from tests.proofs.clients.turns import Call, Say
-from tests.pty import Terminal
 
 pytestmark = pytest.mark.usefixtures("claude")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.equipment.terminal import Terminal
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude
 from tests.proofs.clients.model import Script
@@ -14,7 +15,6 @@ from tests.proofs.clients.sessions import READY, Claude, processes_with
 from tests.proofs.clients.test_claude_mail import write
 from tests.proofs.clients.test_claude_permissions import bash
 from tests.proofs.clients.turns import Say
-from tests.pty import Terminal
 
 pytestmark = pytest.mark.usefixtures("claude")
 AWAKE, RESTS = "I am awake.", "I rest now."

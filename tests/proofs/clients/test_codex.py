@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.equipment.terminal import Terminal
 from tests.proofs.clients import packages
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude, join_codex
@@ -13,7 +14,6 @@ from tests.proofs.clients.sessions import Claude, Codex, processes_with
 from tests.proofs.clients.test_claude_mail import write
 from tests.proofs.clients.test_claude_waking import rests
 from tests.proofs.clients.turns import Call, Conversation, Say, Step, Turn
-from tests.pty import Terminal
 
 READY = "Ask Codex to do anything"
 HAND_IN = "mcp__team_console.hand_in_plan"

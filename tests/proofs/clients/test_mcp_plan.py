@@ -6,12 +6,12 @@ import re
 
 import pytest
 
+from tests.equipment.terminal import Terminal
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude
 from tests.proofs.clients.scenario import Scenario, prompt
 from tests.proofs.clients.sessions import READY, Claude
 from tests.proofs.clients.turns import Call, Conversation, Say, Step, Turn
-from tests.pty import Terminal
 
 pytestmark = pytest.mark.usefixtures("claude")
 _SERVER = "mcp__team-console__"

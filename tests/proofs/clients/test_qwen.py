@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.equipment.terminal import Terminal
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_qwen
 from tests.proofs.clients.scenario import AGENT, PATIENCE, Scenario, prompt
 from tests.proofs.clients.sessions import Qwen
 from tests.proofs.clients.turns import Call, Say, Step
-from tests.pty import Terminal
 
 pytestmark = pytest.mark.usefixtures("qwen")
 

@@ -10,6 +10,7 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.service.waiting import announce_presence
 
+from tests.equipment.terminal import Terminal
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.scenario import Scenario, prompt
 from tests.proofs.clients.test_claude_permissions import bash
@@ -17,7 +18,6 @@ from tests.proofs.clients.test_claude_permissions import started as start_claude
 from tests.proofs.clients.test_codex import command
 from tests.proofs.clients.test_codex import started as start_codex
 from tests.proofs.clients.turns import Call, Say
-from tests.pty import Terminal
 
 
 @contextmanager

@@ -10,11 +10,11 @@ from functools import partial
 import yaml
 from team_console.store.model.errors import TeamError
 
+from tests.equipment.teams import make_message
 from tests.proofs.crash.models import Image, images
 from tests.proofs.crash.simdisk import ROOT, PowerCut, SimDisk
 from tests.proofs.crash.state import PROBE, Broken, State, check_files, check_history, read_state
 from tests.proofs.crash.stories import QUEUE, Story, open_team, send
-from tests.store.contract import make_message
 
 ENOUGH = 5
 """So many broken promises of one story end its judgement."""

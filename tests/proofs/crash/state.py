@@ -15,7 +15,7 @@ from team_console.store.backends.yaml.integrity import past_problems
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import parse_released, read_text
 
-from tests.store.contract import make_message
+from tests.equipment.teams import make_message
 
 PROBE = 99
 """Number of the message that the process after the crash sends."""

@@ -13,8 +13,8 @@ from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
 
+from tests.equipment.teams import FakeClock, make_message
 from tests.proofs.crash.simdisk import ROOT, SimDisk
-from tests.store.contract import FakeClock, make_message
 
 QUEUE = ROOT / "message-queue.yaml"
 AGENT = "task-manager"

@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
+from tests.equipment.samples import EXHAUSTIVE, rotated
 from tests.proofs.crash.judge import Tally, judge_errors, judge_interrupts, judge_story
 from tests.proofs.crash.models import MODELS
 from tests.proofs.crash.stories import STORIES
-from tests.samples import EXHAUSTIVE, rotated
 
 pytestmark = pytest.mark.slow
 

@@ -13,11 +13,11 @@ from team_console.store.backends.yaml.entry import emit
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.backends.yaml.team import YamlTeam
 
+from tests.equipment.teams import make_message
+from tests.equipment.yaml_folder import is_rolled_back
 from tests.proofs.crash.models import images
 from tests.proofs.crash.simdisk import ROOT, PowerCut, SimDisk
 from tests.proofs.crash.stories import AGENT, QUEUE, acknowledge, compact, deliver, enter, open_team, receive, send
-from tests.store.contract import make_message
-from tests.store.yaml_folder import is_rolled_back
 
 pytestmark = pytest.mark.slow
 

@@ -11,10 +11,10 @@ from team_console.store.backends.yaml.disk import Disk, PartialAppendError
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.model.errors import Code, TeamError
 
+from tests.equipment.teams import make_message
 from tests.proofs.crash.models import images
 from tests.proofs.crash.simdisk import ROOT, PowerCut, SimDisk
 from tests.proofs.crash.stories import AGENT, QUEUE, answer, deliver, open_team, receive, send
-from tests.store.contract import make_message
 
 pytestmark = pytest.mark.slow
 

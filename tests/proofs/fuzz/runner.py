@@ -8,7 +8,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from tests.conftest import ROOT
+from tests.equipment.command_line import ROOT
 
 _ENOUGH = 10
 

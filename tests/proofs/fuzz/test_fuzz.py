@@ -10,10 +10,10 @@ import sys
 import pytest
 from team_console.store.backends.yaml.queue import QueueText
 
-from tests.conftest import ROOT
+from tests.equipment.command_line import ROOT
+from tests.equipment.counting import calls_of
 from tests.proofs.fuzz.runner import run
 from tests.proofs.fuzz.texts import EACH
-from tests.work import calls_of
 
 pytestmark = pytest.mark.slow
 

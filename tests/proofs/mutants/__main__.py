@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.equipment.command_line import ROOT
 from tests.proofs.mutants.guards import marks, switched_off
 from tests.proofs.mutants.table import GUARDS
 

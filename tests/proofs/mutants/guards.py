@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.conftest import ROOT
+from tests.equipment.command_line import ROOT
 
 Off = Callable[[ast.AST], ast.AST]
 """Makes of a statement the one that stands there without the protection; the tree it gets is its own."""

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.conftest import ROOT
+from tests.equipment.command_line import ROOT
 from tests.proofs.mutants.__main__ import copy_source
 from tests.proofs.mutants.guards import marked_lines
 

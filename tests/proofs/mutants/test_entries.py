@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.equipment.command_line import ROOT
 from tests.proofs.mutants.guards import marks, switched_off
 from tests.proofs.mutants.table import GUARDS
 from tests.trust.test_forgeries import CASES, GRANT_CASES

@@ -21,8 +21,8 @@ from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.service.questions import live_question
 
-from tests.store.contract import FACTORIES, FakeClock
-from tests.store.yaml_folder import meanwhile
+from tests.equipment.teams import FACTORIES, FakeClock
+from tests.equipment.yaml_folder import meanwhile
 
 STORES = ("yaml", "sqlite", "postgresql")
 STEPS = {"in the transaction": "stage", "at the last check": "check", "at the swap": "swap"}

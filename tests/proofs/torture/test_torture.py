@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.proofs.torture.audit import Receipts, Verdict
 from tests.proofs.torture.run import torture
 

@@ -24,9 +24,9 @@ from team_console.store.service.requests import approve, reject, submit_plan
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import broadcast, send
 
-from tests.conftest import COMMAND, template
 from tests.drive import ESCAPE, MODES, SIZES, WRONG
-from tests.pty import Terminal
+from tests.equipment.command_line import COMMAND, template
+from tests.equipment.terminal import Terminal
 
 LEAD = "ceo"
 RECEIVERS = ("dev-1", "dev-2")

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.service.migration import open_target
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-from tests.conftest import COMMAND, clean_environment
+from tests.equipment.command_line import COMMAND, clean_environment
+from tests.equipment.postgresql import empty_postgresql
 
 KINDS = ("yaml", "sqlite", "postgresql")
 
@@ -62,13 +62,7 @@ def made(kind: str, folder: Path, *agents: Agent) -> Iterator[Place]:
     """A new team led by `ceo`; `runner` has a command unless it is among `agents`."""
     location = str(folder / {"yaml": "team", "sqlite": "team.db"}.get(kind, ""))
     if kind == "postgresql":
-        pytest.importorskip("psycopg")
-        from tests.sql.server import fresh_database, shared_server
-
-        server = shared_server()
-        if server is None:
-            pytest.skip("no PostgreSQL server is installed")
-        location = fresh_database(server)
+        location = empty_postgresql()
     place = Place(kind, location, folder)
     runner = Agent("runner", deliver=("sh", "-c", 'cat >> "$0"', str(place.taken)))
     members = {agent.name: agent for agent in (Agent("ceo", role="master"), Agent("architect"), runner, *agents)}

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.conftest import COMMAND, Result, clean_environment
-from tests.pty import Terminal
+from tests.equipment.command_line import COMMAND, Result, clean_environment
+from tests.equipment.terminal import Terminal
 
 
 def why_not() -> str | None:

@@ -14,12 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from team_console.store.model.message import Message
 
-from tests.conftest import CommandLine
-from tests.trust.keys_of_humans import settings_of_signed_team
+from tests.equipment.command_line import CommandLine
+from tests.equipment.postgresql import server_or_skip
+from tests.equipment.signing_keys import settings_of_signed_team
 
 Record = dict[str, Any]
 
@@ -272,10 +272,7 @@ def _sqlite_model() -> Path:
 @cache
 def _postgresql_model() -> str:
     """The name of a database that new ones are copied from."""
-    from tests.sql.server import shared_server
-
-    server = shared_server()
-    assert server is not None
+    server = server_or_skip()
     model = _model()
     server.execute("CREATE DATABASE forged_model")
     CommandLine(model).ok("migrate", ".", server.url("forged_model"))
@@ -294,12 +291,7 @@ def sqlite_file(folder: Path) -> Place:
 
 def postgresql(folder: Path) -> Place:
     """A new team on a real server."""
-    pytest.importorskip("psycopg")
-    from tests.sql.server import shared_server
-
-    server = shared_server()
-    if server is None:
-        pytest.skip("no PostgreSQL server is installed")
+    server = server_or_skip()
     name = f"forged_{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}"
     server.execute(f"CREATE DATABASE {name} TEMPLATE {_postgresql_model()}")
     return Postgresql(server.url(name))

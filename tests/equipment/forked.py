@@ -2,7 +2,7 @@
 
 A template process imports what verbs import and then only forks: each command line is a real process with its own
 pid, files, folder, environment, signals and exit status, after 5 ms instead of 150 (500 with a database library).
-What a start itself costs or loads is tested with `subprocess` and `tests.conftest.COMMAND`.
+What a start itself costs or loads is tested with `subprocess` and `tests.equipment.command_line.COMMAND`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Template:
         self._lock = threading.Lock()
         self._owner = os.getpid()
         with theirs:
-            command = [sys.executable, "-P", "-m", "tests.forked", str(theirs.fileno())]
+            command = [sys.executable, "-P", "-m", "tests.equipment.forked", str(theirs.fileno())]
             files = (theirs.fileno(),)
             self._process = subprocess.Popen(command, pass_fds=files, env=dict(environment), **_SILENT)
         self._socket = ours

@@ -17,8 +17,8 @@ from team_console.store.service.requests import submit_plan
 from team_console.store.service.sending import send
 from team_console.store.settings.team_config import CONFIG_NAME
 
-from tests.conftest import CommandLine
-from tests.store.contract import START, FakeClock
+from tests.equipment.command_line import CommandLine
+from tests.equipment.teams import START, FakeClock
 
 PLAN = "Split the loader from the renderer"
 NOTE = "The export is ready for you"

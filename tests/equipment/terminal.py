@@ -21,8 +21,8 @@ from typing import Self
 import pyte
 from wcwidth import wcwidth
 
-from tests.conftest import COMMAND, clean_environment, template
-from tests.forked import Child, start_settings
+from tests.equipment.command_line import COMMAND, clean_environment, template
+from tests.equipment.forked import Child, start_settings
 
 WAIT = 60.0
 """Seconds after which something that was expected counts as missing."""

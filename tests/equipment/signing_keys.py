@@ -15,7 +15,7 @@ from pathlib import Path
 from team_console.store.protocol.ssh import SshSignature, armoured
 from team_console.store.protocol.verdicts import NAMESPACE
 
-from tests.conftest import needs
+from tests.equipment.command_line import needs
 
 
 def key_file(kind: str = "ed25519", name: str = "ceo") -> Path:

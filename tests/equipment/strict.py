@@ -7,7 +7,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
-from tests.trust.corpus import MARK
+from tests.equipment.corpus import MARK
 
 _MODES = "7|25|1000|1002|1003|1004|1006|1015|1049|2004|2026|2048"
 _SCREEN = re.compile(

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,7 +19,8 @@ from team_console.store.contract.team import ROLLED_BACK, Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
 
-from tests.store.contract import FakeClock, make_message, put
+from tests.equipment.teams import FakeClock, make_message, put
+from tests.equipment.waiting import until
 
 QUEUE = "message-queue.yaml"
 
@@ -117,14 +117,6 @@ def replace_by_rename(path: Path, data: bytes) -> None:
     temporary.rename(path)
 
 
-def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    """Wait for a condition; fail when it does not come about."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come about in time"
-        time.sleep(0.005)
-
-
 @contextlib.contextmanager
 def process(code: str, root: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     """Another Python process that runs `code` with the folder as first argument; killed at the end if need be."""
@@ -140,8 +132,8 @@ def process(code: str, root: Path, *arguments: str) -> Iterator[subprocess.Popen
 PROLOGUE = """
 import sys, os, time
 from pathlib import Path
-from tests.store.yaml_folder import *
-from tests.store.contract import make_message, put
+from tests.equipment.yaml_folder import *
+from tests.equipment.teams import make_message, put
 root = Path(sys.argv[1])
 team = open_yaml(root)
 """

@@ -15,7 +15,7 @@ from typing import Any
 COMMIT = "cfd95570"
 """The commit that was 0.5.0."""
 ROOT = Path(__file__).resolve().parents[2]
-FIXTURE = Path(__file__).parent / "written_by_0_5_0"
+FIXTURE = ROOT / "tests" / "store" / "written_by_0_5_0"
 YAML_FILES = ("message-queue.yaml", "messenger-config.yaml", "archive/dev-archive.yaml", "archive/ceo-archive.yaml")
 LONG = "It says:\n\tit's 10:30, done: 100 %\nnaïve 🎉"
 QUESTION = '{"question": "Which colour?", "context": "the page", "n": 3, "f": 1.5, "no": null, "0": ["yes", "1e3", ""]}'

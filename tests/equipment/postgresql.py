@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 _BINARIES = Path("/usr/lib/postgresql")
 _SETTINGS = """
 fsync = off
@@ -62,6 +64,20 @@ def fresh_database(server: Server) -> str:
     name = f"team_{secrets.token_hex(6)}"
     server.execute(f"CREATE DATABASE {name}")
     return server.url(name)
+
+
+def server_or_skip(purpose: str = "") -> Server:
+    """As `shared_server`; skips the test where no server can be had."""
+    pytest.importorskip("psycopg")
+    server = shared_server(purpose)
+    if server is None:
+        pytest.skip("no PostgreSQL server is installed")
+    return server
+
+
+def empty_postgresql() -> str:
+    """The location of a new database without any tables; skips the test where no server can be had."""
+    return fresh_database(server_or_skip())
 
 
 def find_programs() -> Path | None:

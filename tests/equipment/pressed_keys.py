@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from tests.pty import Terminal
+from tests.equipment.terminal import Terminal
 
 ENTER, TAB = "\r", "\t"
 ESCAPE = "\x1b[27u"

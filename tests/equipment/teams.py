@@ -9,14 +9,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import pytest
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message, new_record
 from team_console.store.settings.editing import write_new_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-from tests.memory_team import MemoryTeam
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.postgresql import empty_postgresql
 
 START = datetime(2026, 2, 24, 10, 30, 15, 123000, tzinfo=UTC)
 NAMES = ("ceo", "task-manager", "file-manager", "knowledge-manager")
@@ -95,13 +95,7 @@ def sqlite_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
 @contextmanager
 def postgresql_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
     """Each call opens the same new database of a real server anew."""
-    pytest.importorskip("psycopg")
-    from tests.sql.server import fresh_database, shared_server
-
-    server = shared_server()
-    if server is None:
-        pytest.skip("no PostgreSQL server is installed")
-    with _database(fresh_database(server), clock) as factory:
+    with _database(empty_postgresql(), clock) as factory:
         yield factory
 
 

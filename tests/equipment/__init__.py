@@ -1,0 +1,1 @@
+"""What tests share: teams of each kind, command lines, terminals, strangers, damage."""
