@@ -57,7 +57,7 @@ async def test_agents_of_any_script_are_written_to_and_asked_to_stop(clock: Cloc
         await desk.shows("2 deliveries", FINANCE, "Müller", "Not listening: " + FINANCE)
         await desk.press("escape")
         await desk.press("S")
-        await desk.shows("Müller will be asked to stop, one after", "Ask 1 agent to stop")
+        await desk.shows("Müller will be asked to stop, one after", "Not asked, since", "Ask 1 agent to stop")
     sent = team.snapshot().messages
     assert [(item.type, item.sender, item.recipients) for item in sent] == [
         ("message", BOSS, (FINANCE,)),

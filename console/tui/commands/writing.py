@@ -269,7 +269,9 @@ def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
 def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: sending.Preview) -> None:
     names = seen.recipients
     lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
-    lines += _not_reached(seen.not_listening, seen.left_out)
+    if seen.not_listening:
+        lines.append(f"Not asked, since it stopped or was asked before: {listed(seen.not_listening)}.")
+    lines += _not_reached((), seen.left_out)
     lines.append("The next one is asked when one has answered, or kept silent for too long. x stops questions.")
 
     def stopping(reason: str) -> PendingDecision:
