@@ -12,7 +12,7 @@ from typing import Any
 
 from team_console.console.clients.client import Client, Running, yes
 from team_console.console.clients.client_process import is_alive
-from team_console.console.clients.environment import NOT_ATTENDED, SESSION
+from team_console.console.clients.environment import ATTENDED
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.file_change import read_file
 from team_console.console.clients.json_editing import NotEditable, Settings, read
@@ -38,7 +38,7 @@ _HOOKS = {"project": ".claude/settings.json", "local": ".claude/settings.local.j
 _LINES = HookLines(
     tuple(event for event in EventName if event != EventName.INTERRUPT),  # its own record tells of that
     wakers=(EventName.SESSION_START, EventName.PROMPT),
-    waker_condition=f"{NOT_ATTENDED} || ",
+    waker_condition=f'[ "${ATTENDED}" = 0 ] || ',
     says_asking=True,
 )
 _ALLOW_RULE = f"mcp__{SERVER}__*"
@@ -86,7 +86,7 @@ class Claude(Client):
         that was left out.
         """
         mark = f"{shlex.quote(names().folder)}/{LEFT_OUT}"
-        ours = {"hooks": _LINES.entries(joining.command, condition=f'[ -e {mark}"{SESSION}" ] || ')}
+        ours = {"hooks": _LINES.entries(joining.command, condition=f'[ -e {mark}"$CLAUDE_CODE_SESSION_ID" ] || ')}
         return [json_place(claude_home() / _HOOKS["user"], claude_home(), EACH, ours)]
 
     def can_hold(self, rules: Sequence[str]) -> bool:

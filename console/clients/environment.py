@@ -8,19 +8,15 @@ TYPE_CHECKING = False  # `typing` would cost each event 5 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"
+ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"
 _PROJECT = "CLAUDE_PROJECT_DIR"
-NOT_ATTENDED = f'[ "${_ATTENDED}" = 0 ]'
-"""Whether nobody is at the client's terminal, for a shell."""
-SESSION = "$CLAUDE_CODE_SESSION_ID"
-"""The client's own id of its session, for a shell."""
 
 
 def attended() -> str:
     """Return whether somebody is at the client's terminal: `1`; `0` for a run without one, which ends only when its
     hooks have; empty where it does not say.
     """
-    return os.environ.get(_ATTENDED, "")
+    return os.environ.get(ATTENDED, "")
 
 
 def project_of(data: Mapping[str, object]) -> str:

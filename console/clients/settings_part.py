@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import re
 import shlex
@@ -163,12 +162,11 @@ def edit_settings(text: str, name: str, ours: Settings, notes: Notes | None, *, 
     if joins:
         _refuse_others(members_in(settings) - {name})
     if notes is None:  # nobody knows, so what nobody else would write
-        notes = [way for way in added({}, ours) if value_at(ours, way) is not None or SERVER in way[-1]]
+        notes = list(added({}, ours))
     take_out(settings, name, notes)
     if joins:
-        before = copy.deepcopy(settings)
+        made = list(added(settings, ours))
         merge(settings, ours)
-        made = list(added(before, settings))
     return written(text, settings), made
 
 
@@ -206,16 +204,16 @@ def merge(settings: Settings, ours: Mapping[str, Any]) -> None:
             settings[key] = value
 
 
-def added(before: Settings, after: Settings, way: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Find what `after` has and `before` has not."""
-    for key, value in after.items():
+def added(before: Settings, ours: Settings, way: Sequence[str] = ()) -> Iterator[list[str]]:
+    """Find the ways to what `ours` adds: objects, lists, and words in lists."""
+    for key, value in ours.items():
         if isinstance(value, (dict, list)) and key not in before:
             yield [*way, key]
-        known = before.get(key, ())
+        known = before.get(key)
         if isinstance(value, dict):
-            yield from added(known or {}, value, [*way, key])
+            yield from added(known if isinstance(known, dict) else {}, value, [*way, key])
         elif isinstance(value, list):
-            yield from ([*way, key, item] for item in value if isinstance(item, str) and item not in known)
+            yield from ([*way, key, item] for item in value if isinstance(item, str) and item not in (known or ()))
 
 
 def take_out(settings: Settings, name: str, notes: Notes) -> None:

@@ -246,7 +246,7 @@ def test_nobody_joins_as_the_human(name: str, desk: Desk) -> None:
     "text",
     [
         *("{", "[]", "[" * 9999, '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"permissions": {"allow": "x"}}'),
-        *('{"a": 1, "a": 2}', '{"a": NaN}', '{\n  // mine\n  "model": "opus"\n}'),
+        *('{"permissions": 1}', '{"a": 1, "a": 2}', '{"a": NaN}', '{\n  // mine\n  "model": "opus"\n}'),
     ],
 )
 def test_settings_that_cannot_be_edited_are_left_alone(text: str, desk: Desk) -> None:
