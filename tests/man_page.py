@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from team_console import __version__
-from team_console.console.cli.main import PROGRAM, VERBS, parser_for
+from team_console.console.cli.main import BY_NAME, PROGRAM, VERBS, parser_for
 from team_console.console.cli.tools import ENVIRONMENT, EXIT_STATUSES, FILES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / f"{PROGRAM}.1"
@@ -20,8 +20,12 @@ def man_page() -> str:
 
 def _lines() -> Iterator[str]:
     yield f'.TH TEAM\\-CONSOLE 1 "" "{PROGRAM} {__version__}" "User Commands"'
-    yield from (".SH NAME", f"{PROGRAM} \\- the human's seat in a team of AI agents".replace("team-", "team\\-"))
-    yield from (".SH SYNOPSIS", f".B {PROGRAM}", "[\\fB\\-t\\fR \\fILOCATION\\fR] [\\fIVERB\\fR ...]")
+    yield from (
+        ".SH NAME",
+        f"{PROGRAM} \\- decide what AI agents ask, in one terminal screen".replace("team-", "team\\-"),
+    )
+    yield from (".SH SYNOPSIS", f".B {PROGRAM}", "[\\fB\\-t\\fR \\fILOCATION\\fR] [\\fB\\-\\-as\\fR \\fINAME\\fR]")
+    yield from ("[\\fB\\-\\-json\\fR] [\\fB\\-\\-read\\-only\\fR]", "[\\fIVERB\\fR ...]")
     yield from (".SH DESCRIPTION", "Without a verb it opens the console on the nearest team above the current folder.")
     yield _text("A location is a folder, PATH.db or postgresql://USER@HOST/DATABASE.")
     yield from (".SH OPTIONS", *_arguments(parser_for(None)._actions))
@@ -36,7 +40,16 @@ def _lines() -> Iterator[str]:
         yield f".SH {title}"
         for name, meaning in rows:
             yield from (".TP", f".B {_text(name)}", _text(meaning))
+    yield from (".SH EXAMPLES", "The first example of each verb; the others are at the verbs.", ".P", ".nf")
+    yield from (_text(examples(verb.name)[0]) for verb in VERBS if verb.group)
+    yield ".fi"
     yield from (".SH SEE ALSO", _text(f"{PROGRAM} help keys, {PROGRAM} help settings, {PROGRAM} help json VERB"))
+
+
+def examples(verb: str) -> list[str]:
+    """The commands that the help of a verb shows."""
+    lines = (BY_NAME[verb].command.description).splitlines()
+    return [line.strip() for line in lines if line.startswith("  ") and f"{PROGRAM} " in line]
 
 
 def _arguments(actions: Iterable[argparse.Action]) -> Iterator[str]:

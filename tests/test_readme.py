@@ -16,7 +16,7 @@ from team_console.console.cli.main import VERBS, find_verb, parser_for, split
 
 from tests.equipment.command_line import ROOT
 from tests.equipment.transcripts import shown_commands, with_transcripts
-from tests.man_page import PAGE, man_page
+from tests.man_page import PAGE, examples, man_page
 from tests.readme import PARTS, README, pages, parts_in, with_parts
 
 pytestmark = pytest.mark.slow
@@ -78,7 +78,8 @@ PLACEHOLDERS = {"N": "1", "AGE": "2h", "SECONDS": "5", "LINE:TEXT": "1:x", "RULE
 
 def parse(command: str) -> None:
     """Read a command as the program does; `TeamError` for an unknown verb or option, or where something is missing."""
-    words = [PLACEHOLDERS.get(word, word) for word in shlex.split(command.partition(" > ")[0], comments=True)[1:]]
+    alone = re.split(r" [<>|] ", command)[0]
+    words = [PLACEHOLDERS.get(word, word) for word in shlex.split(alone, comments=True)[1:]]
     name, rest = split(words)
     with suppress(SystemExit):  # it prints its help
         parser_for(find_verb(name) if name else None).parse_args(rest)
@@ -111,6 +112,14 @@ def test_every_command_that_the_program_tells_can_be_typed() -> None:
     assert len(commands) > 40
     for _, command in commands:
         parse(command.replace("member X", "member add"))
+
+
+@pytest.mark.parametrize("name", [verb.name for verb in VERBS if verb.group])
+def test_the_help_of_every_verb_has_an_example_that_can_be_typed(name: str) -> None:
+    commands = [line[line.index("team-console ") :] for line in examples(name)]
+    assert any(name in shlex.split(command, comments=True) for command in commands)
+    for command in commands:
+        parse(command)
 
 
 def test_the_readme_stays_short() -> None:

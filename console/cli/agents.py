@@ -21,12 +21,15 @@ from team_console.store.service.writing import check_known
 
 
 @verb(
-    arg("name", "the member the agent is", metavar="NAME", source="agents"),
-    flag("--hooks", "for a client whose hooks bring the mail by themselves"),
+    arg("name", "the member that the agent is", metavar="NAME", source="agents"),
+    flag("--hooks", "for a client whose hooks deliver its mail"),
 )
 def do_instructions(call: Call) -> int:
-    """Print what the model of an agent must know to be NAME: who it is, and the commands it needs, as they stand.
-    A client that has joined is told by itself; give it to any other."""
+    """Print what the model of an agent must know to be NAME: who it is, and the commands it needs now. A client
+    that has joined gets it by itself; give it to any other.
+
+    Examples:
+      team-console instructions helper"""
     name = check_name(call.options.name, field="name")
     snapshot = call.team.snapshot()
     if snapshot.is_known:
@@ -43,16 +46,19 @@ def do_instructions(call: Call) -> int:
 
 
 @verb(
-    arg("--client", "without it the event tells", choices=("claude-code", "codex", "qwen-code")),
-    arg("--timeout", "seconds for which the client waits for its hook", metavar="S"),
-    flag("--wake", "wait for mail beside an idle session, and wake it"),
+    arg("--client", "the client; default: as the event shows", choices=("claude-code", "codex", "qwen-code")),
+    arg("--timeout", "seconds for which the client waits for its hook", metavar="SECONDS"),
+    flag("--wake", "wait for mail of an idle session, and wake it"),
 )
 def do_hook(call: Call) -> int:
-    """Take one event of Claude Code, Codex or Qwen Code as JSON on standard input; print the client's answer, or
-    nothing. What it wants permission for, its plans and questions wait for the human at the console; without a verdict
-    nothing is printed and the client's own dialog decides. The exit status is 0 whatever happens, but 2 with
-    --wake when mail came. 'team-console join' puts it into a client's settings; --as NAME or TEAM_CONSOLE_AS
-    says whose session it is, and without it nothing is done."""
+    """Read one event of Claude Code, Codex or Qwen Code as JSON on standard input; print the client's answer, or
+    nothing. Permissions, plans and questions wait for the human at the console; without an answer nothing is
+    printed, and the client's own dialog decides. The exit status is always 0, but 2 with --wake when mail came.
+    'team-console join' enters it in a client's settings. --as NAME or TEAM_CONSOLE_AS names the agent; without
+    either nothing is done.
+
+    Examples:
+      team-console --as helper hook < event.json"""
     options = call.options
     given = {"-t": options.team, "--as": options.actor, "--client": options.client, "--timeout": options.timeout}
     words = [word for option, value in given.items() if value for word in (option, value)]
@@ -65,9 +71,12 @@ def do_hook(call: Call) -> int:
 @verb()
 def do_mcp(call: Call) -> int:
     """Serve whoami, inbox, send, hand_in_plan, ask_human, verdict, answer_shutdown, report_done and roster to an
-    MCP client, on standard input and output. Who acts comes from TEAM_CONSOLE_AS, the team from
-    TEAM_CONSOLE_TEAM or the current folder; no tool takes a name. It needs the extra `mcp`; without it
-    the error names the command that installs it."""
+    MCP client, on standard input and output. TEAM_CONSOLE_AS names who acts, TEAM_CONSOLE_TEAM or the current
+    folder the team; no tool takes a name. It needs the extra `mcp`; without it the error names the command that
+    installs it. Clients start it; 'team-console join NAME --for mcp' enters it in their settings.
+
+    Examples:
+      TEAM_CONSOLE_AS=helper team-console mcp"""
     try:
         return _serve(call)
     except TeamError as error:
@@ -109,11 +118,14 @@ _DECIDING = ("plan_approval_response", "shutdown_response", "shutdown_request")
 
 @verb()
 def do_sendmessage(call: Call) -> int:
-    """Reads JSON objects with the fields of SendMessage (type, recipient, content, summary, request_id, approve,
-    and in_reply_to for a message), one or several over any number of lines, with // comments, and acts as --as
-    NAME. With a message_id of your own a repetition writes nothing twice. The reply to each is JSON, one line
-    each where there are several: success, message, routing, and the ids it made. A refused object does not stop
-    the others; the exit status is that of the first refusal."""
+    """Read SendMessage objects as JSON on standard input and act as --as NAME. Their fields are type, recipient,
+    content, summary, request_id, approve, and in_reply_to for a message; there may be several, over any number of
+    lines, with // comments. With a message_id of your own a repetition writes nothing twice. The reply to each is
+    JSON: success, message, routing and the new ids, on one line if there are several. A refused object does not
+    stop the others; the exit status is that of the first refusal.
+
+    Examples:
+      team-console --as helper sendmessage < message.json"""
     call.as_json = True
     documents = json_documents(read("the document"), hint=_WANTED)
     if len(documents) == 1:
@@ -145,8 +157,11 @@ def _submit(call: Call, document: Any) -> dict[str, Any]:
 
 @verb()
 def do_route(call: Call) -> int:
-    """Reads {"ACTION": ...} or invoke_command("route-inter-agent-messages", {"ACTION": ...}). ACTION is
-    poll, deliver, deliver_all, send, clear or clear_old. The answer is always JSON."""
+    """Read {"ACTION": ...} or invoke_command("route-inter-agent-messages", {"ACTION": ...}) on standard input.
+    ACTION is poll, deliver, deliver_all, send, clear or clear_old. The answer is always JSON.
+
+    Examples:
+      echo '{"ACTION": "poll", "RECIPIENT": "helper"}' | team-console --as helper route"""
     from team_console.store.service.orchestrator import read_document, route  # 20 ms: asyncio, of its router
 
     call.as_json = True

@@ -23,21 +23,24 @@ _CHECK_COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
 @verb(
     (
-        flag(
-            "--heal", "first write: put back what a program that does not lock took out, finish what a dead one began"
-        ),
+        flag("--heal", "first put back messages that another program removed, and finish writes that were cut short"),
         flag(
             "--accept-settings",
-            "first write: confirm settings that lost what was in force, so that they hold as they are",
+            "first confirm settings that are less strict than before, so that they apply as they are",
         ),
         flag(
             "--accept-keys",
-            "first write: take keys of humans in the settings on record, signed with one that is, where there is one",
+            "first record new keys of humans in the settings, signed with a recorded key if there is one",
         ),
     )
 )
 def do_check(call: Call) -> int:
-    """List damage, and what breaks the rules of the protocols; exits with 1 if any of it is an error."""
+    """List damage, and departures from the protocols, each with its place and the next step. Exits with 1 if any of
+    them is an error.
+
+    Examples:
+      team-console check
+      team-console check --heal"""
     from team_console.console.clients.gate import gate_problems  # 20 ms, and only here
 
     healed = _repaired(call)

@@ -39,14 +39,14 @@ from team_console.store.views.rows import RequestState
 from team_console.store.views.stopping import StopRequest, agreed_by_now, ask_to_stop, whom_to_stop
 
 EXIT_STATUSES = """
-The exit status is 0 for yes or an answer, 10 for no, 11 while there is no answer, and 12
-when the request was withdrawn, timed out, or a later one took its place."""
+
+Exit status: 0 approved or answered, 10 rejected, 11 no answer yet, 12 withdrawn, timed out or replaced."""
 
 
 WAIT = (
     seconds(
         "--wait",
-        "wait for the verdict, at most this long (without a number: until there is one), and print it",
+        "wait for the answer, at most this long (without a number: until there is one), and print it",
         zero=True,
         nargs="?",
         const=math.inf,
@@ -57,26 +57,18 @@ WAIT = (
 
 REMARK = arg(
     "--remark",
-    "words on one line of it, as show --lines numbers them; repeat it",
+    "a remark on one line, as 'show --lines' numbers them; repeatable",
     action="append",
     default=[],
     metavar="LINE:TEXT",
 )
 SEVERAL = (
-    REQUEST,
-    arg(
-        "more",
-        "further requests with the same verdict: each is answered on its own, none that is not named",
-        nargs="*",
-        default=[],
-        metavar="REQUEST",
-        source="requests",
-    ),
+    arg("requests", "ids of open requests; each gets its own record", nargs="+", metavar="REQUEST", source="requests"),
     arg(
         "--seen",
-        "answer only what show REQUEST printed with this word; of several requests one word each, in their order",
+        "refuse if the request changed since 'show' printed this code; several requests: one code each, in order",
         action="append",
-        metavar="WORD",
+        metavar="CODE",
     ),
 )
 """One request, or several that get the same verdict."""
@@ -181,8 +173,8 @@ _WORD = re.compile(r"[0-9a-f]{64}")
 
 SEEN = arg(
     "--seen",
-    "answer only what show REQUEST printed with this word; without it the verdict says that nothing was shown",
-    metavar="WORD",
+    "refuse if the request changed since 'show' printed this code",
+    metavar="CODE",
 )
 
 
@@ -201,7 +193,7 @@ def seen_by(call: Call, question: Message | None = None) -> Seen:
         return Seen(digest_of(question) if question is not None else "", face=Face.NAMED)
     if not _WORD.fullmatch(word):
         hint = f"team-console show {call.options.request} prints it."
-        raise TeamError(Code.INVALID_FIELD, "--seen takes the whole word that show prints, 64 hexadecimal digits", hint)
+        raise TeamError(Code.INVALID_FIELD, "--seen takes the whole code that show prints, 64 hexadecimal digits", hint)
     question = question or live_question(call.snapshot(), call.options.request, word)
     if question is None:
         return Seen(word, face=Face.PRINTED)
@@ -215,16 +207,20 @@ def seen_by(call: Call, question: Message | None = None) -> Seen:
 
 
 @verb(
-    arg("--content", "the plan; - reads standard input", required=True, metavar="C|-"),
-    arg("--summary", "5-10 words; the plan's first line when left out"),
-    arg("--replaces", "it is a new version of this request, whatever its title", metavar="REQUEST"),
+    arg("--content", "the plan; - reads standard input", required=True, metavar="TEXT|-"),
+    arg("--summary", "5-10 words; default: the plan's first line", metavar="TEXT"),
+    arg("--replaces", "the request that this plan is a new version of, whatever its title", metavar="REQUEST"),
     *WAIT,
     more=EXIT_STATUSES,
 )
 def do_plan(call: Call) -> int:
-    """Hand in the plan of --as NAME to the team's lead. The request id is printed; the verdict comes to NAME's
-    inbox as plan_approval_response. A later plan of the same author supersedes an open one.
-    With --wait it waits, and prints the verdict."""
+    """Submit a plan of --as NAME to the team's lead. Prints the request id; the answer comes to NAME's inbox as
+    plan_approval_response. A later plan of the same author replaces an open one. With --wait it waits, and prints
+    the answer.
+
+    Examples:
+      team-console --as helper plan --content - < plan.md
+      team-console --as helper plan --content "1. Split loader.py" --wait 600"""
     plan, options = content(call.options.content) or "", call.options
     return _finish_asking(
         call, lambda: submit_plan(call.caller, content=plan, summary=options.summary, replaces=options.replaces)
@@ -236,8 +232,8 @@ def do_plan(call: Call) -> int:
 
 @verb(
     arg("question", "the question", nargs="?", metavar="QUESTION"),
-    arg("--option", "what may be chosen; repeat it", action="append", metavar="LABEL"),
-    arg("--header", "a word or two that name the question", default="", metavar="H"),
+    arg("--option", "an option to choose from; repeatable", action="append", metavar="LABEL"),
+    arg("--header", "a word or two that name the question", default="", metavar="TEXT"),
     flag("--several", "more than one option may be chosen"),
     arg(
         "--questions",
@@ -245,14 +241,17 @@ def do_plan(call: Call) -> int:
         "standard input",
         metavar="JSON|-",
     ),
-    arg("--summary", "one line for the human's list; made from the question when left out"),
-    seconds("--expires", "withdraw it as timed out after so long"),
+    arg("--summary", "one line for the human's list; default: from the question", metavar="TEXT"),
+    seconds("--expires", "withdraw it as timed out after this long"),
     *WAIT,
     more=EXIT_STATUSES,
 )
 def do_ask(call: Call) -> int:
-    """Put a question of --as NAME to the team's lead. Any number may be open. The request id is printed; with
-    --wait it waits, and prints the answer alone: the label that was chosen, or the human's own words."""
+    """Ask the team's lead a question as --as NAME. Any number may be open. Prints the request id; with --wait it
+    waits, and prints the answer alone: the label that was chosen, or the human's own words.
+
+    Examples:
+      team-console --as helper ask "Which database?" --option PostgreSQL --option SQLite --wait"""
     options = call.options
     questions = _questions(call)
     _refuse_blank(questions)
@@ -313,8 +312,11 @@ def _listed(text: str) -> list[dict[str, Any]]:
 
 @verb(REQUEST, *WAIT, more=EXIT_STATUSES)
 def do_verdict(call: Call) -> int:
-    """Show how one request stands, at once or with --wait as soon as it is decided. An answer to --as NAME is
-    marked as read when it is printed."""
+    """Show the state of one request, at once or with --wait as soon as it is decided. An answer to --as NAME is
+    marked as read when it is printed.
+
+    Examples:
+      team-console --as helper verdict REQUEST --wait 600"""
     from team_console.console.cli.waits import look_or_wait  # asyncio: 20 ms, which handing in a plan has no use for
 
     return look_or_wait(call, call.options.request)
@@ -328,23 +330,29 @@ _ONLY = object()
 
 @verb(
     *SEVERAL,
-    arg("--note", "a word to the asker"),
-    arg("--agent-name", "the name of the agent to be created (else made from its type)", metavar="N"),
+    arg("--note", "a comment for the agent", metavar="TEXT"),
+    arg("--agent-name", "the name of the agent to be created (default: from its type)", metavar="NAME"),
     arg(
         "--always",
-        "for a permission: allow the client's suggestion N from now on (without a number: its only one)",
+        "permission: allow the client's suggestion N from now on (without a number: its only one)",
         nargs="?",
         type=int,
         const=_ONLY,
         metavar="N",
     ),
-    arg("--mode", "for a plan: the mode to go on in, one of those it offers", metavar="M"),
-    arg("--edited", "approve this text in place of the plan, the command or the file's content", metavar="FILE|-"),
+    arg("--mode", "plan: the mode to continue in, one of those it offers", metavar="MODE"),
+    arg("--edited", "approve this text instead of the plan, the command or the file's content", metavar="FILE|-"),
     REMARK,
-    flag("--dry-run", "only say what it would do, and who will be told"),
+    flag("--dry-run", "show the effect, write nothing"),
 )
 def do_approve(call: Call) -> int:
-    """Answer an open request with yes: once, always, or edited."""
+    """Approve a plan, permission, shutdown or new agent: once, always, or edited. Find ids with
+    'team-console requests --open'; for questions use 'answer'. Scripts must say who decides: --as NAME.
+
+    Examples:
+      team-console approve REQUEST --note "Keep it small"
+      team-console approve REQUEST REQUEST
+      team-console approve REQUEST --always"""
     return _each(call, _approve)
 
 
@@ -375,12 +383,16 @@ def _approve(call: Call) -> int:
 
 @verb(
     *SEVERAL,
-    arg("--reason", "why not; the asker reads it", default=""),
-    arg("--suggest", "what would be accepted instead", metavar="S"),
+    arg("--reason", "why; the agent reads it", default="", metavar="TEXT"),
+    arg("--suggest", "what you would accept instead", metavar="TEXT"),
     REMARK,
 )
 def do_reject(call: Call) -> int:
-    """Answer an open request with no, and say why."""
+    """Reject an open request, with a reason. The model of the agent reads it.
+
+    Examples:
+      team-console reject REQUEST --reason "No word on error handling" --suggest "Add a section on retries"
+    """
     return _each(call, _reject)
 
 
@@ -404,11 +416,11 @@ def _each(call: Call, decide: Callable[[Call], int]) -> int:
         TeamError: `USAGE` for words of --seen that are more or fewer than the requests.
     """
     options = call.options
-    named, words = list(dict.fromkeys([options.request, *options.more])), options.seen or []
+    named, words = list(dict.fromkeys(options.requests)), options.seen or []
     if words and len(words) != len(named):
         text = f"--seen is given {counted(len(words), 'time')} for {counted(len(named), 'request')}"
-        raise TeamError(Code.USAGE, text, "Give the word of each request, in their order.")
-    options.more, status = [], 0
+        raise TeamError(Code.USAGE, text, "Give the code of each request, in their order.")
+    status = 0
     for number, options.request in enumerate(named):
         options.seen = words[number] if words else None
         try:
@@ -429,13 +441,17 @@ def _each(call: Call, decide: Callable[[Call], int]) -> int:
 
 @verb(
     REQUEST,
-    arg("question", "what the asker is to answer", nargs="?", default="", metavar="QUESTION"),
+    arg("question", "the question to the asker", nargs="?", default="", metavar="QUESTION"),
     REMARK,
     SEEN,
 )
 def do_askback(call: Call) -> int:
-    """Ask the asker something about an open request, without a no: it stays open with its id and age, and what
-    waits for the verdict goes on waiting. The asker answers with: team-console answer REQUEST --content TEXT"""
+    """Ask the asker something about an open request without rejecting it: it stays open with its id and age, and
+    whatever waits for the answer keeps waiting. The asker replies with: team-console answer REQUEST --content TEXT
+
+    Examples:
+      team-console askback REQUEST "Which files does it touch?"
+    """
     options = call.options
     receipt = ask_back(
         call.decider,
@@ -478,14 +494,18 @@ def _remarks(call: Call) -> tuple[Remark, ...]:
 
 @verb(
     arg("requests", "permissions that you approved", nargs="+", metavar="REQUEST", source="requests"),
-    arg("--for", "how long it holds: 30m, 12h, 7d", dest="lasts", metavar="AGE"),
-    arg("--uses", "how many it answers at most", type=int, metavar="N"),
-    flag("--yes", "put it in force; without it nothing is written"),
+    arg("--for", "how long it applies: 30m, 12h, 7d", dest="lasts", metavar="AGE"),
+    arg("--uses", "the most answers it gives", type=int, metavar="N"),
+    flag("--yes", "start it; without --yes nothing is written"),
 )
 def do_grant(call: Call) -> int:
-    """Let the same be answered again as you decided it: exactly the inputs of these approved permissions, for
+    """Answer the same permission again as you decided it: exactly the inputs of these approved permissions, for
     their agent, tool and folder, until an end. Without --yes it is only shown, and tried on your own decisions.
-    It never starts where it contradicts a rejection of yours. List and recall: team-console grants"""
+    It never starts if it contradicts a rejection of yours. List and recall: team-console grants
+
+    Examples:
+      team-console grant REQUEST --for 2h
+      team-console grant REQUEST --uses 10 --yes"""
     options = call.options
     trial = trial_of(call.decider, options.requests)
     facts = {"scope": trial.scope.as_recorded, "would_have_answered": trial.would, "differed": list(trial.rejected)}
@@ -518,11 +538,15 @@ def _age(given: str | None) -> timedelta | None:
 
 
 @verb(
-    arg("what", "end one now; what it answered stands", nargs="?", choices=["recall"]),
+    arg("what", "end one now; its answers stay valid", nargs="?", choices=["recall"]),
     arg("id", "the id of the grant", nargs="?", metavar="ID"),
 )
 def do_grants(call: Call) -> int:
-    """List the grants, or recall one."""
+    """List the grants, or recall one.
+
+    Examples:
+      team-console grants
+      team-console grants recall ID"""
     options = call.options
     if (options.what is None) is not (options.id is None):
         raise TeamError(Code.USAGE, "recall needs the id of a grant", "team-console grants recall ID")
@@ -549,17 +573,21 @@ def do_grants(call: Call) -> int:
 
 @verb(
     REQUEST,
-    arg("--option", "what is chosen; repeat it", action="append", default=[], metavar="[HEADER=]LABEL"),
-    arg("--text", "your own words instead of an option", action="append", default=[], metavar="[HEADER=]WORDS"),
-    arg("--note", "words beside what is chosen", action="append", default=[], metavar="[HEADER=]WORDS"),
-    arg("--content", "words to the asker; - reads standard input", metavar="C|-"),
+    arg("--option", "the option to choose; repeatable", action="append", default=[], metavar="[HEADER=]LABEL"),
+    arg("--text", "your own words instead of an option", action="append", default=[], metavar="[HEADER=]TEXT"),
+    arg("--note", "a comment on the choice", action="append", default=[], metavar="[HEADER=]TEXT"),
+    arg("--content", "an answer in words; - reads standard input", metavar="TEXT|-"),
     SEEN,
 )
 def do_answer(call: Call) -> int:
-    """Answer an open question: choose its options by label or number, or use your own words. Of several questions each
-    is named by its header or its number: --option DB=PostgreSQL --option 2=A --text 3='neither of them'.
-    A clarification or an escalation is answered in words, with --content; so is what was asked back about a
-    request of one's own."""
+    """Answer an open question: choose its options by label or number, or use your own words. With several questions
+    name each by its header or its number. A clarification, an escalation or a question back about your own
+    request is answered in words, with --content.
+
+    Examples:
+      team-console answer REQUEST --option SQLite
+      team-console answer REQUEST --option DB=PostgreSQL --option 2=A --text 3="neither of them"
+    """
     options = call.options
     question = live_question(call.snapshot(), options.request, options.seen or "")
     questions = questions_of(question.payload) if question is not None else ()
@@ -583,11 +611,15 @@ def do_answer(call: Call) -> int:
 
 @verb(
     REQUEST,
-    arg("--reason", "why it needs no answer any more", default="", metavar="R"),
+    arg("--reason", "why it needs no answer any more", default="", metavar="TEXT"),
 )
 def do_withdraw(call: Call) -> int:
-    """Take back an open request of --as NAME: it needs no answer any more, and none decides it from now on. Where
-    nobody has got it yet it is recalled, too."""
+    """Take back an open request of --as NAME: it needs no answer any more, and none decides it from now on. If
+    nobody has received it yet, it is recalled, too.
+
+    Examples:
+      team-console --as helper withdraw REQUEST --reason "Found it myself"
+    """
     receipt = withdraw(call.caller, request_id=call.options.request, reason=call.options.reason)
     word = "was withdrawn before, nothing written:" if receipt.repeated else "withdrawn:"
     return call.finish(receipt, [f"{word} {receipt.request_id}"])
@@ -599,12 +631,16 @@ def do_withdraw(call: Call) -> int:
 @verb(
     arg("agents", "whom to ask", nargs="*", metavar="AGENT", source="agents"),
     flag("--all", "everybody, one after the other", dest="everyone"),
-    arg("--reason", "why, and what to do before stopping", metavar="R"),
+    arg("--reason", "why, and what to do before stopping", metavar="TEXT"),
     seconds("--timeout", "wait this long for each answer (with --all: 15)", DAY),
 )
 def do_shutdown(call: Call) -> int:
-    """Ask agents to stop. An agent agrees, or refuses with a reason; none is ended by force. --all asks every
-    listening member in turn (temps and slaves first), waits for each answer and exits with 1 unless all agreed."""
+    """Ask agents to stop. An agent agrees, or declines with a reason; none is ended by force. --all asks every
+    listening member in turn (temps and slaves first), waits for each answer and exits with 1 unless all agreed.
+
+    Examples:
+      team-console shutdown helper --reason "Commit first" --timeout 60
+      team-console shutdown --all"""
     options = call.options
     if bool(options.agents) == options.everyone:
         raise TeamError(Code.USAGE, "name the agents to ask, or give --all", "team-console shutdown AGENT...")

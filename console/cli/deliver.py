@@ -29,8 +29,11 @@ _DEAD = ("failed", "expired")
 
 @verb(flag("--failed", "only dead letters: no more tries will be made"))
 def do_failures(call: Call) -> int:
-    """List messages that are failed, expired or put off for another try. Then: team-console retry, redirect,
-    discard or recall."""
+    """List messages that failed, expired, or wait for another try. Then: team-console retry, redirect, discard or
+    recall.
+
+    Examples:
+      team-console failures --failed"""
     snapshot = call.snapshot()
     messages = [
         message
@@ -85,7 +88,7 @@ def _cells(message: Message, now: datetime) -> Cells:
 # `retry`, `redirect`, `discard`, `recall`: what is done about messages that did not arrive, or should not.
 
 
-def _remedy(action: Remedy, word: str, description: str, *arguments: Arg) -> Command:
+def _remedy(action: Remedy, word: str, description: str, example: str, *arguments: Arg) -> Command:
     """Return the command that does `action` to messages, and says `word` of each; it wants `arguments` besides their
     ids.
     """
@@ -95,12 +98,12 @@ def _remedy(action: Remedy, word: str, description: str, *arguments: Arg) -> Com
         receipt = treat(call.caller, action, call.options.ids, **{n: getattr(call.options, n) for n in names})
         return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
 
-    run.__doc__ = description
+    run.__doc__ = f"{description}\n\nExamples:\n  {example}"
     return verb(_IDS, *arguments)(run)
 
 
 _IDS = arg(
-    *("ids", "message ids; those that the action does not fit are named and left alone"),
+    *("ids", "message ids; ids that the action does not fit are named and left alone"),
     nargs="+",
     metavar="ID",
     source="messages",
@@ -108,24 +111,28 @@ _IDS = arg(
 do_retry = _remedy(
     Remedy.RETRY,
     "pending again:",
-    "Failed, expired or put off messages become pending, with all their tries again.",
+    "Make messages pending again that failed, expired or wait for another try, with all their tries.",
+    "team-console retry ID",
 )
 do_redirect = _remedy(
     Remedy.REDIRECT,
     "redirected:",
-    "Give messages that nobody has got yet to another agent. Id, sender and content stay.",
-    arg("--to", "the agent to take them", required=True, metavar="A", source="agents"),
+    "Give messages that nobody has received yet to another agent. Id, sender and content stay.",
+    "team-console redirect ID --to helper",
+    arg("--to", "the agent to take them", required=True, metavar="NAME", source="agents"),
 )
 do_discard = _remedy(
     Remedy.DISCARD,
     "discarded:",
-    "Take dead letters out of the queue. They stay readable in the history of their agent.",
-    arg("--reason", "why; goes on the audit trail", required=True, metavar="R"),
+    "Remove dead letters from the queue. They stay readable in the history of their agent.",
+    'team-console discard ID --reason "The agent is gone"',
+    arg("--reason", "why; kept in the audit log", required=True, metavar="TEXT"),
 )
 do_recall = _remedy(
     Remedy.RECALL,
     "recalled:",
-    "Take back messages that nobody has got yet; what was delivered or read stays so.",
+    "Take back messages that nobody has received yet; delivered and read ones stay.",
+    "team-console recall ID",
 )
 
 
@@ -133,14 +140,17 @@ do_recall = _remedy(
 
 
 @verb(
-    arg("--older-than-days", "age in days (default: 7)", type=float, default=7.0, metavar="N"),
+    arg("--older-than-days", "age in days (default: 7)", type=float, default=7.0, metavar="DAYS"),
     flag("--archives", "also delete archived messages beyond the team's delete_archived_after_days, for good"),
     flag("--yes", "do not ask before archives are deleted"),
-    flag("--dry-run", "only say what would leave"),
+    flag("--dry-run", "show what would be removed, write nothing"),
 )
 def do_clear(call: Call) -> int:
-    """Archive and remove messages that were delivered, read, failed, expired or recalled more than N days ago.
-    What still waits, and what an open request rests on, stays."""
+    """Archive and remove messages that were delivered, read, failed, expired or recalled --older-than-days ago or
+    earlier. Messages that still wait, or that an open request depends on, stay.
+
+    Examples:
+      team-console clear --older-than-days 30 --dry-run"""
     options = call.options
     call.tell_stranger()
     if options.dry_run:

@@ -27,32 +27,40 @@ SHOW = flag("--print", "show every difference; write nothing", dest="show")
 
 
 @verb(
-    arg("name", "the member the agent is to be", nargs="?", metavar="NAME", source="agents"),
-    arg("--for", "what the agent runs in; once it has joined, this is known", dest="client", choices=tuple(PROGRAMS)),
-    flag("--all", "every session, by a name of its own", dest="every"),
-    arg("--session", "with --all: of those that run only this; repeatable", metavar="ID", action="append"),
+    arg("name", "the member that the agent becomes", nargs="?", metavar="NAME", source="agents"),
+    arg("--for", "the client of the agent; needed once", dest="client", choices=tuple(PROGRAMS)),
+    flag("--all", "every session, each under its own name", dest="every"),
+    arg("--session", "with --all: of the running sessions only this one; repeatable", metavar="ID", action="append"),
     (
-        arg("--project", "in the project: the default", dest="scope", action="store_const", const="project"),
-        arg("--local", "in the project, for this machine alone", dest="scope", action="store_const", const="local"),
-        arg("--user", "in all of your projects", dest="scope", action="store_const", const="user"),
+        arg("--project", "in the project (default)", dest="scope", action="store_const", const="project"),
+        arg("--local", "in the project, on this machine only", dest="scope", action="store_const", const="local"),
+        arg("--user", "in all your projects", dest="scope", action="store_const", const="user"),
     ),
     FOLDER,
     SHOW,
-    arg("--role", "of a new member", choices=[role for role in ROLES if role != "master"]),
-    flag("--plan", "a new member hands in plans and works only after approval"),
+    arg("--role", "role of a new member", choices=[role for role in ROLES if role != "master"]),
+    flag("--plan", "a new member submits plans and works only after approval"),
     arg("--ask-for", ASK_HELP, metavar="RULE|none|team", action="append"),
     arg(
-        "--hold", "hold this until you decide, console or not; claude only; repeatable", metavar="RULE", action="append"
+        "--hold",
+        "hold these until you decide, even with no console open; claude only; repeatable",
+        metavar="RULE",
+        action="append",
     ),
 )
 def do_join(call: Call) -> int:
-    """Make NAME a member, if it is none, and write what its client needs, beside what others put there: hooks and the
-    MCP server (claude, codex, qwen), the MCP server alone (mcp), or a block in AGENTS.md (shell). Where there is no
-    team, one is made in the project's .team-console. --print shows every change. Again, it changes nothing;
-    'team-console leave NAME' takes it out.
+    """Connect an agent: add NAME to the team, if it is no member yet, and enter the team in the settings of its client:
+    hooks and the MCP server (claude, codex, qwen), the MCP server alone (mcp), or a block in AGENTS.md (shell).
+    Without a team, one is made in the project's .team-console. Other entries stay as they are. --print shows every
+    change; joining again changes nothing; 'team-console leave NAME' undoes it.
 
-    With --all sessions of Claude Code and Codex join, each by a name of its own: those that run and are chosen,
-    without a restart, and every one that starts from now on; 'team-console leave --all' takes it out."""
+    With --all, sessions of Claude Code and Codex join under names of their own: those that run and that you choose,
+    without a restart, and every new one from now on. 'team-console leave --all' undoes it.
+
+    Examples:
+      team-console join helper --for claude
+      team-console join helper --ask-for push,delete
+      team-console join --all"""
     options, location = call.options, call.options.team or ""
     if redact(location) != location:  # it must not get into files that clients and other programs read
         text = "the location names a password, which would get into the settings of the client"
@@ -166,14 +174,18 @@ def _chosen(call: Call, sessions: list[Running]) -> list[str] | None:
 
 
 @verb(
-    arg("name", "the member that joined", nargs="?", metavar="NAME", source="agents"),
-    flag("--all", "what 'join --all' put there", dest="every"),
+    arg("name", "the member that leaves", nargs="?", metavar="NAME", source="agents"),
+    flag("--all", "undo 'join --all'", dest="every"),
     FOLDER,
     SHOW,
 )
 def do_leave(call: Call) -> int:
-    """Take out what 'team-console join NAME' put into the settings of clients, in the project and in your own, and
-    the member if a join added it. What others put there stays as it is; messages and archives stay, too."""
+    """Undo 'team-console join NAME': remove what it put into the settings of clients, in the project and in your own,
+    and the member if join added it. Other entries, messages and archives stay.
+
+    Examples:
+      team-console leave helper
+      team-console leave --all"""
     options = call.options
     write = not (options.show or options.read_only)
     project = absolute("." if options.folder is None else options.folder)

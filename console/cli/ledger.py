@@ -47,13 +47,16 @@ if TYPE_CHECKING:
         flag("--csv", "as comma-separated values"),
         flag("--md", "as a Markdown document"),
     ),
-    arg("--by", "only what this member decided", metavar="NAME"),
+    arg("--by", "only decisions of this member", metavar="NAME"),
 )
 def do_decisions(call: Call) -> int:
-    """List every decision, newest first: made from the archives and the audit trail, so the queue may be gone.
-    AT is local time. PROOF is signed (by the key of who decided), by grant (a use of one, on record), recorded (the
-    audit trail has it, and its chain holds), unverified (we did not write it) or not known. --json, --csv and --md
-    say all: words, digests, evidence, gaps."""
+    """List every decision, newest first, from the archives and the audit log; the queue is not needed. AT is local
+    time. PROOF is signed (by the key of the human), by grant, recorded (the audit log has it, and its chain is
+    intact), unverified (team-console did not write it) or not known. --json, --csv and --md have everything: words,
+    digests, evidence, gaps.
+
+    Examples:
+      team-console decisions --by ceo --csv > decisions.csv"""
     options = call.options
     if options.csv or options.md:
         call.refuse_json("--csv" if options.csv else "--md")
@@ -97,12 +100,16 @@ def _decisions_cells(decision: DecidedRequest) -> Cells:
 
 @verb(
     REQUEST,
-    flag("--command", "print nothing but the commands that check it: evidence R --command | sh"),
+    flag("--command", "print only the commands that check it, for sh"),
 )
 def do_evidence(call: Call) -> int:
     """Print what a human signed for a request: the statement, its signature, the keys that may sign it, and the
-    command by which anybody checks it with the ssh-keygen of OpenSSH alone. Exits with 1 unless the verdict
-    that counts has a valid signature."""
+    command that checks it with OpenSSH's ssh-keygen alone. Exits with 1 unless the answer that counts has a valid
+    signature.
+
+    Examples:
+      team-console evidence REQUEST
+      team-console evidence REQUEST --command | sh"""
     config = call.team.config()
     row = verdict_of(call.team, call.options.request, me=call.actor)
     shown = proofs(row, config, call.team.snapshot().recorded)
@@ -152,13 +159,16 @@ _LONGEST_WAITS = 3
     arg(
         "--since",
         "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d (default: 12h)",
-        metavar="T",
+        metavar="TIME",
         default="12h",
     )
 )
 def do_digest(call: Call) -> int:
-    """Show what happened since a time, from the records alone: what was asked, decided (and by whom), withdrawn,
-    answered elsewhere, done, failed and written, who stopped or refused to, and what waits now. Times are local."""
+    """Show what happened since a time: what was asked, decided (and by whom), withdrawn, answered elsewhere, done,
+    failed and written, who stopped or declined to, and what waits now. Times are local.
+
+    Examples:
+      team-console digest --since 2h"""
     since = moment_of(call.options.since, call.team.clock(), named="--since")
     snapshot = call.snapshot()
     found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.looker(snapshot)), since)

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 FIND = arg(
     "--find",
-    'only what fits: from: to: with: kind: status: is: since: before: words "exact words" -without',
+    'a filter: from: to: with: kind: status: is: since: before: words "exact words" -without',
     metavar="QUERY",
 )
 """The language of `store.views.search`."""
@@ -67,12 +67,17 @@ FIND = arg(
 
 
 @verb(
-    flag("--open", "only those that wait for an answer", dest="only_open"),
+    flag("--open", "only open ones", dest="only_open"),
     arg("--kind", "only this kind", choices=[str(kind) for kind in RequestKind]),
     FIND,
 )
 def do_requests(call: Call) -> int:
-    """List the requests: who asked whom, how long ago, what was answered."""
+    """List the requests: who asked whom, how long ago, the answer.
+
+    Examples:
+      team-console requests --open
+      team-console requests --find "from:helper since:2h"
+    """
     options = call.options
     snapshot = call.snapshot()
     archived = 0 if options.only_open else ARCHIVED
@@ -120,9 +125,12 @@ def _cells(row: RequestRow, now: datetime) -> Cells:
 # `roster`: who is in the team, in which state, with how much unread; sent to the residents with `--send`.
 
 
-@verb(flag("--send", "send every resident the complete roster as it is now"))
+@verb(flag("--send", "send the complete roster to every resident"))
 def do_roster(call: Call) -> int:
-    """List the agents: role, state, unread messages, last seen."""
+    """List the agents: role, state, unread messages, last seen.
+
+    Examples:
+      team-console roster"""
     if call.options.send:
         from team_console.store.service.agents import send_roster  # 3 ms, which a look does not need
 
@@ -171,7 +179,10 @@ _COLOURS = {State.OK: "green", State.EMPTY: "green", State.LOCKED: "yellow"}
 @verb()
 def do_status(call: Call) -> int:
     """Show the condition of the team, what needs you, its agents and its problems. Exits with 4 when the queue
-    cannot be read, so that a script never takes a broken team for a quiet one."""
+    cannot be read, so that a script never takes a broken team for a quiet one.
+
+    Examples:
+      team-console status"""
     snapshot = watched(call.team)
     view = view_of_team(call.team, snapshot, me=call.looker(snapshot))
     if call.as_json:
@@ -240,11 +251,14 @@ def _show_needs(call: Call, view: View, truth: StoreStatus) -> None:
 
 @verb(
     *agent("whose inbox"),
-    flag("--unread", "only what it has not read"),
-    flag("--unanswered", "only what it has read and not answered"),
+    flag("--unread", "only messages it has not read"),
+    flag("--unanswered", "only messages it has read and not answered"),
 )
 def do_inbox(call: Call) -> int:
-    """List an agent's messages without touching them."""
+    """List an agent's messages without changing them.
+
+    Examples:
+      team-console inbox helper --unread"""
     if call.agent is None:
         raise TeamError(Code.USAGE, "whose inbox? no agent is named", "team-console inbox NAME")
     agent = check_name(call.agent, field="NAME")
@@ -292,17 +306,21 @@ def _refuse_stranger(call: Call, view: View, agent: str) -> None:
 
 
 @verb(
-    *agent("only what this agent sent or got"),
-    arg("--since", "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d", metavar="T"),
-    arg("--type", "only this kind of message", metavar="T", source="kinds"),
-    arg("--grep", "only messages with this regular expression in their text", metavar="RE"),
+    *agent("only messages to or from this agent"),
+    arg("--since", "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d", metavar="TIME"),
+    arg("--type", "only this kind of message", metavar="KIND", source="kinds"),
+    arg("--grep", "only messages with this regular expression in their text", metavar="REGEX"),
     FIND,
     arg("--format", "default: log, or json with --json", choices=("log", "json", "csv")),
 )
 def do_history(call: Call) -> int:
-    """Print archived and live messages, oldest first, each once. With an agent the log lines say OUTGOING and
-    INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored.
-    Times of log lines, and of --since without a zone, are local; JSON and CSV say theirs. TZ=UTC gives UTC."""
+    """Print archived and live messages, oldest first, each once. With an agent the log lines have OUTGOING and
+    INCOMING from its point of view; without, they name both ends. JSON has the records as they are stored. Log
+    lines, and --since without a zone, are in local time; JSON and CSV name the zone. TZ=UTC gives UTC.
+
+    Examples:
+      team-console history helper --since 2h
+      team-console history --grep "deadline|urgent" --format csv"""
     options = call.options
     form = options.format or ("json" if call.as_json else "log")
     if form != "json":

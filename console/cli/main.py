@@ -85,7 +85,7 @@ class Command(Struct, frozen=True):
     @property
     def description(self) -> str:
         """The text of `--help` above the arguments."""
-        return (self.run.__doc__ or "").replace("\n    ", "\n") + self.more
+        return (self.run.__doc__ or "").replace("\n    ", "\n").rstrip() + self.more
 
 
 def verb(
@@ -126,15 +126,15 @@ _GROUPS = {
         "migrate": "copy a team with its history to a folder, a database file or a server",
     },
     ("Connect agents", "joining"): {
-        "join": "let a real agent join: Claude Code, Codex, an MCP client or a shell",
-        "leave": "undo join: remove what it put into the settings of clients",
+        "join": "connect an agent: Claude Code, Codex, Qwen Code, an MCP client or a shell",
+        "leave": "undo join: remove its entries from the settings of clients",
     },
     ("Connect agents", "agents"): {
         "instructions": "print what the model of an agent must know to be a member",
         "mcp": "serve the tools of an agent to an MCP client",
-        "hook": "answer one event of Claude Code or Codex on standard input",
-        "sendmessage": "take SendMessage JSON on standard input, one document or several",
-        "route": "take one orchestrator JSON document on standard input",
+        "hook": "answer one event of Claude Code, Codex or Qwen Code on standard input",
+        "sendmessage": "read SendMessage JSON on standard input, one document or several",
+        "route": "read one orchestrator JSON document on standard input",
     },
     ("Talk", "talk"): {
         "send": "send a message, one delivery per recipient",
@@ -143,12 +143,12 @@ _GROUPS = {
         "ack": "acknowledge delivered or claimed messages as read",
     },
     ("Ask and decide", "decide"): {
-        "plan": "hand in a plan for approval; prints the request id",
-        "ask": "put a question to the human, with options; --wait prints the answer",
-        "verdict": "show how one request stands; --wait waits until it is decided",
-        "approve": "answer an open request with yes: once, always, or edited",
-        "reject": "answer an open request with no, and say why",
-        "askback": "ask the asker something about an open request, which stays open",
+        "plan": "submit a plan for approval; prints the request id",
+        "ask": "ask the human a question, with options; --wait prints the answer",
+        "verdict": "show the state of one request; --wait waits until it is decided",
+        "approve": "approve open requests: once, always, or edited",
+        "reject": "reject open requests, with a reason",
+        "askback": "ask the asker about an open request, which stays open",
         "grant": "answer the same permission again as you decided, for a limited time",
         "grants": "list the grants; recall one",
         "answer": "answer a question with its options or in your own words",
@@ -159,10 +159,10 @@ _GROUPS = {
         "show": "show a whole message or request with its thread",
     },
     ("Look", "look"): {
-        "requests": "list the requests: who asked whom, how long ago, what was answered",
+        "requests": "list the requests: who asked whom, how long ago, the answer",
         "roster": "list the agents: role, state, unread messages, last seen",
         "status": "show the team on one screen: condition, what needs you, problems",
-        "inbox": "list an agent's messages without touching them",
+        "inbox": "list an agent's messages without changing them",
         "history": "print archived and live messages as log, JSON or CSV",
     },
     ("Look", "ledger"): {
@@ -174,16 +174,16 @@ _GROUPS = {
         "watch": "print one line for each change, for pipes and logs",
     },
     ("Look", "checking"): {
-        "check": "list damage, and what breaks the rules of the protocols",
+        "check": "list damage, and departures from the protocols",
     },
     ("Deliver", "router"): {
-        "deliver": "push due messages to their agents; --loop goes on",
+        "deliver": "push due messages to their agents; --loop continues",
     },
     ("Deliver", "deliver"): {
-        "failures": "list what could not be delivered, with its errors",
+        "failures": "list messages that could not be delivered, with their errors",
         "retry": "try failed messages again",
         "redirect": "send undelivered messages to another agent",
-        "discard": "move messages that failed for good out of the queue, into the history",
+        "discard": "move dead letters from the queue to the history",
         "recall": "take back messages that nobody has received yet",
         "clear": "archive old finished messages and remove them from the queue",
     },
@@ -406,10 +406,10 @@ def _add(group: argparse._ActionsContainer, one: Arg) -> None:
 
 
 EVERYWHERE = (
-    arg("-t --team", "the team (or TEAM_CONSOLE_TEAM)", metavar="LOCATION", source="files"),
-    arg("--as", "who acts (or TEAM_CONSOLE_AS; else the team's lead)", dest="actor", metavar="NAME", source="agents"),
+    arg("-t --team", "the team (default: TEAM_CONSOLE_TEAM, else the nearest)", metavar="LOCATION", source="files"),
+    arg("--as", "who acts (default: TEAM_CONSOLE_AS, else the lead)", dest="actor", metavar="NAME", source="agents"),
     flag("--json", "print one JSON object", dest="as_json"),
-    flag("--read-only", "lock, create and write nothing"),
+    flag("--read-only", "write nothing: no lock, no file"),
     flag("--version", "print the version and exit"),
 )
 """The flags that every verb takes."""
@@ -433,7 +433,8 @@ def overview() -> str:
     lines = [
         f"usage: {PROGRAM} [-t LOCATION] [--as NAME] [--json] [--read-only] [VERB ...]",
         "",
-        "The human's seat in a team of AI agents. Without a verb it opens the console.",
+        "One terminal screen for the human who leads AI agents. Without a verb it opens the console.",
+        "You act as the team's lead, `ceo` unless you chose another name with init --lead.",
     ]
     for group in dict.fromkeys(verb.group for verb in VERBS if verb.group):
         lines += ["", f"{group}:"]

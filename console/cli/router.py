@@ -15,18 +15,21 @@ from team_console.store.service.router import deliver, deliver_loop
 
 
 @verb(
-    flag("--loop", "go on until interrupted"),
-    arg("--to", "serve only these agents (one pass)", action="append", metavar="A[,B]", source="agents"),
-    seconds("--timeout", "time every command gets, instead of its own limit", DAY),
+    flag("--loop", "continue until interrupted"),
+    arg("--to", "serve only these agents (one pass)", action="append", metavar="NAME[,NAME]", source="agents"),
+    seconds("--timeout", "the time limit of every command, instead of its own", DAY),
 )
 def do_deliver(call: Call) -> int:
-    """Push every due message to its agent: to the command in its settings, else into its inbox. What fails is
-    tried again after 30, 60 and 120 seconds, then kept as failed. Nothing is pushed to the human or the lead,
-    unless they have a command. Agents that use 'receive' need no router.
+    """Push every due message to its agent: to the command in its settings, else into its inbox file. A failed
+    message is tried again after 30, 60 and 120 seconds, then kept as failed. The human and the lead get nothing
+    pushed unless they have a command. Agents that use 'receive' need no router.
 
-    Any number of routers may run: each message goes out once. A command is the exception: when a router is
-    killed while one runs, nobody knows what it did, and the record comes again once its time limit is over,
-    with the same message_id and a higher 'attempts'."""
+    Any number of routers may run: each message goes out once. The exception is a command: if a router is killed
+    while one runs, nobody knows what it did, and the message is handed out again after its time limit, with the
+    same message_id and a higher 'attempts'.
+
+    Examples:
+      team-console deliver --loop"""
     options = call.options
     only = _only(options.to)
     call.tell_stranger()

@@ -40,18 +40,21 @@ _WIDEST = 100
 @verb(
     arg("id", "a message id or a request id", metavar="ID|REQUEST", source="requests"),
     (
-        flag("--lines", "only its text, with the numbers that remarks name"),
+        flag("--lines", "only its text, with the line numbers for --remark"),
         flag(
             "--why",
-            "only why it asks: what user and agent said last, and the last tool calls, from the client's transcript",
+            "only why it asks: the last words of user and agent, and the last tool calls, from the client's transcript",
         ),
     ),
 )
 def do_show(call: Call) -> int:
-    """Show the whole message or request as the console's reader does: what it says, its answers, the versions of a
-    plan, where it is on its way to each recipient, and every message of its thread, archived ones included. Nothing
-    is marked or changed. Of a request that waits it prints the word by which an answer says that it is on exactly
-    this: approve REQUEST --seen WORD."""
+    """Show a whole message or request as the console does: its text, its answers, the versions of a plan, its delivery
+    to each recipient, and every message of its thread, archived ones too. Nothing is marked or changed. For an
+    open request it prints a code; 'approve REQUEST --seen CODE' is refused if the request changed since.
+
+    Examples:
+      team-console show REQUEST
+      team-console show REQUEST --lines"""
     snapshot = call.snapshot()
     thread, known = _thread(call, snapshot)
     view = _view(call, snapshot, thread, known)

@@ -24,20 +24,24 @@ _PRIORITIES = ("critical", "high", "medium", "low", "urgent")
 
 
 @verb(
-    arg("--to", "recipients, or all for every member", action="append", metavar="A[,B]|all", source="agents"),
-    arg("--type", "kind of message (default: message)", default="message", source="kinds"),
-    arg("--summary", "5-10 words for the reader's list; in Chinese at most 14 characters"),
-    arg("--content", "the text; - reads standard input", metavar="C|-"),
+    arg("--to", "recipients, or all for every member", action="append", metavar="NAME[,NAME]|all", source="agents"),
+    arg("--type", "kind of message (default: message)", default="message", metavar="KIND", source="kinds"),
+    arg("--summary", "5-10 words for the reader's list; in Chinese at most 14 characters", metavar="TEXT"),
+    arg("--content", "the text; - reads standard input", metavar="TEXT|-"),
     arg("--priority", "default: the kind's own; urgent is critical", choices=_PRIORITIES),
-    arg("--payload", "further fields of this kind, as one JSON object", metavar="JSON"),
-    arg("--id", "own id; repeating it writes nothing twice", dest="message_id", metavar="ID"),
-    arg("--in-reply-to", "the message this answers; its sender is the default of --to", metavar="ID"),
+    arg("--payload", "other fields of this kind, as one JSON object", metavar="JSON"),
+    arg("--id", "an id of your own; repeating it writes nothing twice", dest="message_id", metavar="ID"),
+    arg("--in-reply-to", "the message that this answers; default of --to: its sender", metavar="ID"),
     arg("--template", "fill in summary and content: begun, or begun later", choices=("acknowledge", "delayed")),
-    arg("--reason", "with --template delayed: why it cannot begin at once", metavar="R"),
-    arg("--expected", "with --template delayed: when it will", metavar="WHEN"),
+    arg("--reason", "with --template delayed: why it cannot begin at once", metavar="TEXT"),
+    arg("--expected", "with --template delayed: when it begins", metavar="WHEN"),
 )
 def do_send(call: Call) -> int:
-    """Send a message, one delivery per recipient."""
+    """Send a message, one delivery per recipient.
+
+    Examples:
+      team-console send --to helper --summary "Rename the module" --content "Call it loader.py, please."
+      team-console --as helper send --to ceo --summary "Done with the loader" --content - < report.md"""
     options = call.options
     if options.to is None:  # to whoever wrote the message that is answered, as far as it is still in the queue
         messages = call.snapshot().messages if options.in_reply_to else ()
@@ -106,15 +110,18 @@ def payload_of(text: str | None) -> dict[str, Any] | None:
 
 
 @verb(
-    arg("--summary", "5-10 words for the reader's list", required=True),
-    arg("--content", "the text; - reads standard input", required=True, metavar="C|-"),
+    arg("--summary", "5-10 words for the reader's list", required=True, metavar="TEXT"),
+    arg("--content", "the text; - reads standard input", required=True, metavar="TEXT|-"),
     flag("--yes", "do not ask"),
-    flag("--dry-run", "only say who would get it"),
+    flag("--dry-run", "show who would get it, write nothing"),
 )
 def do_broadcast(call: Call) -> int:
-    """Send one message to every member but the sender. It shows first who will get it; at a terminal you are
-    asked before anything is written, in a script it is written at once. Use it for what everybody
-    must see: start and end of a project, blocking problems, changes to the team, alarms. For one agent use send."""
+    """Send one message to every member but the sender. It shows first who will get it; at a terminal it asks before
+    anything is written, in a script it writes at once. Use it for what everybody must see: start and end of a
+    project, blocking problems, changes to the team, alarms. For one agent use send.
+
+    Examples:
+      team-console broadcast --summary "Release is frozen" --content "No pushes until noon." --dry-run"""
     options = call.options
     text = content(options.content) or ""
     shown = preview(call.caller, to="all")
@@ -153,18 +160,22 @@ _NAMED = 5
 
 @verb(
     *agent("whose messages (default: --as)"),
-    arg("--type", "only this kind of message", metavar="T", source="kinds"),
-    flag("--peek", "only look: nothing is marked, archived or locked"),
-    flag("--delivered", "take, too, what the router delivered and nobody acknowledged"),
+    arg("--type", "only this kind of message", metavar="KIND", source="kinds"),
+    flag("--peek", "only look: mark, archive and lock nothing"),
+    flag("--delivered", "also take messages that the router delivered and nobody acknowledged"),
     seconds("--wait", "wait at most this long; exits with 6 if none came", zero=True),
     arg("--lease", "hold the messages until 'ack', this long", type=float, metavar="SECONDS"),
-    arg("--limit", "at most so many, for several workers on one inbox", type=int, metavar="N"),
+    arg("--limit", "the most messages to take, for several workers on one inbox", type=int, metavar="N"),
 )
 def do_receive(call: Call) -> int:
-    """Take an agent's pending messages, most urgent first. Taken messages are archived and marked read, so each
-    is handed out once. An agent that may die over its work takes them with --lease and confirms with 'ack':
-    what is not confirmed in time is handed out again. What the router delivered counts as unread until it is
-    acknowledged; --delivered takes it, too."""
+    """Take an agent's pending messages, most urgent first. They are archived and marked read, so each is handed out
+    once. An agent that may die over its work takes them with --lease and confirms with 'ack'; what it does not
+    confirm in time is handed out again. Messages that the router delivered count as unread until they are
+    acknowledged; --delivered takes them, too.
+
+    Examples:
+      team-console receive helper --wait 60
+      team-console --as helper receive --lease 300 --limit 1"""
     from team_console.console.cli.printing import display, doubts  # 3 ms, which a send has no use for
 
     received = _receive(call)
@@ -235,10 +246,13 @@ def _name_delivered(call: Call, received: Received) -> None:
 
 @verb(
     arg("ids", "message ids; all are acknowledged or none", nargs="+", metavar="ID", source="held"),
-    arg("--token", "the lease's token; refuses when the message was handed out again since"),
+    arg("--token", "the lease's token; refuse if the message was handed out again since", metavar="TOKEN"),
 )
 def do_ack(call: Call) -> int:
-    """Acknowledge delivered or claimed messages as read."""
+    """Acknowledge delivered or claimed messages as read.
+
+    Examples:
+      team-console --as helper ack ID --token TOKEN"""
     from team_console.store.service.inbox import acknowledge  # 3 ms, which a send does not need
 
     receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)

@@ -41,15 +41,18 @@ from team_console.store.views.findings import key_findings, trail_findings
 
 
 @verb(
-    arg("--speed", "2 is twice as fast (default: 1)", type=float, default=1.0, metavar="X"),
+    arg("--speed", "2 is twice as fast (default: 1)", type=float, default=1.0, metavar="FACTOR"),
     arg("--seed", "same seed, same words (default: 42)", type=int, default=42, metavar="N"),
-    flag("--keep", "leave the folder behind"),
-    seconds("--headless", "no console: print the folder, play this long, then stop", DAY),
+    flag("--keep", "keep the folder"),
+    seconds("--headless", "no console: print the folder, run this long, then stop", DAY),
 )
 def do_demo(call: Call) -> int:
     """Start a simulated team in a temporary folder and open the console on it. The agents are real processes on a
-    real queue: approve a plan, reject one with a reason, write to somebody, ask somebody to stop, and watch
-    what they do. Everything is gone when you leave."""
+    real queue: approve a plan, reject one with a reason, write to somebody, ask somebody to stop, and watch what
+    they do. Leaving deletes the folder.
+
+    Examples:
+      team-console demo --speed 2"""
     options = call.options
     if options.team:
         raise TeamError(Code.USAGE, "the demo makes its own team", "Leave -t out; --keep keeps the demo's folder.")
@@ -83,8 +86,8 @@ LEAD = "ceo"
 
 @verb(
     arg("location", "where (default: the current folder)", nargs="?", metavar="LOCATION", source="files"),
-    arg("--name", "the team's name (default: the place's)", metavar="TEAM"),
-    arg("--lead", "who answers plans (default: ceo)", metavar="NAME", default=LEAD),
+    arg("--name", "the team's name (default: the folder's)", metavar="TEAM"),
+    arg("--lead", "your name, as who leads and decides (default: ceo)", metavar="NAME", default=LEAD),
     arg(
         "--agent",
         f"a member; ROLE is one of {', '.join(ROLES)}; plan: it works only after its plan was approved",
@@ -94,10 +97,11 @@ LEAD = "ceo"
     ),
 )
 def do_init(call: Call) -> int:
-    """Make a team at LOCATION: a folder (made when it is not there), PATH.db, or postgresql://USER@HOST/DATABASE.
-    Without LOCATION it is that of -t or TEAM_CONSOLE_TEAM, else the current folder. A queue, or a table of
-    messages, that is there already is kept as it is. Examples:
+    """Make a team at LOCATION: a folder (made if it is not there), PATH.db, or postgresql://USER@HOST/DATABASE.
+    Default: the location of -t or TEAM_CONSOLE_TEAM, else the current folder. A queue, or a table of messages,
+    that is there already is kept. You are the lead, `ceo` unless --lead names you.
 
+    Examples:
       team-console init team --name sprint-42 --lead ceo --agent task-manager:plan --agent scrum-master:resident
       team-console init team.db --agent task-manager"""
     options = call.options
@@ -220,17 +224,18 @@ _EVERYBODY = "all"
     arg("--role", "its role", choices=ROLES),
     arg("--plan", "it works only after its plan was approved", action=BooleanOptionalAction),
     arg("--deliver", "command for pushed messages; '' for the inbox file", metavar="COMMAND"),
-    seconds("--deliver-timeout", "how long that command may take", 1e9),
-    arg("--may-message", "whom it may write to", metavar="A[,B]|all", source="agents"),
+    seconds("--deliver-timeout", "the time limit of that command", 1e9),
+    arg("--may-message", "whom it may write to", metavar="NAME[,NAME]|all", source="agents"),
     arg("--may-send", "which kinds it may send", metavar="KIND[,KIND]|all"),
     arg("--ask-for", ASK_HELP, metavar="RULE|none|team", action="append"),
 )
 def do_member(call: Call) -> int:
     """Add, change, remove or list the members in the team's settings. Comments and style of the file stay.
 
-    team-console member add scrum-master:resident developer:plan
-    team-console member set developer --role resident --no-plan --deliver './wake developer'
-    team-console member remove developer"""
+    Examples:
+      team-console member add scrum-master:resident developer:plan
+      team-console member set developer --role resident --no-plan --deliver './wake developer'
+      team-console member remove developer"""
     what, words = call.options.what, call.options.members
     if what == "list":
         _refuse_fields(_fields(call), what)
@@ -338,10 +343,11 @@ _FORMS = "a folder, PATH.db or postgresql://..."
     arg("target", f"where to: {_FORMS}", metavar="TO", source="files"),
 )
 def do_migrate(call: Call) -> int:
-    """Copy queue, archives, attachments and audit trail of the team FROM to TO, which is made when it is not
-    there. Only missing things are copied, so it can be run again, after an interruption or to bring the rest
-    over before the change. FROM is only read. Stop what writes to it first, then let everybody use TO.
+    """Copy queue, archives, attachments and audit log of the team FROM to TO, which is made if it is not there. Only
+    missing records are copied, so run it again after an interruption, or to copy the rest before you switch. FROM
+    is only read. Stop its writers first, then let everybody use TO.
 
+    Examples:
       team-console migrate . postgresql://console@db.example/sprint42"""
     options = call.options
     if options.read_only:

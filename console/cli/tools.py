@@ -394,13 +394,16 @@ PORT = 8765
 
 @verb(
     arg("--port", f"where to listen ({PORT}); 0 for a free one", type=int, default=PORT, metavar="N"),
-    flag("--write", "let whoever has the address decide and write"),
+    flag("--write", "let everybody who has the address decide and write"),
 )
 def do_serve(call: Call) -> int:
-    """Show the console in a browser on this machine, read-only unless --write is given. The printed address
-    holds a token, new at each start; without it every request is answered with 403. To reach it from another
-    machine: ssh -L 8765:127.0.0.1:8765 HOST, then open the same address there.
-    It needs the extra `serve`; without it the error names the command that installs it."""
+    """Show the console in a browser on this machine, read-only unless --write is given. The printed address has a
+    token, new at each start; without it every request is answered with 403. From another machine:
+    ssh -L 8765:127.0.0.1:8765 HOST, then open the same address there. It needs the extra `serve`; without it the
+    error names the command that installs it.
+
+    Examples:
+      team-console serve --port 0"""
     options = call.options
     if options.write and options.read_only:
         raise TeamError(Code.READ_ONLY, "--write and --read-only exclude each other", "Leave one of them out.")
@@ -448,9 +451,13 @@ _MISTAKES = 1
 )
 def do_config(call: Call) -> int:
     """The console's settings of one user: theme, keys, sorting, notices of new decisions.
-    path says where the file is, show prints what holds now as a whole file to start from,
+    path prints where the file is, show prints the settings in use as a whole file to start from,
     check lists every mistake with its line and exits with 1 if there is one, and
-    schema prints the JSON Schema of the file for an editor; schema team that of messenger-config.yaml."""
+    schema prints the JSON Schema of the file for an editor; schema team that of messenger-config.yaml.
+
+    Examples:
+      team-console config check
+      team-console config schema team > messenger-config.schema.json"""
     path, what = safe_line(config_path(), 1000), call.options.what
     if what == "schema":
         schema = team_schema() if call.options.of == "team" else config_schema()
@@ -489,14 +496,15 @@ def do_config(call: Call) -> int:
     )
 )
 def do_help(call: Call) -> int:
-    """Explain a verb, or print a part of the reference. Examples:
+    """Explain a verb, or print a part of the reference.
 
-    team-console help send
-    team-console help settings retention   # the team's settings (messenger-config.yaml)
-    team-console help config               # your own settings (config.toml)
-    team-console help keys                 # the keys of the console
-    team-console help environment          # variables; also: files, exit-codes
-    team-console help json status          # the JSON Schema of what status --json prints"""
+    Examples:
+      team-console help send
+      team-console help settings retention   # the team's settings (messenger-config.yaml)
+      team-console help config               # your own settings (config.toml)
+      team-console help keys                 # the keys of the console
+      team-console help environment          # variables; also: files, exit-codes
+      team-console help json status          # the JSON Schema of what status --json prints"""
     words = call.options.topic
     if not words:
         call.write(overview())
@@ -583,14 +591,15 @@ _PLACES = {
 
 @verb(
     arg("shell", "the shell", choices=tuple(_PLACES)),
-    flag("--install", "write it where the shell looks for it"),
+    flag("--install", "write it to where the shell looks for it"),
 )
 def do_completions(call: Call) -> int:
-    """Print a completion script, or install it for your user:
+    """Print a completion script, or install it for your user.
 
-    team-console completions bash --install
-    team-console completions zsh --install      # then, once, in ~/.zshrc: fpath+=~/.zfunc before compinit
-    team-console completions fish --install"""
+    Examples:
+      team-console completions bash --install
+      team-console completions zsh --install      # then, once, in ~/.zshrc: fpath+=~/.zfunc before compinit
+      team-console completions fish --install"""
     text = SCRIPTS[call.options.shell]
     if not call.options.install:
         call.write(text.rstrip("\n"))

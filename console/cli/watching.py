@@ -42,7 +42,10 @@ def watched(team: Team, *, whole: bool = False) -> Snapshot:
 
 @verb(seconds("--for", "stop after this long", zero=True, dest="seconds"))
 def do_watch(call: Call) -> int:
-    """Print one line per change, in local time (one JSON object per line with --json, in UTC). Nothing is written."""
+    """Print one line per change, in local time (one JSON object per line with --json, in UTC). Nothing is written.
+
+    Examples:
+      team-console watch --for 60"""
     team = call.team
     last = watched(team)
     state = assess(last, last.taken_at).state

@@ -134,7 +134,7 @@ def test_bytes_that_are_no_text_are_refused_before_anything_is_written(team: Com
         (("list",), "Did you mean 'team-console requests' or 'team-console roster' or 'team-console inbox NAME'?"),
         (("open",), "Did you mean 'team-console' or 'team-console demo'?"),
         (("approve",), "team-console requests --open lists them."),
-        (("send", "file-manager", "hello"), "It is called as: team-console send [-h] [--to A[,B]|all]"),
+        (("send", "file-manager", "hello"), "It is called as: team-console send [-h] [--to NAME[,NAME]|all]"),
     ],
 )
 def test_what_was_meant_is_named(arguments: tuple[str, ...], hint: str, team: CommandLine) -> None:
