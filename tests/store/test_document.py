@@ -99,7 +99,7 @@ def a_queue(count: int) -> QueueText:
 
 
 def only(lines: str, head: str = "- message_id: M\n" + REST) -> Message:
-    message = Entry.read((head + lines).encode()).message
+    message = Entry((head + lines).encode()).message
     assert message is not None
     return message
 

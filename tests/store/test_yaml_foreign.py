@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -76,6 +77,18 @@ def test_a_message_of_another_program_is_kept_and_protected_from_then_on(tmp_pat
     replace_by_rename(tmp_path / QUEUE, ours)
     put(open_yaml(tmp_path), make_message(3))
     assert states(team) == {"01": "pending", "02": "pending", "03": "pending"}
+
+
+def test_as_many_bytes_written_within_one_tick_of_the_clock_are_read(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1), make_message(2))
+    queue = tmp_path / QUEUE
+    ours, moment = queue.read_bytes(), queue.stat().st_mtime_ns
+    first, second = (make_message(number).message_id.encode() for number in (1, 2))
+    queue.write_bytes(ours.replace(second, first))
+    os.utime(queue, ns=(moment, moment))
+    put(open_yaml(tmp_path), make_message(3))
+    ids = [record["message_id"] for record in yaml.safe_load(queue.read_bytes())["messages"]]
+    assert len(set(ids)) == len(ids) == 3
 
 
 def test_progress_made_by_another_program_stands(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, rename_dur
 from team_console.store.backends.yaml.entry import Entry, emit
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText
+from team_console.store.backends.yaml.queue import QueueText, is_plain
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, is_copy
 from team_console.store.model.names import word_for
@@ -27,7 +27,6 @@ from team_console.store.protocol.parsing import carries
 HEADER = b"messages:\n"
 _END = re.compile(rb"^# end (?P<id>\S+) (?P<crc>\d+)$", re.MULTILINE)
 """The line that closes an entry: `# end MSG-20260224-7k2m9qxa 3632233996`."""
-_PLAIN = re.compile(r"[A-Za-z0-9@._:-]+")
 _FLUSH = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
 """A record in a list at column 0: `- message_id: a`, `- {id: a}`, but not `- dev` of a list of names."""
 _DEEPER = re.compile(rb"^(?P<begin> +- (?:\{|[\"']?\w+[\"']?:))", re.MULTILINE)
@@ -93,7 +92,7 @@ class Part(Struct, dict=True):
                 yield self.data[_entry_start(self.data, end) : end]
 
     def _closed_messages(self, message_id: str) -> Iterator[Message]:
-        for entry in map(Entry.read, self._closed(message_id)):
+        for entry in map(Entry, self._closed(message_id)):
             if entry.message is not None:
                 yield entry.message
 
@@ -171,7 +170,7 @@ def _apart(data: bytes) -> Iterator[Record]:
             start = _entry_start(data, match.start())
             yield from _records(data, place, start)
             place = min(match.end() + 1, len(data))
-            yield Record(start, place, Entry.read(data[start : match.start()]).outcome)
+            yield Record(start, place, Entry(data[start : match.start()]).outcome)
     yield from _records(data, place, len(data))
 
 
@@ -206,11 +205,6 @@ def damaged_records(data: bytes) -> list[tuple[int, str]]:
     """Offset and id of each closed entry whose checksum does not hold."""
     ends = [match for match in _END.finditer(data) if not _crc_holds(data, match.start())]
     return [(match.start(), match["id"].decode("ascii", "replace")) for match in ends]
-
-
-def is_plain(text: str) -> bool:
-    """Return whether `text` is written in YAML as it is, so that a search over bytes finds it."""
-    return _PLAIN.fullmatch(text) is not None
 
 
 def _entry_start(data: bytes, end_line: int) -> int:

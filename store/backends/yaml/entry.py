@@ -367,26 +367,31 @@ def read_record(raw: bytes) -> FieldDict:
     return Values().record(_item(raw)[0])
 
 
-class Entry(Struct, frozen=True, eq=False, gc=False):
-    """One list item; it may be shared by every parsed text it appears in.
+class Entry(Struct, eq=False, gc=False):
+    """One list item; it may be shared by every parsed text it appears in. Nothing of it changes.
 
     Attributes:
         raw: The exact bytes, from the line of its dash to before the next item.
-        outcome: The message, or why there is none, with lines counted from its own first line.
+        understood: What `outcome` returns, once it was asked for.
         tied: Whether its text takes values from others or gives them some, by aliases.
     """
 
     raw: bytes
-    outcome: Message | TextError
+    understood: Message | TextError | None = None
     tied: bool = False
 
-    @classmethod
-    def read(cls, raw: bytes) -> Entry:
-        """Understand the text of one entry: a list item, a record without a dash, or an object with its comma."""
-        try:
-            return cls(raw, to_message(parse_record(raw), raw))
-        except TextError as error:
-            return cls(raw, error.below(0))  # a copy, since a raised error keeps every frame it passed alive
+    @property
+    def outcome(self) -> Message | TextError:
+        """The message, or why there is none, with lines counted from its own first line.
+
+        The text is a list item, a record without a dash, or an object with its comma.
+        """
+        if self.understood is None:
+            try:
+                self.understood = to_message(parse_record(self.raw), self.raw)
+            except TextError as error:
+                self.understood = error.below(0)  # a copy, since a raised error keeps every frame it passed alive
+        return self.understood
 
     @classmethod
     def around(cls, raw: bytes, form: Form) -> Entry:

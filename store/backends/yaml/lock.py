@@ -30,10 +30,12 @@ class Released(Struct, frozen=True):
     Attributes:
         seq: Number of the last audit line, 0 for none.
         queue: QueueFile of the queue, None when there was none.
+        listed: `QueueText.list_digest` of that queue.
     """
 
     seq: int
     queue: FileVersion | None
+    listed: int | None = None
 
 
 def read_text(disk: Disk, path: Path) -> bytes:
@@ -56,14 +58,16 @@ def left_text(before: bytes) -> bytes:
 
 def released_text(released: Released) -> bytes:
     """Return the lock file's text after a release with everything finished."""
-    return _padded({"released": released.seq, "queue": released.queue})
+    return _padded({"released": released.seq, "queue": released.queue, "listed": released.listed})
 
 
 def parse_released(text: bytes) -> Released | None:
     """Return how the lock was left; None when its last holder was killed."""
     facts = _parse(text)
-    seq = facts.get("released")
-    return Released(seq, version_of(facts.get("queue"))) if isinstance(seq, int) else None
+    seq, listed = facts.get("released"), facts.get("listed")
+    if not isinstance(seq, int):
+        return None
+    return Released(seq, version_of(facts.get("queue")), listed if isinstance(listed, int) else None)
 
 
 def find_holder(disk: Disk, path: Path, text: bytes, *, sure: bool = False) -> LockHolder | None:

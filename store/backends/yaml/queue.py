@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
@@ -30,11 +32,12 @@ from team_console.store.backends.yaml.entry import (
     parse_record,
     patch,
 )
+from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import Kind, TextError, same
 from team_console.store.backends.yaml.reading import EntryText, Progress, find_list, read_entries
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Fields, Message, digest, from_record, is_ahead, is_copy
+from team_console.store.model.message import Fields, Message, digest, from_record, ids_of, is_ahead, is_copy
 
 MOST_DAMAGED = 1000
 """Damaged entries that are listed one by one."""
@@ -64,6 +67,13 @@ _ONLY_FRAME = re.compile(rb"(?:%s)?(?:[\s\[\]{},]|[\"']?messages[\"']?\s*:|---|\
 """Brackets and keys that only held the entries, which is what our own form has its own for."""
 
 
+_PLAIN = re.compile(r"[A-Za-z0-9@._:-]+").fullmatch
+_MAY_BE_NUMBER = re.compile(r"[-+.:0-9eTZ]+").fullmatch
+"""What a number or a time may come to, however YAML has it: 0x1F, 1_000 and 1:30 are written without these digits."""
+_HIDING = (b"\\", b" !")
+"""What stands in every entry that holds a word in another spelling: an escape, a tag."""
+_FEW = 8
+"""After so many searches for an id all entries are read: a search for each of many takes the square of the time."""
 _BESIDE = 2
 """Entries on each side of a change that are read with it: where one ends shows at the one behind it."""
 
@@ -106,6 +116,16 @@ def _is_alone(entry: Entry) -> bool:
     return not entry.tied and isinstance(entry.outcome, Message)
 
 
+def is_plain(text: str) -> bool:
+    """Return whether a text is written in YAML as it is, so that a search over bytes finds it."""
+    return _PLAIN(text) is not None
+
+
+def is_spelled_one_way(word: str) -> bool:
+    """Return whether a search over bytes finds every place that holds `word`: a number, a time have many spellings."""
+    return is_plain(word) and _MAY_BE_NUMBER(word) is None
+
+
 def _damage_in(entries: Iterable[Entry]) -> list[bool]:
     """Return of each message and damaged entry, in order, which it is; marks between them may be read as one."""
     return [entry.is_damaged for entry in entries if entry.message is not None or entry.is_damaged]
@@ -121,6 +141,7 @@ class QueueText(Struct, dict=True, eq=False):
         odd: Whether columns do not tell where entries are (brackets, an unusual frame, aliases behind the list), so
             that the first change writes the list in our own form.
         blank: Whether the file has no list, nor anything else but comments.
+        is_left: Whether its entries are known to be messages, each with an id of its own, though not read yet.
         merged, renamed: What `with_unique_ids` did: ids of which there were copies, (old, new) of other messages.
         whole: The bytes of the file, where they were at hand.
     """
@@ -131,9 +152,11 @@ class QueueText(Struct, dict=True, eq=False):
     style: Style
     odd: bool = False
     blank: bool = False
+    is_left: bool = False
     merged: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     whole: bytes | None = None
+    searches: int = 0
 
     @classmethod
     def empty(cls) -> QueueText:
@@ -175,6 +198,29 @@ class QueueText(Struct, dict=True, eq=False):
         too.
         """
         return cls(data, (), b"", Style(), blank=True)
+
+    @classmethod
+    def left(cls, data: bytes) -> QueueText:
+        """Take a text that has a `list_digest`: all of it was understood, so an entry is read when it is needed."""
+        starts = [found.start() + 1 for found in re.finditer(rb"\n- ", data)]
+        entries = [Entry(data[start:end]) for start, end in pairwise([*starts, len(data)])]
+        return cls(data[: starts[0]], entries, b"", Style(), is_left=True, whole=data)
+
+    @cached_property
+    def list_digest(self) -> int | None:
+        """CRC of a text in which a line that begins with "- " is where an entry begins, and each entry is a message
+        with an id of its own; None for any other text.
+        """
+        data, entries = self.data(), self.entries
+        if not entries or self.odd or self.tail or self.style != Style() or not data.endswith(b"\n"):
+            return None
+        if data.count(b"\n- ") != len(entries) or not all(entry.raw.startswith(b"- ") for entry in entries):
+            return None
+        if not self.is_left:
+            is_read = all(map(_is_alone, entries)) and len(set(ids_of(self._messages))) == len(entries)
+            if not is_read:
+                return None
+        return zlib.crc32(data)
 
     @staticmethod
     def is_blank(data: bytes) -> bool:
@@ -264,7 +310,7 @@ class QueueText(Struct, dict=True, eq=False):
     @cached_property
     def damaged_count(self) -> int:
         """The number of entries without a message."""
-        if len(self.entries) == len(self._messages):
+        if self.is_left or len(self.entries) == len(self._messages):
             return 0
         return sum(entry.is_damaged for entry in self.entries)
 
@@ -301,18 +347,44 @@ class QueueText(Struct, dict=True, eq=False):
 
     def place(self, message_id: str) -> int | None:
         """Return the index in `entries` of the message with this id."""
-        return self._places.get(message_id)
+        if not self.is_left or self.searches == _FEW or not is_spelled_one_way(message_id):
+            return self._places.get(message_id)
+        self.searches += 1
+        for place in self._places_with([message_id.encode()]):
+            message = self.entries[place].message
+            if message is not None and message.message_id == message_id:
+                return place
+        return None
 
     def message(self, message_id: str) -> Message | None:
         """Return the message with this id."""
-        place = self._places.get(message_id)
+        place = self.place(message_id)
         return None if place is None else self.entries[place].message
 
     def entries_with(self, words: Iterable[bytes]) -> list[Message]:
         """Return the messages whose text holds one of `words`, or what may hide one: an escape, a tag, an alias."""
-        signs = (*words, b"\\", b" !")
-        found = (entry for entry in self.entries if entry.tied or self.odd or any(sign in entry.raw for sign in signs))
-        return [entry.outcome for entry in found if isinstance(entry.outcome, Message)]
+        found = (self.entries[place].outcome for place in self._places_with(words))
+        return [message for message in found if isinstance(message, Message)]
+
+    def _places_with(self, words: Iterable[bytes]) -> Sequence[int]:
+        data, hiding = self.data(), self._hiding
+        sought = [word for word in words if word in data]
+        if not sought:
+            return hiding
+        found = (place for place, entry in enumerate(self.entries) if any(word in entry.raw for word in sought))
+        return sorted({*hiding, *found})
+
+    @cached_property
+    def _hiding(self) -> Sequence[int]:
+        """The index of each entry that may hold a word in another spelling."""
+        if self.odd:
+            return range(len(self.entries))
+        signs = [sign for sign in _HIDING if sign in self.data()]
+        return [
+            place
+            for place, entry in enumerate(self.entries)
+            if entry.tied or (signs and any(sign in entry.raw for sign in signs))
+        ]
 
     def edit(
         self,
@@ -347,13 +419,20 @@ class QueueText(Struct, dict=True, eq=False):
             kept[-1] = self._with_line_end(kept[-1])
         kept += [self._new(message) for message in append]
         head = self._head(filled=bool(kept))
-        new = QueueText(head, kept, self.tail, self.style, blank=self.blank and not kept)
+        is_left = self.is_left and self._keeps_ids(append, replace)
+        new = QueueText(head, kept, self.tail, self.style, blank=self.blank and not kept, is_left=is_left)
         if append and self.tail and not new._reads_as_written():
             tail = self.tail if self.tail.endswith(b"\n") else self.tail + self.style.eol
             before, behind = kept[: -len(append)], kept[-len(append) :]
             new = QueueText(head, [*before, Entry.around(tail, Form.FRAME), *behind], b"", self.style)
         self._refuse_swallowed(new)
         return new
+
+    def _keeps_ids(self, append: Sequence[Message], replace: Mapping[int, Message]) -> bool:
+        """Return whether each message has an id of its own after a change, as before it."""
+        added = ids_of(append)
+        is_new = len(set(added)) == len(append) and all(self.place(message_id) is None for message_id in added)
+        return is_new and all(self.place(message.message_id) == index for index, message in replace.items())
 
     def _new(self, message: Message) -> Entry:
         return Entry(self.style.of(message), message)
@@ -382,8 +461,10 @@ class QueueText(Struct, dict=True, eq=False):
 
     def _reads_as_written(self) -> bool:
         """Return whether a reader finds the same entries in the text; what is damaged could swallow others."""
-        is_plain = _PLAIN_TAIL(self.tail) is not None
-        if is_plain and not any(
+        if self.is_left:
+            return True
+        is_calm = _PLAIN_TAIL(self.tail) is not None
+        if is_calm and not any(
             entry.error is not None and entry.error.kind is not Kind.MEANING for entry in self.entries
         ):
             return True
@@ -456,7 +537,7 @@ def _moved(node: Node, text: str) -> Entry:
     """Return a damaged item with a dash at column 0."""
     first, *lines = text[node.start : node.end].split("\n")
     lines = [line[node.column :] if not line[: node.column].strip() else line.lstrip() for line in lines]
-    entry = Entry.read("\n  ".join([f"- {first}", *lines]).encode() + b"\n")
+    entry = Entry("\n  ".join([f"- {first}", *lines]).encode() + b"\n")
     if entry.error is None or entry.error.kind is not Kind.MEANING:
         raise TextError("a damaged entry stands in the way", hint="Repair it in an editor first.")
     return entry
@@ -589,11 +670,19 @@ class QueueFile(Struct, frozen=True):
         return shared_mode(self.stat)
 
 
-def load(disk: Disk, path: Path, known: QueueFile | None, *, progress: Progress | None = None) -> QueueFile:
+def load(
+    disk: Disk,
+    path: Path,
+    known: QueueFile | None,
+    *,
+    progress: Progress | None = None,
+    left: Released | None = None,
+) -> QueueFile:
     """Return the present generation; `known` itself when that is still the present one.
 
     Args:
         progress: As in `QueueText.parse`.
+        left: How the last holder of the lock left it.
 
     Raises:
         TeamError: `STORE_UNREADABLE` with line and column; nothing may be written then.
@@ -603,7 +692,7 @@ def load(disk: Disk, path: Path, known: QueueFile | None, *, progress: Progress 
     try:
         while True:
             try:
-                return _load_once(disk, path, known, progress)
+                return _load_once(disk, path, known, progress, left)
             except TextError as error:
                 if time.monotonic() >= deadline:
                     return _blank(disk, path, error)
@@ -653,7 +742,9 @@ def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
     ) from None
 
 
-def _load_once(disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None) -> QueueFile:
+def _load_once(
+    disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None, left: Released | None
+) -> QueueFile:
     found = disk.stat(path)
     if found is None:
         return known if known is not None and known.stat is None else QueueFile(QueueText.empty(), None)
@@ -661,4 +752,8 @@ def _load_once(disk: Disk, path: Path, known: QueueFile | None, progress: Progre
         return known if known.stat == found else QueueFile(known.text, found)
     data, found = disk.read(path)
     before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
+    # The CRC, too: another program may write as many bytes within one tick of the clock.
+    # guard: only-our-own-text-unread
+    if before is None and left is not None and left.queue == found.mark and left.listed == zlib.crc32(data):
+        return QueueFile(QueueText.left(data), found)
     return QueueFile(QueueText.parse(data, before, progress).with_unique_ids(), found)

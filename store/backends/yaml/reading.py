@@ -70,7 +70,7 @@ class _Alone:
         if found is None:
             found = self._known.get(raw)
             if found is None or found.tied or not _is_entry(found):
-                found = Entry.read(raw)
+                found = Entry(raw)
             self._read[raw] = found
         return found
 

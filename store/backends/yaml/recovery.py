@@ -72,7 +72,7 @@ def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
     swapped = _clear(team, tip.line)
     if swapped:
         left = None
-    queue = _with_one_name(team, load(team.disk, team.layout.queue, team.known))
+    queue = _with_one_name(team, load(team.disk, team.layout.queue, team.known, left=left))
     _refuse_without_account(team, queue, tip)
     team.tip, team.queue, team.agrees = tip, queue, False
     remedy, heals, line = None, False, tip.line

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
 from msgspec import Struct
-from team_console.store.backends.yaml.archives import Archives, is_plain
+from msgspec.structs import replace
+from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.audit_log import AuditLog, Line
 from team_console.store.backends.yaml.commit import (
     ConcurrentWriteError,
@@ -37,7 +37,7 @@ from team_console.store.backends.yaml.lock import (
     read_text,
     released_text,
 )
-from team_console.store.backends.yaml.queue import QueueFile, QueueText, line_of
+from team_console.store.backends.yaml.queue import QueueFile, QueueText, is_spelled_one_way, line_of
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.contract.transaction import ChangedError, Transaction
@@ -52,8 +52,6 @@ from team_console.store.settings.in_force import InForce
 
 _FEW = 4
 """After so many looks for messages in archives, the files are searched for all messages of the queue at once."""
-_MAY_BE_NUMBER = re.compile(r"[-+.:0-9eTZ]+").fullmatch
-"""What a number or a time may come to, however YAML has it: 0x1F, 1_000 and 1:30 are written without these digits."""
 
 
 class YamlTransaction(Transaction):
@@ -87,11 +85,8 @@ class YamlTransaction(Transaction):
         return self._text.entries_with(words) if words else None
 
     def stored_naming(self, word: str) -> Sequence[Message] | None:
-        """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it.
-
-        A number or a time can be written in other ways.
-        """
-        if not is_plain(word) or _MAY_BE_NUMBER(word):
+        """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it."""
+        if not is_spelled_one_way(word):
             return None
         held = self._text.entries_with([word.encode()])
         changed = [old for old in self.changes.replaced if old not in set(held)]
@@ -283,7 +278,7 @@ def open_session(
             text = left_text(before)
             # guard: lost-trail-kept-without-write
             if team.agrees and team.left is not None and team.lost is None:
-                text = released_text(team.left)
+                text = released_text(replace(team.left, listed=team.known.text.list_digest))
             with contextlib.suppress(OSError):
                 lock.write(text)
 

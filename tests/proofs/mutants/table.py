@@ -696,6 +696,10 @@ GUARDS: Mapping[str, Guard] = {
         giving(None),
         "store/test_yaml_foreign.py::test_a_rolled_back_status_is_healed_and_the_message_not_delivered_again",
     ),
+    "only-our-own-text-unread": guard(
+        without(3),
+        "store/test_yaml_foreign.py::test_as_many_bytes_written_within_one_tick_of_the_clock_are_read",
+    ),
     "loss-told": guard(giving(None), "store/test_yaml_losses.py::test_a_queue_emptied_by_another_program_is_in_doubt"),
     "trail-gives-words": guard(
         giving(False), "views/test_request_index.py::test_an_edited_answer_is_told_as_an_error_with_its_place"
