@@ -44,53 +44,6 @@ async def test_of_many_each_is_drawn_whole_and_the_word_that_differs_is_marked(t
         await desk.shows("git push origin branch-44")
 
 
-@pytest.mark.parametrize(
-    "commands",
-    [
-        ("cd src\nrm -f a.log", "cd src\nrm -f b.log", "cd src\nrm -f ../precious.db"),
-        ('sh -c "ls src"', 'sh -c "rm -rf src"', 'sh -c "rm -rf ~/precious"'),
-        ("git push origin a", "git push\u00a0origin a", "git push origin\u00a0a"),
-        ("git push origin a", "git push origin \u200ba", "git push origin \u200ca"),
-        ("git push origin a", "git push origin \u0430", "git push origin \u03b1"),
-        ("git push origin a", "git push origin \u202ea", "git push origin a; rm x"),
-        ("npm run build", "npm run build | sh", "npm run build > x"),
-        ("make [bold]a[/]", "make [bold]b[/]", "make [bold]c[/]"),
-    ],
-)
-async def test_what_is_no_simple_command_that_differs_in_one_word_has_a_row_of_its_own(
-    team: MemoryTeam, commands: tuple[str, ...]
-) -> None:
-    for command in commands:
-        ask(team, command)
-    async with opened(team) as desk:
-        await desk.shows("Needs you 3")
-        await desk.lists(3)
-        assert "alike" not in desk.text
-
-
-async def test_equal_ones_of_any_form_are_one_row_of_which_each_is_drawn(team: MemoryTeam) -> None:
-    for agent in (AUTHOR, "schedule-manager", "file-manager"):
-        ask(team, "cd src\nrm -f build.log", agent)
-    async with opened(team) as desk:
-        await desk.shows("3 alike: Bash: cd src …")
-        await desk.reads("── file-manager · command", "── schedule-manager · command", f"── {AUTHOR} · command")
-        assert desk.detail.count("│ rm -f build.log") == 3
-        assert marked(desk) == []
-
-
-async def test_no_words_of_the_asker_are_the_title_of_a_permission(team: MemoryTeam) -> None:
-    for number in range(2):
-        ask(team, f"ls src/{number}", description="List the sources")
-    ask(team, "rm -rf ~/precious", summary="Bash: ls src/2", description="List the sources")
-    async with opened(team) as desk:
-        await desk.lists(3)
-        await desk.shows("Bash: rm -rf ~/precious")
-        assert "ls src/2" not in desk.text
-        await desk.asks("space", "space", "space", "a")
-        await desk.shows("Bash: rm -rf ~/precious")
-        assert "ls src/2" not in desk.text
-
-
 def numbers(desk: Desk) -> set[str]:
     """Every number that says how much waits: of the tab, the border, the group."""
     found = re.findall(r"Needs you(?: ·)? (\d+)|WAITING (\d+)|(\d+) permissions?", desk.text)

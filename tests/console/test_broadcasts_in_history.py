@@ -55,19 +55,6 @@ async def test_who_reads_it_meanwhile_is_told_in_the_row_that_stays(team: Memory
         assert [history(desk).key_of(row) for row in history(desk).rows.rows] == [key]
 
 
-async def test_it_is_one_row_where_its_copies_come_in_two_stretches(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        await desk.press("3")
-        await desk.until(lambda: history(desk).at_end, "an empty history")
-        copies = tuple(copy for copy in shouted(MemoryTeam(config=team.config(), clock=team.clock)))
-        pane = history(desk)
-        for some, is_last in ((copies[:1], False), (copies[1:], True)):
-            pane.post_message(pane.Read(pane._walk, some, len(some), is_last))
-        await desk.shows(f"{len(copies)} agents")
-        assert len(pane.rows.rows) == 1
-        assert pane.messages() == copies
-
-
 async def test_a_search_for_one_recipient_finds_its_copy(team: MemoryTeam) -> None:
     shouted(team)
     async with opened(team) as desk:

@@ -192,19 +192,6 @@ async def test_always_hands_back_the_suggestion_of_the_client(team: MemoryTeam, 
     assert (answer.payload["scope"], answer.payload["suggestion"]) == ("always", suggestion)
 
 
-async def test_no_wants_words_and_the_words_go_to_the_model(team: MemoryTeam) -> None:
-    ask(team)
-    async with opened(team) as desk:
-        form = await desk.asks("a")
-        await desk.press("2", "enter")
-        assert desk.front is form
-        assert "a refusal needs a reason" in desk.text
-        await desk.type("not here")
-        await desk.press("enter")
-        answer = await answered(desk, team)
-    assert (answer.payload["approve"], answer.content) == (False, "not here")
-
-
 async def test_numbers_typed_into_the_words_choose_nothing(team: MemoryTeam) -> None:
     ask(team, suggestions=[RULE])
     async with opened(team) as desk:
@@ -258,20 +245,6 @@ async def test_an_edit_without_a_change_or_with_a_failing_editor_approves_what_w
         await desk.press("enter")
         answer = await answered(desk, team)
     assert "updated_input" not in answer.payload
-
-
-async def test_an_edited_version_survives_leaving_the_form(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask(team)
-    edited_by(monkeypatch, lambda text: "ls")
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("ctrl+e", "escape")
-        await desk.is_back()
-        await desk.asks("a")
-        assert "+ ls" in desk.text
-        await desk.press("enter")
-        answer = await answered(desk, team)
-    assert answer.payload["updated_input"]["command"] == "ls"
 
 
 async def test_what_a_client_cannot_take_is_not_offered(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,20 +315,6 @@ async def test_nothing_is_chosen_at_first_and_an_unanswered_question_is_named(te
         await desk.asks("a")
         assert "(•) SQLite" in desk.text
     assert answers(team) == []
-
-
-async def test_what_was_answered_in_the_session_leaves_the_list_and_is_not_approved(team: MemoryTeam) -> None:
-    request_id = ask(team)
-    async with opened(team) as desk:
-        assert len(desk.rows) == 1
-        asking.withdraw(Caller(team, AUTHOR), request_id=request_id, reason="answered in the session")
-        await desk.reads("answered in the session · n next")
-        await desk.press("n")
-        await desk.lists(0)
-        await desk.press("right")
-        await desk.reads("withdrawn")
-        assert "answered in the session" in desk.detail
-        assert "approved" not in desk.text.lower()
 
 
 async def test_what_expires_leaves_the_list_without_a_change_of_the_store(team: MemoryTeam, clock: Clock) -> None:

@@ -50,22 +50,6 @@ async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
         assert "add tests" in verdict.content
 
 
-async def test_a_plan_that_changes_while_the_reason_is_typed_is_not_decided(team: MemoryTeam) -> None:
-    request_id = hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.asks("a")
-        (plan,) = team.snapshot().messages
-        rewrite(team, plan.message_id, content="0. Delete the backups\n1. Split\n2. Test")
-        await desk.press("n")
-        await desk.type("fine")
-        await desk.press("enter")
-        await desk.until(lambda: "it changed while you were deciding" in desk.said, "a refusal")
-        await desk.shows("Delete the backups")
-        assert verdicts(team) == []
-        await desk.press("escape")
-        assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "fine"
-
-
 async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_changed_by_itself(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,23 +131,6 @@ async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryT
         assert desk.app.main.drafts.get(f"reject:{request_id}")["words"] == "no rollback"
 
 
-async def test_what_was_typed_for_one_request_is_not_offered_for_another(team: MemoryTeam) -> None:
-    first = hand_in_plan(team, "The first plan of the morning")
-    async with opened(team) as desk:
-        await desk.asks("r")
-        await desk.type("no rollback")
-        await desk.press("escape")
-        requests.approve(Caller(team, LEAD), request_id=first)
-        hand_in_plan(team, "Quite another plan of the day")
-        desk.app.look()
-        await desk.shows("Quite another plan of the day")
-        await desk.press("n")
-        await desk.reads("Quite another plan of the day")
-        await desk.calm()
-        form = await desk.asks("r")
-        assert not any(form.typed().values())
-
-
 async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: MemoryTeam) -> None:
     receipt = letter(team)
     message_id = receipt.messages[0].message_id
@@ -182,30 +149,12 @@ async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -
         assert team.audit(limit=1)[0].action == "send"
 
 
-async def test_a_key_that_would_write_says_that_the_team_is_open_read_only(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team, read_only=True) as desk:
-        await desk.press("a")
-        await desk.until(lambda: desk.toasts == ["approve: the team is open read-only"], "why nothing happens")
-        assert verdicts(team) == []
-
-
 async def test_a_key_that_is_refused_again_and_again_is_answered_once(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team, me="file-manager") as desk:
         await desk.press("right", *"aaaa", "r")
         await desk.until(lambda: any(toast.startswith("reject") for toast in desk.toasts), "an answer to the last key")
         assert desk.toasts == ["approve: only ceo answers it", "reject: only ceo answers it"]
-
-
-async def test_letters_never_act_while_text_is_typed(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("slash")
-        await desk.type("ards qbm7")
-        assert desk.front is desk.app.main
-        assert desk.app.main.mode == "needs"
-        assert team.audit(limit=1)[0].action == "plan"
 
 
 def rewrite(team: MemoryTeam, message_id: str, **payload: object) -> None:

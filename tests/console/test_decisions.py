@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.tui.modes.decisions import DecisionsPane
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars import Head
 
 from tests.console.conftest import AUTHOR, hand_in_plan, in_thread, opened
 from tests.equipment.memory_team import MemoryTeam
@@ -36,16 +34,6 @@ async def test_it_lists_who_decided_what_and_follows_what_is_decided(team: Memor
         await desk.shows("Decisions · 2")
 
 
-async def test_a_ledger_that_cannot_be_read_says_so(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*args: object, **options: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("team_console.console.tui.modes.decisions.ledger_of_team", fails)
-    async with opened(team) as desk:
-        await desk.press("3", "right")
-        await desk.shows("Not read: ")
-
-
 async def test_a_ledger_that_could_not_be_read_is_read_again(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*args: object, **options: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -59,21 +47,3 @@ async def test_a_ledger_that_could_not_be_read_is_read_again(team: MemoryTeam, m
         desk.app._tick()
         await desk.shows("Decisions · 1")
         assert "not read again" not in desk.text
-
-
-async def test_nothing_decided_yet_is_said_only_once_it_is_known(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        hand_in_plan(team)
-        await desk.press("3", "right")
-        await desk.shows("No decisions yet")
-        pane = desk.app.main.pane
-        assert isinstance(pane, DecisionsPane)
-        assert pane._ledger is not None
-
-
-async def test_where_counts_leave_no_room_every_mode_keeps_its_key(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team, size=(44, 24)) as desk:
-        await desk.press("3", "right")
-        head = desk.app.main.query_one(Head).text
-        assert head.split() == ["1·1", "2", "3", "History", "sprint-42", "·", "ceo", "●"]

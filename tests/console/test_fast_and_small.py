@@ -5,9 +5,6 @@ from __future__ import annotations
 import pytest
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars import Hints
-from team_console.widgets.fields import Note
-from team_console.widgets.form import FormBody
 from team_console.widgets.forms import Compose
 from textual.events import Key
 
@@ -54,23 +51,3 @@ async def test_what_was_said_does_not_lie_over_a_form(team: MemoryTeam) -> None:
         await desk.until(lambda: bool(desk.toasts), "the toast")
         await desk.asks("r")
         await desk.until(lambda: not desk.toasts, "a form that is free")
-
-
-@pytest.mark.parametrize("size", [(60, 20), (120, 40)])
-async def test_a_bulk_form_shows_the_words_that_are_typed_and_whole_keys(
-    team: MemoryTeam, size: tuple[int, int]
-) -> None:
-    for name in ("task-manager", "schedule-manager", "file-manager"):
-        title = f"Plan of {name} with a title that is longer than a narrow terminal can show"
-        requests.submit_plan(Caller(team, name), content="1. Do it", summary=title)
-    async with opened(team, size=size) as desk:
-        form = await desk.asks("asterisk", "r")
-        await desk.type("tests first")
-        await desk.shows("tests first")
-        note, body = form.query_one("#words", Note), form.query_one(FormBody)
-        assert body.region.y <= note.region.y < body.region.bottom
-        assert "not shown whole" in " ".join(desk.text.split())
-        keys = form.query_one(Hints)
-        assert keys.region.height == 1
-        assert keys.text.startswith("enter reject")
-        assert not keys.text.endswith("…")

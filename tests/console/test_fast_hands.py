@@ -9,7 +9,6 @@ from team_console.console.tui import main
 from team_console.store.model.message import from_record
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
-from team_console.widgets import form_gate as forms
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
@@ -44,23 +43,6 @@ def at_once(desk: Desk, keys: Sequence[str]) -> None:
         desk.app.post_message(Key(key, key if len(key) == 1 else None))
 
 
-@pytest.mark.parametrize("keys", ["anote\r", "a jr\r"])
-async def test_what_is_typed_before_a_form_stands_there_does_nothing_and_is_counted(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, keys: str
-) -> None:
-    monkeypatch.setattr(forms, "LOOK", 3600.0)
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        at_once(desk, ["enter" if key == "\r" else key for key in keys])
-        form = await desk.form()
-        await desk.until(lambda: f"{len(keys) - 1} keys did nothing" in desk.said, "how many keys were dropped")
-        assert not any(text for name, text in form.typed().items() if name in ("words", "second", "content"))
-        await desk.pilot.press("enter", "a")
-        assert (desk.front, len(team.snapshot().messages)) == (form, 1)
-        await desk.pilot.press("escape")
-        await desk.is_back()
-
-
 async def test_letters_behind_the_key_that_opens_a_field_are_its_text_and_the_enter_behind_them_does_nothing(
     team: MemoryTeam,
 ) -> None:
@@ -90,18 +72,6 @@ async def test_no_letter_is_text_until_n_opens_the_note(team: MemoryTeam, asks: 
         await desk.press("n")
         await desk.type("ana")
         assert "ana" in form.typed().values()
-
-
-async def test_enter_alone_says_yes_and_not_behind_letters_that_were_refused(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        form = await desk.asks("a")
-        await desk.press("a", "enter", "x", "enter")
-        assert (desk.front, verdicts(team)) == (form, [])
-        assert "esc closes the form" in desk.said
-        await desk.asks("escape", "a")
-        await desk.press("enter")
-        await desk.decided(team)
 
 
 async def test_an_error_is_gone_once_the_field_is_mended(team: MemoryTeam) -> None:

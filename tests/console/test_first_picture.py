@@ -11,7 +11,7 @@ from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.reader import StoreReader
 from team_console.store.contract.team import Snapshot
 
-from tests.console.conftest import LEAD, WAIT, Desk, hand_in_plan
+from tests.console.conftest import LEAD, Desk
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -51,13 +51,3 @@ async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(
         assert "Nothing waits" not in desk.text
         app.exit()
     assert not large.rest.is_set()
-
-
-async def test_what_was_read_before_the_screen_was_there_is_in_the_first_picture(team: MemoryTeam) -> None:
-    hand_in_plan(team, "Split the loader from the renderer")
-    reader = early(team)
-    assert reader._first is not None
-    reader._first.result(WAIT)
-    app = ConsoleApp(team, me=LEAD, reader=reader)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await Desk(app, pilot).until(lambda: "Split the loader" in Desk(app, pilot).text, "the plan")

@@ -54,32 +54,11 @@ async def test_a_verdict_waits_and_says_so_and_is_taken_back_with_its_words(team
         await desk.tells("everything you decided is written")
 
 
-async def test_one_key_writes_at_once(team: MemoryTeam) -> None:
-    request_id = hand_in_plan(team)
-    async with opened(team) as desk:
-        await approve(desk, "go on")
-        await desk.press("W")
-        await desk.decided(team)
-        await desk.lists(0)
-        assert desk.app.main.drafts.get(f"approve:{request_id}") == {}
-        assert not desk.app.main.query_one(UndoBar).has_class("-shown")
-
-
 async def test_it_is_written_when_its_time_is_over(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0.05")
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.approves(team)
-
-
-async def test_leaving_writes_what_was_decided(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await approve(desk)
-        assert desk.app.write_decided() == []
-        assert [verdict.payload["approve"] for verdict in verdicts(team)] == [True]
-        assert desk.app.write_decided() == []
-        assert len(verdicts(team)) == 1
 
 
 async def test_what_cannot_be_written_on_leaving_is_told_now_and_at_the_next_start(
@@ -160,17 +139,6 @@ async def test_a_decision_that_is_refused_while_it_waits_is_told_and_its_words_a
         await desk.tells("Not written")
         assert any("ALREADY_ANSWERED" in toast for toast in desk.toasts)
         assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "go on"
-
-
-async def test_what_is_refused_already_keeps_the_form_open(team: MemoryTeam) -> None:
-    request_id = hand_in_plan(team)
-    async with opened(team) as desk:
-        form = await desk.asks("a")
-        requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
-        await desk.press("enter")
-        await desk.shows("ALREADY_ANSWERED")
-        assert desk.front is form
-        assert len(verdicts(team)) == 1
 
 
 async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:

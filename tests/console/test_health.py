@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import new_record
-from team_console.store.service import asking
-from team_console.store.service.caller import Caller
 
-from tests.console.conftest import AUTHOR, Clock, hand_in_plan, opened
+from tests.console.conftest import Clock, hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
 from tests.proofs.benchmarks.data import letters, write_team
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-async def test_the_store_its_lock_its_watch_and_its_audit_are_shown(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team, size=(160, 40)) as desk:
-        await desk.press("4")
-        await desk.shows("intact to line 1 · last plan by task-manager")
-        for words in ("queue", "1 message ·", "is free", "●"):
-            assert words in desk.text
 
 
 async def test_a_broken_audit_chain_says_where(team: MemoryTeam) -> None:
@@ -37,23 +23,6 @@ async def test_a_broken_audit_chain_says_where(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         await desk.press("4")
         await desk.shows("the chain is broken at line 1")
-
-
-async def test_a_store_that_cannot_be_read_is_not_looked_at_for_what_expires(
-    team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    end = clock.now + timedelta(seconds=30)
-    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "make"}, expires=end)
-    async with opened(team) as desk:
-        assert "end" in desk.app._later
-        snapshot = team.snapshot()
-        unread = replace(snapshot, messages=(), condition=Condition.UNREADABLE)
-        monkeypatch.setattr(team, "snapshot", lambda **options: unread)
-        clock.advance(60)
-        desk.app.look()
-        await desk.until(lambda: desk.app.situation.snapshot is unread, "a reading that saw nothing")
-        assert len(desk.rows) == 1, "what was shown stays"
-        assert "end" not in desk.app._later
 
 
 async def test_each_of_several_words_on_the_settings_can_be_read(team: MemoryTeam) -> None:
@@ -89,39 +58,3 @@ async def test_the_facts_say_how_long_ago_also_where_nothing_changes(team: Memor
         clock.advance(3 * 3600)
         desk.app._tick()
         await desk.shows("10:30:00, 3 h ago")
-
-
-async def test_a_finding_says_where_and_what_to_do(team: MemoryTeam) -> None:
-    lost = new_record(
-        message_id="MSG-9",
-        type="plan_approval_response",
-        sender="ceo",
-        to="task-manager",
-        created="2026-02-24T10:00:00Z",
-        priority="high",
-        payload={"request_id": "plan-that-never-was", "approve": True},
-    )
-    team._state.messages = (lost,)
-    async with opened(team) as desk:
-        await desk.press("4")
-        await desk.shows("answers plan-that-never-was")
-        await desk.reads("→ ")
-
-
-async def test_what_is_wrong_with_an_unreadable_queue_stands_first(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    damage = Problem("UNREADABLE", "error", "queue.yaml:47", "the frame is broken", "Repair line 47.")
-    original = MemoryTeam.snapshot
-
-    def damaged(self: MemoryTeam, **options: object) -> Snapshot:
-        found = original(self)
-        return replace(found, messages=(), condition=Condition.UNREADABLE, problems=(damage,))
-
-    monkeypatch.setattr(MemoryTeam, "snapshot", damaged)
-    async with opened(team) as desk:
-        assert "✗ not readable" in desk.text
-        assert "The queue cannot be read" in desk.text
-        await desk.press("4")
-        await desk.shows("unreadable: queue.yaml:47: the frame is broken")
-        await desk.reads("Repair line 47.")

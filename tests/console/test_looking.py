@@ -129,17 +129,6 @@ async def test_ctrl_c_says_in_our_words_how_to_leave(team: MemoryTeam) -> None:
         await desk.until(lambda: desk.toasts == ["ctrl+q leaves; what you typed is kept"], "how to leave")
 
 
-async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> None:
-    from team_console.store.service import requests
-
-    first = hand_in_plan(team, "Refactor the report generator today")
-    requests.reject(Caller(team, LEAD), request_id=first, reason="Add a way back")
-    hand_in_plan(team, "Refactor the report generator today", "1. Keep a way back")
-    async with opened(team) as desk:
-        await desk.reads("history of this plan")
-        assert "Add a way back" in desk.detail
-
-
 async def test_the_roster_leads_to_the_inbox_and_the_inbox_to_the_message(team: MemoryTeam) -> None:
     letter(team, content="In `out/`.", to="file-manager")
     async with opened(team) as desk:

@@ -54,11 +54,3 @@ async def test_the_new_agent_gets_the_name_that_is_typed_and_the_form_says_who_w
         await desk.press("enter")
         await desk.until(lambda: bool(told(sprint, "AGENT_CREATED")), "the creation")
     assert [body["agent_name"] for body in told(sprint, "AGENT_CREATED")] == ["dev-7"]
-
-
-async def test_the_end_of_a_resident_is_previewed_as_that(sprint: MemoryTeam) -> None:
-    ask(sprint, "AGENT_DESTROY_REQUEST", agent_name="debugger")
-    async with opened(sprint) as desk:
-        await desk.asks("a")
-        await desk.shows("debugger is a resident")
-        assert "End debugger, as slave-1 asks" in desk.text

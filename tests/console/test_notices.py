@@ -8,7 +8,6 @@ import threading
 from pathlib import Path
 from typing import Literal
 
-import pytest
 from msgspec.structs import replace
 from team_console.console.preferences import Preferences
 from team_console.console.tui import notices as ways
@@ -16,7 +15,7 @@ from team_console.console.tui.notices import APART, Notifier
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
 
-from tests.console.conftest import LEAD, hand_in_plan, opened
+from tests.console.conftest import LEAD, hand_in_plan
 from tests.equipment.memory_team import MemoryTeam
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e; rm -rf /; `id` $(id)\nsecond line"
@@ -123,11 +122,3 @@ def test_the_users_program_gets_the_sentence_as_one_argument_and_no_shell(tmp_pa
 
 def test_a_program_that_is_not_there_is_no_obstacle() -> None:
     ways.run(("/no/such/program",), "a plan")
-
-
-@pytest.mark.anyio
-async def test_a_toast_says_hostile_words_as_text(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        desk.app.main.toast("✗ \x1b]0;PWNED\x07 of \u202eoec\nNext line", severity="warning")
-        await desk.until(lambda: bool(desk.toasts), "the toast")
-        assert desk.toasts == ["✗ ␛]0;PWNED␇ of \ufffdoec\nNext line"]

@@ -222,19 +222,6 @@ def test_a_terminal_of_another_encoding_shows_everything_in_its_column_also_afte
         assert "\\" not in terminal.text
 
 
-def test_a_console_that_only_looks_decides_nothing(tmp_path: Path) -> None:
-    team = tmp_path / "team"
-    with on_team(team, tmp_path, "--read-only") as terminal:
-        before = _words(team)
-        terminal.wait_for("READ-ONLY", "Escalation")
-        for keys in ("jj", "a\r", "rno\r", "d", "D"):
-            terminal.send(keys)
-            terminal.settle()
-        terminal.send("l")
-        terminal.wait_for("All requests ·")
-        assert _words(team) == before
-
-
 def test_keys_behind_the_one_that_closes_a_view_or_decides_go_to_what_stands_behind_it(tmp_path: Path) -> None:
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("●", "Escalation")

@@ -3,45 +3,19 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from team_console.store.backends.open import open_team
 from team_console.store.protocol.verdicts import EVIDENCE, SHOWN_BY
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.terminal import console
 
 pytestmark = pytest.mark.slow
 
 LINES = 192
 PLAN = "\n".join(f"{number}. step {number}" for number in range(1, LINES + 1))
-
-
-def test_on_a_small_terminal_it_says_what_is_left_and_the_record_says_what_was_painted(tmp_path: Path) -> None:
-    (tmp_path / "messenger-config.yaml").write_text("name: s\nlead: ceo\nagents: [dev]\n", encoding="utf-8")
-    team = open_team(str(tmp_path))
-    requests.submit_plan(Caller(team, "dev"), content=PLAN, summary="What is to be done")
-    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    with console(tmp_path, "--as", "ceo", columns=80, lines=24, env=env) as terminal:
-        terminal.wait_for("●", "1. step 1", "lines 1-", " of 19")
-        terminal.settle()
-        last = max(map(int, re.findall(r"(\d+)\. step", terminal.text)))
-        terminal.send("a")
-        terminal.wait_for("enter approve")
-        terminal.send("\r")
-        terminal.wait_for("Nothing waits for you")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-    (verdict,) = [message for message in team.snapshot().messages if message.type == "plan_approval_response"]
-    team.close()
-    words = re.fullmatch(r"the console: lines 1-(\d+) of 192; of its evidence 0 of \d lines", verdict.payload[SHOWN_BY])
-    assert words is not None
-    assert last <= int(words[1]) < 20
-    assert verdict.payload[EVIDENCE] == []
 
 
 @pytest.mark.anyio

@@ -251,18 +251,6 @@ async def test_hits_of_a_filter_are_marked_and_gone_to(team: MemoryTeam) -> None
 
 
 @pytest.mark.anyio
-async def test_the_palette_finds_agents_by_name(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("colon")
-        await desk.type("agent file")
-        await desk.shows("agent file-manager")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.app.main.mode == "agents", "the agents")
-        await desk.until(lambda: desk.app.main.pane.roster.cursor_key == "file-manager", "its page")  # type: ignore[attr-defined]
-
-
-@pytest.mark.anyio
 async def test_a_file_that_is_no_toml_is_told_and_the_console_works(
     team: MemoryTeam, write: Callable[[str], object]
 ) -> None:

@@ -10,11 +10,11 @@ from types import MappingProxyType
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.protocol.verdicts import EVIDENCE, SHOWN_BY
-from team_console.store.service import asking, requests
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.terminal import console
 
@@ -36,20 +36,6 @@ async def pages_until(desk: Desk, text: str) -> int:
             return page
         await desk.press("space")
     raise AssertionError(f"{text} is nowhere")
-
-
-@pytest.mark.parametrize(("size", "pages"), [((120, 40), 5), ((80, 24), 10)])
-async def test_a_plan_of_180_lines_is_few_pages(team: MemoryTeam, size: tuple[int, int], pages: int) -> None:
-    hand_in_plan(team, content=plan_of(180))
-    async with opened(team, size=size) as desk:
-        assert await pages_until(desk, "180. step 180.") <= pages
-        await desk.press("g")
-        await desk.settle()
-        assert "step 1." in desk.text
-        assert len(re.findall(r"step \d+\.", desk.text)) >= 18
-        await desk.press("space", "b")
-        await desk.settle()
-        assert " 1. step 1." in desk.text  # `b` pages back, and writes to nobody
 
 
 async def test_approving_after_all_was_read_takes_eight_keys_and_the_record_says_that_it_was(team: MemoryTeam) -> None:
@@ -86,38 +72,6 @@ async def test_what_is_decided_there_makes_room_for_the_next_thing_and_at_last_f
         await desk.press("enter")
         await desk.shows("Nothing waits for you", "1 Needs you")
     assert [verdict.payload["approve"] for verdict in verdicts(team)] == [True, False]
-
-
-async def test_a_withdrawal_is_told_on_what_is_read_wherever_one_is_in_it(team: MemoryTeam, clock: Clock) -> None:
-    request_id = hand_in_plan(team, content=plan_of(LINES))
-    clock.advance(1)
-    requests.submit_plan(Caller(team, "file-manager"), content="Another.", summary="Quite another plan than that")
-    async with opened(team) as desk:
-        await desk.press("f", "space", "space")
-        await desk.settle()
-        line = re.search(r"step \d+\.", desk.text)
-        assert line is not None
-        await in_thread(lambda: asking.withdraw(Caller(team, AUTHOR), request_id=request_id, reason="a bug in it"))
-        desk.app.look()
-        await desk.shows("a bug in it · n next", line[0])
-        await desk.press("a")
-        await desk.tells("withdrawn")
-        assert "Another." not in desk.text
-        await desk.press("n")
-        await desk.shows("Quite another plan than that", "Another.")
-    assert verdicts(team) == []
-
-
-async def test_a_new_version_shows_how_it_differs_from_the_one_that_was_read(team: MemoryTeam) -> None:
-    hand_in_plan(team, content="1. Split the loader\n2. Test")
-    async with opened(team) as desk:
-        await desk.press("f")
-        await desk.shows("Split the loader")
-        await in_thread(lambda: hand_in_plan(team, content="1. Split the loader\n2. Test\n3. Roll back by a flag"))
-        desk.app.look()
-        await desk.shows("version 2 is here: +1 −0 · enter shows")
-        await desk.press("enter")
-        await desk.shows("what is new: +1 −0", "+ 3. Roll back by a flag")
 
 
 async def test_a_search_goes_through_what_is_read_and_headings_are_gone_to(team: MemoryTeam) -> None:

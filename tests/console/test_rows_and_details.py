@@ -12,12 +12,12 @@ from team_console.console.tui.modes.agents import AgentsPane
 from team_console.console.tui.reader import ReadResult
 from team_console.console.tui.words import ScreenState, first_step
 from team_console.store.backends.open import open_team
-from team_console.store.service import requests, sending
+from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.projection import view_of
 from team_console.widgets.bars import KeyBar
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
+from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
 
@@ -37,20 +37,6 @@ async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: Me
         assert request not in desk.detail
 
 
-@pytest.mark.parametrize(("size", "below"), [((100, 40), True), ((80, 24), False)])
-async def test_a_row_tells_what_there_is_to_decide_on_a_second_line_where_it_fits(
-    team: MemoryTeam, size: tuple[int, int], below: bool
-) -> None:
-    hand_in_plan(team, "Split the loader from the renderer")
-    async with opened(team, size=size) as desk:
-        lines = [line.partition("│")[0] for line in desk.text.splitlines()]
-        heading = next(number for number, line in enumerate(lines) if "═ WAITING 1 ═" in line)
-        row = heading + 1
-        assert "Split the loader" in lines[row]
-        assert (f"PLAN · {AUTHOR} · 2 lines" in lines[row + 1]) is below
-        assert (AUTHOR in lines[row]) is not below
-
-
 async def test_the_footer_says_how_many_marked_things_a_key_acts_on(team: MemoryTeam) -> None:
     hand_in_plan(team)
     sending.send(Caller(team, AUTHOR), to=LEAD, summary="The loader is split", content="x")
@@ -59,32 +45,6 @@ async def test_the_footer_says_how_many_marked_things_a_key_acts_on(team: Memory
         await desk.until(lambda: "approve 2 marked" in desk.app.main.query_one(KeyBar).text, "both of them")
         await desk.press("right")
         await desk.until(lambda: "approve…" in desk.app.main.query_one(KeyBar).text, "no mark in this list")
-
-
-async def test_twice_as_late_as_allowed_looks_worse_than_late(team: MemoryTeam, clock: Clock) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        assert "◷" not in desk.text
-        clock.advance(16 * 60)
-        desk.app.look()
-        await desk.shows("◷16m")
-
-
-async def test_history_has_a_heading_for_each_day_and_decisions_in_words(team: MemoryTeam, clock: Clock) -> None:
-    request = hand_in_plan(team, "Split the loader from the renderer")
-    requests.reject(Caller(team, LEAD), request_id=request, reason="Say how to roll it back")
-    other = requests.submit_plan(Caller(team, "file-manager"), content="1. Move", summary="Move the files elsewhere")
-    requests.approve(Caller(team, LEAD), request_id=str(other.request_id))
-    clock.advance(86_400)
-    sending.send(Caller(team, AUTHOR), to="file-manager", summary="Now with a way back", content="x")
-    async with opened(team) as desk:
-        await desk.press("3")
-        await desk.until(lambda: len(desk.rows) >= 5, "the history")
-        assert "today · Wednesday 2026-02-25" in desk.text
-        assert "yesterday · Tuesday 2026-02-24" in desk.text
-        assert "✗ rejected plan: Say how to roll it back" in desk.text
-        assert "✓ approved plan: Move the files elsewhere" in desk.text
-        assert "plan_approval_response" not in desk.text
 
 
 async def test_an_empty_list_says_what_it_is_for_and_copies_a_command(team: MemoryTeam) -> None:

@@ -100,17 +100,6 @@ def test_banners_say_where_who_and_since_when(name: str, text: str, hint: str) -
     assert notice.pulse.word == PULSES[name]
 
 
-def test_a_lock_held_for_a_moment_is_no_news() -> None:
-    holder = replace(HOLDER, since=to_text(NOW), alive=True)
-    assert pulse_of(seen(replace(SNAPSHOT, holder=holder)), NOW).word == "current"
-
-
-def test_what_nobody_looked_at_for_a_while_is_stale() -> None:
-    assert pulse_of(seen(), NOW + timedelta(seconds=40)).word == "current"
-    later = pulse_of(seen(), NOW + timedelta(minutes=3))
-    assert (later.word, later.detail) == ("3 min old", "")
-
-
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize(
     "situation",

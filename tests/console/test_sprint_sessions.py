@@ -38,15 +38,3 @@ async def test_each_of_two_sessions_has_a_head_with_its_own_count(team: MemoryTe
         assert [("1 failed" in desk.text.partition(name)[2].partition("\n")[0]) for name in SESSIONS] == [False, True]
         first, second = ([f"session:{name}", *(f"batch:{name}/{number}" for number in (1, 2))] for name in SESSIONS)
         assert desk.rows == [*first, *second[:2], "life:file-manager", second[2]]
-
-
-async def test_a_request_says_its_kind_whatever_its_summary_says(team: MemoryTeam) -> None:
-    for kind, body in (
-        ("AGENT_CREATE_REQUEST", {"agent_type": "dev-runner", "role_hint": "d", "requested_by": "task-manager"}),
-        ("AGENT_DESTROY_REQUEST", {"agent_name": "dev-runner"}),
-    ):
-        payload = {**body, "summary": f"{kind} dev-runner"}
-        sending.send(Caller(team, "task-manager"), to=LEAD, type=kind, payload=payload)
-    async with opened(team, size=(60, 24)) as desk:
-        await desk.press("right")
-        await desk.shows("CREATE", "Wants a dev-runner", "END", "End dev-runner")

@@ -9,7 +9,7 @@ from team_console.store.service import asking
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
-from tests.console.test_client_requests import COMMAND, DATABASE, RULE
+from tests.console.test_client_requests import COMMAND, RULE
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -54,14 +54,6 @@ async def test_a_permission_takes_two_keys_or_three_and_its_rule_stands_in_the_b
     assert len(team.snapshot().messages) == 2
 
 
-async def test_a_question_takes_three_keys(team: MemoryTeam) -> None:
-    asking.ask_question(Caller(team, AUTHOR), questions=(DATABASE,))
-    async with opened(team) as desk:
-        await desk.shows("2. PostgreSQL")
-        await decide(desk, "a", "2", "enter")
-        await desk.shows("answer task-manager: “PostgreSQL”")
-
-
 async def test_the_form_says_how_much_was_read_and_whether_the_asker_is_there(team: MemoryTeam) -> None:
     hand_in_plan(team, content="\n".join(f"{number}. step in a/missing/file.py" for number in range(1, 193)))
     async with opened(team) as desk:
@@ -71,20 +63,6 @@ async def test_the_form_says_how_much_was_read_and_whether_the_asker_is_there(te
         await desk.press("escape", "f", *("space",) * 6, "a")
         await desk.form()
         await desk.shows("shown to its end")
-
-
-async def test_the_page_of_an_agent_does_not_promise_to_go_on_with_the_draft_of_its_plan(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.asks("r")
-        await desk.type("too long")
-        await desk.press("escape")
-        await desk.shows("a and r go on with your words")
-        await desk.press("2")
-        await desk.shows("open with you")
-        assert "a and r go on with your words" not in desk.text
-        await desk.press("enter")
-        await desk.shows("a and r go on with your words")
 
 
 async def test_a_request_with_a_draft_says_so_until_it_is_decided(team: MemoryTeam) -> None:
