@@ -47,11 +47,6 @@ def test_the_team_of_the_project_around_the_current_folder_is_found(team: Comman
     assert "file-manager" in CommandLine(below).ok("roster").out
 
 
-def test_an_empty_name_is_nobody_and_not_the_lead(team: CommandLine) -> None:
-    refused = team("--as", "", "broadcast", "--summary", "Who says this to all", "--content", "x", "--yes", "--json")
-    assert (refused.status, refused.json["error"]) == (1, "INVALID_NAME")
-
-
 def test_the_sender_is_the_lead_unless_somebody_is_named(team: CommandLine) -> None:
     words = ("send", "--to", "file-manager", "--summary", "State of the export job please", "--content", "?", "--json")
     assert team.ok(*words).json["sender"] == "ceo"

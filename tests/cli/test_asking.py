@@ -93,13 +93,6 @@ def test_the_exit_status_tells_yes_no_nothing_yet_and_withdrawn(team: CommandLin
     ]
 
 
-def test_a_wait_that_ends_with_nothing_says_so_and_the_question_stays(team: CommandLine) -> None:
-    result = team(*ME, "ask", "Sure?", "--wait", "0.1")
-    assert (result.status, result.out) == (11, "open\n")
-    request_id = result.err.splitlines()[0].removeprefix("waits for the verdict on ")
-    assert team("verdict", request_id, "--json").json["state"] == "open"
-
-
 def test_several_questions_are_answered_by_header_and_by_number(team: CommandLine) -> None:
     request_id = team.ok(*ME, "ask", "--questions", "-", stdin=json.dumps(TWO)).out.strip()
     team.ok("answer", request_id, "--option", "db=2", "--option", "B", "--text", "2=And C")

@@ -19,8 +19,6 @@ from tests.showcase import build
 
 pytestmark = pytest.mark.slow
 
-SUMMARY = "State of the export job please"
-
 
 @pytest.fixture(scope="module")
 def showcase(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
@@ -28,15 +26,6 @@ def showcase(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     folder: Path = tmp_path_factory.mktemp("showcase") / "team"
     build(folder)
     return CommandLine(folder)
-
-
-def test_open_requests_and_kinds_can_be_picked(showcase: CommandLine) -> None:
-    rows = showcase.ok("requests", "--open", "--json").json["requests"]
-    assert rows
-    assert {row["state"] for row in rows} <= {"open", "overdue"}
-    plans = showcase.ok("requests", "--kind", "plan", "--json").json["requests"]
-    assert {row["kind"] for row in plans} == {"plan"}
-    assert {"rejected", "approved"} & {row["state"] for row in plans}
 
 
 def test_requests_print_a_table_with_the_id_to_answer(showcase: CommandLine) -> None:
@@ -58,30 +47,6 @@ def test_the_status_is_one_object_and_one_screen(showcase: CommandLine) -> None:
 def test_a_new_team_is_empty_not_broken(team: CommandLine) -> None:
     assert team.ok("status", "--json").json["condition"] == "empty"
     assert "nothing needs ceo" in team.ok("status").out
-
-
-def test_a_broken_queue_is_an_error_of_every_verb_that_lists_and_status_says_so(team: CommandLine) -> None:
-    (team.folder / "message-queue.yaml").write_text("messages:\n- {message_id: [\x00")
-    for words in (("roster",), ("requests",), ("inbox", "ceo"), ("receive", "--agent", "task-manager")):
-        result = team(*words, "--json")
-        assert (result.status, result.json["error"]) == (4, "STORE_UNREADABLE")
-        assert "message-queue.yaml" in result.json["message"]
-    result = team("status")
-    assert result.status == 4
-    assert "condition  unreadable: " in result.out
-    assert "message-queue.yaml" in result.out
-    assert team("status", "--json").json["condition"] == "unreadable"
-    assert team("check", "--json").status == 1
-
-
-def test_an_inbox_lists_unread_messages_first_and_touches_nothing(showcase: CommandLine) -> None:
-    before = (showcase.folder / "message-queue.yaml").read_bytes()
-    result = showcase.ok("inbox", "ceo", "--json").json
-    assert (result["agent"], result["count"]) == ("ceo", len(result["messages"]))
-    statuses = [message["status"] for message in result["messages"]]
-    assert statuses == sorted(statuses, key=lambda status: status == "read")
-    assert "pending" in showcase.ok("inbox", "ceo", "--unread").out
-    assert (showcase.folder / "message-queue.yaml").read_bytes() == before
 
 
 def test_the_log_of_an_agent_has_the_line_format_of_the_source(team: CommandLine) -> None:
@@ -119,16 +84,6 @@ def test_times_are_local_and_their_zone_is_said(showcase: CommandLine) -> None:
     assert showcase("history", "--json", env={"TZ": "Asia/Shanghai"}).json == showcase("history", "--json").json
 
 
-def test_history_joins_archive_and_queue_each_message_once(team: CommandLine) -> None:
-    for number in range(3):
-        team.ok("send", "--to", "task-manager", "--summary", f"{SUMMARY} {number}", "--content", "x")
-    team.ok("receive", "--agent", "task-manager")
-    team.ok("send", "--to", "task-manager", "--summary", f"{SUMMARY} 3", "--content", "x")
-    found = team.ok("history", "--format", "json").json
-    assert found["count"] == 4
-    assert [message["payload"]["summary"][-1] for message in found["messages"]] == ["0", "1", "2", "3"]
-
-
 def test_a_filter_that_makes_no_sense_is_a_usage_error(showcase: CommandLine) -> None:
     for arguments in (("--grep", "("), ("--since", "yesterday-ish")):
         assert showcase("history", *arguments, "--json").json["error"] == "USAGE"
@@ -138,25 +93,6 @@ def test_a_filter_that_makes_no_sense_is_a_usage_error(showcase: CommandLine) ->
     since = showcase.ok("history", "--since", "2026-02-24T10:30:00Z", "--json").json["messages"]
     assert since
     assert all(item["created"] >= "2026-02-24T10:30" for item in since)
-
-
-def test_check_reports_findings_and_fails_on_errors(team: CommandLine) -> None:
-    assert team.ok("check").out == "nothing to report\n"
-    queue = team.folder / "message-queue.yaml"
-    queue.write_text(
-        "messages:\n"
-        "- {message_id: m1, type: message, from: ceo, to: task-manager, payload: {content: a, summary: b}}\n"
-        "- message_id: m2\n  type: [unclosed\n"
-        "- {message_id: m3, type: message, from: ceo, to: task-manager, payload: {content: a, summary: b}}\n"
-    )
-    result = team("check", "--json")
-    assert result.status == 1
-    damaged = next(item for item in result.json["findings"] if item["code"] == "DAMAGED_ENTRY")
-    assert damaged["severity"] == "error"
-    assert "message-queue.yaml" in damaged["place"]
-    assert damaged["message"]
-    assert damaged["hint"]
-    assert "DAMAGED_ENTRY" in team("check").out
 
 
 def test_check_says_when_it_did_not_look_at_all_of_the_history(

@@ -81,12 +81,6 @@ def test_an_unknown_agent_takes_nothing_and_is_told_the_nearest_name(team: Comma
     assert team.ok("receive", "--agent", "task-manager", "--json").json["count"] == 1
 
 
-@pytest.mark.parametrize("given", ["", " "])
-def test_an_empty_id_is_one_clear_error(team: CommandLine, given: str) -> None:
-    result = team("send", "--to", "task-manager", "--id", given, "--summary", SUMMARY, "--content", "?", "--json")
-    assert (result.status, result.json["error"]) == (1, "INVALID_FIELD")
-
-
 def test_a_message_in_drop_is_counted_and_taken_in_by_receive_and_deliver(team: CommandLine) -> None:
     def drop(number: int, to: str) -> None:
         folder: Path = team.folder / "drop"

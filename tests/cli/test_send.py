@@ -44,37 +44,10 @@ def test_several_recipients_get_one_record_each(to: tuple[str, ...], team: Comma
     assert len({record["broadcast_id"] for record in records}) == 1
 
 
-def test_all_reaches_every_member_but_the_sender(team: CommandLine) -> None:
-    team.ok("send", "--to", "all", "--summary", SUMMARY, "--content", "?", "--as", "task-manager")
-    assert {str(record["to"]) for record in queue(team)} == {
-        "ceo",
-        "schedule-manager",
-        "file-manager",
-        "knowledge-manager",
-    }
-
-
 def test_content_comes_from_standard_input_byte_for_byte(team: CommandLine) -> None:
     text = "第一行\n  indented: 'quoted' # not a comment\n\nlast line\n"
     team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "-", stdin=text)
     assert queue(team)[0]["payload"] == {"content": text, "summary": SUMMARY}
-
-
-def test_standard_input_that_is_not_utf8_is_refused(team: CommandLine) -> None:
-    words = ("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "-", "--json")
-    result = team(*words, stdin=b"caf\xe9")
-    assert (result.status, result.json["error"]) == (1, "INVALID_FIELD")
-    assert "byte 3" in result.json["message"]
-    assert queue(team) == []
-
-
-def test_repeating_an_id_writes_nothing_twice(team: CommandLine) -> None:
-    words = ("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?", "--id", "MSG-mine", "--json")
-    first, second = team.ok(*words).json, team.ok(*words).json
-    assert first["message_id"] == second["message_id"] == "MSG-mine"
-    assert len(queue(team)) == 1
-    other = team(*words[:-4], "!", *words[-3:])
-    assert (other.status, other.json["error"]) == (1, "DUPLICATE_ID")
 
 
 @pytest.mark.parametrize(

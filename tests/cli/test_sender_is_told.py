@@ -48,16 +48,6 @@ def test_the_end_of_a_resident_is_previewed_as_that(sprint: CommandLine) -> None
     assert sprint.ok("receive", "--agent", "slave-1", "--json").json["count"] == 0
 
 
-def test_asking_again_to_stop_supersedes_and_the_lead_cannot_be_asked(sprint: CommandLine) -> None:
-    first = sprint.ok("shutdown", "debugger", "--json").json["request_id"]
-    second = sprint.ok("shutdown", "debugger")
-    assert f"it supersedes {first}" in second.out
-    assert sprint.ok("approve", first, "--as", "debugger", "--json").json["success"] is True
-    for name in ("ceo", "user"):
-        result = sprint("shutdown", name, "--json")
-        assert (result.status, result.json["error"]) == (1, "NOT_PERMITTED")
-
-
 def test_sendmessage_takes_json_lines_and_answers_each(sprint: CommandLine) -> None:
     note = {"type": "message", "recipient": "debugger", "content": "c", "summary": SUMMARY}
     lines = [note, {**note, "recipient": "nobody"}, {"type": "broadcast", "content": "c", "summary": SUMMARY}]

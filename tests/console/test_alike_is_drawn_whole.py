@@ -10,7 +10,7 @@ from team_console.store.service import asking
 from team_console.store.service.caller import Caller
 from team_console.widgets.detail import Detail
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, opened
+from tests.console.conftest import AUTHOR, Desk, opened
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -64,18 +64,6 @@ async def test_a_row_that_was_withdrawn_or_answered_while_it_is_read_is_counted_
         await desk.shows("Needs you 2")
         assert numbers(desk) == {"2"}
         assert "rm -r build" in desk.text, "what is read stays there"
-
-
-@pytest.mark.parametrize("size", [(80, 24), (60, 24), (200, 50)])
-async def test_a_command_that_is_wider_than_the_screen_is_marked_where_it_differs(
-    team: MemoryTeam, size: tuple[int, int]
-) -> None:
-    words = [f"{'long-' * 30}{number}" for number in range(3)]
-    for word in words:
-        ask(team, f"tool {'--flag=1 ' * 10}{word} end")
-    async with opened(team, me=LEAD, size=size) as desk:
-        await desk.reads("┊ ")
-        assert "".join(marked(desk)) == "".join(words)
 
 
 @pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", "\u202f"])

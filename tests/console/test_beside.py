@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 from team_console.console.tui import app as console_app
 from team_console.console.tui.app import ConsoleApp
-from team_console.store.contract.team import LockHolder, WatchHint, WatchState
-from team_console.store.model.clock import to_text
+from team_console.store.contract.team import WatchHint, WatchState
 
 from tests.console.conftest import Desk, opened
 from tests.equipment.memory_team import MemoryTeam
@@ -36,16 +34,4 @@ async def test_what_changed_beside_is_looked_at_by_itself_in_the_end(
 ) -> None:
     monkeypatch.setattr(console_app, "BESIDE", 0.01)
     async with opened(team) as desk:
-        await _read_after(desk, BESIDE)
-
-
-@pytest.mark.anyio
-async def test_the_end_of_a_lock_that_is_shown_is_news(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(console_app, "BESIDE", 600.0)
-    async with opened(team) as desk:
-        situation = desk.app.situation
-        assert situation.reading is not None
-        holder = LockHolder(1, "", to_text(team.clock().replace(year=2020)), "send", True)
-        locked = replace(situation.reading.snapshot, holder=holder)
-        desk.app.main.situation = replace(situation, reading=replace(situation.reading, snapshot=locked))
         await _read_after(desk, BESIDE)

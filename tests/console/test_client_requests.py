@@ -28,7 +28,6 @@ RULE = {
     "behavior": "allow",
     "destination": "session",
 }
-MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
 COMMAND = {"command": "npm test && \\\n  rm -rf build", "description": "Run the tests", "timeout": 5}
 DATABASE = {
     "question": "Which database?",
@@ -168,37 +167,6 @@ async def test_the_command_and_the_question_are_what_is_copied(team: MemoryTeam)
             await desk.press("Y", "j")
             copied.append(desk.app.clipboard)
     assert copied == [str(COMMAND["command"]), "Which database?"]
-
-
-async def test_a_suggestion_that_the_form_cuts_says_so(team: MemoryTeam) -> None:
-    """The widest of its rules may be the last one."""
-    ask(team, suggestions=[{**RULE, "rules": [*RULE["rules"], {"toolName": "Bash", "ruleContent": "x" * 400}]}])
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.until(lambda: "characters stand with the request]" in " ".join(desk.text.split()), "that it is cut")
-
-
-@pytest.mark.parametrize(("key", "suggestion"), [("2", RULE), ("3", MODE)])
-async def test_always_hands_back_the_suggestion_of_the_client(team: MemoryTeam, key: str, suggestion: Any) -> None:
-    ask(team, suggestions=[RULE, MODE])
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press(key)
-        await desk.shows("Allow always")
-        await desk.press("enter")
-        answer = await answered(desk, team)
-        told = "permission of task-manager, always"
-        await desk.tells(told)
-    assert (answer.payload["scope"], answer.payload["suggestion"]) == ("always", suggestion)
-
-
-async def test_numbers_typed_into_the_words_choose_nothing(team: MemoryTeam) -> None:
-    ask(team, suggestions=[RULE])
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("n", "2", "enter")
-        answer = await answered(desk, team)
-    assert (answer.payload["scope"], answer.content) == ("once", "2")
 
 
 async def test_a_command_is_edited_its_difference_shown_and_the_edited_version_approved(

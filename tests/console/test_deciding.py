@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from threading import Event
 
 import pytest
 from team_console.console.tui import main
@@ -96,24 +95,6 @@ async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_and_the_next
                 await desk.press("escape")
         assert len(verdicts(team)) == 3
         assert not any("just changed" in text for text in (*desk.toasts, desk.text))
-
-
-async def test_a_key_that_decides_waits_until_the_verdict_before_it_has_left_the_list(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        read, may_read = desk.app.reader.read, Event()
-        monkeypatch.setattr(desk.app.reader, "read", lambda: may_read.wait(20) and read())
-        await desk.asks("a")
-        desk.app.post_message(Key("enter", None))
-        desk.app.post_message(Key("a", "a"))
-        await desk.tells("Approved the plan")
-        assert not desk.can_act()
-        assert desk.front is desk.app.main
-        may_read.set()
-        await desk.until(lambda: desk.rows == [] and not desk.app._keys._waiting, "the key behind the verdict")
-        assert desk.front is desk.app.main
 
 
 async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryTeam) -> None:

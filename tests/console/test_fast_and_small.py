@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.service import requests, sending
+from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.forms import Compose
 from textual.events import Key
@@ -42,12 +42,3 @@ async def test_a_answers_a_question_and_leaves_its_bulk_verdict_alone(team: Memo
         await desk.press("a")
         assert isinstance(await desk.form(), Compose)
         assert "Is the release still planned" in desk.text
-
-
-async def test_what_was_said_does_not_lie_over_a_form(team: MemoryTeam) -> None:
-    requests.submit_plan(Caller(team, AUTHOR), content="1. Do it", summary="Split the loader from the renderer")
-    async with opened(team) as desk:
-        desk.app.main.toast("Taken back: nothing was written.")
-        await desk.until(lambda: bool(desk.toasts), "the toast")
-        await desk.asks("r")
-        await desk.until(lambda: not desk.toasts, "a form that is free")

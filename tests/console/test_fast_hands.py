@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from team_console.console.tui import main
 from team_console.store.model.message import from_record
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
-from textual.events import Key
 
-from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -37,23 +34,6 @@ async def test_equal_messages_read_twice_are_no_change(team: MemoryTeam, monkeyp
         await desk.decided(team)
 
 
-def at_once(desk: Desk, keys: Sequence[str]) -> None:
-    """Keys that arrive together, before anything is drawn."""
-    for key in keys:
-        desk.app.post_message(Key(key, key if len(key) == 1 else None))
-
-
-async def test_letters_behind_the_key_that_opens_a_field_are_its_text_and_the_enter_behind_them_does_nothing(
-    team: MemoryTeam,
-) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        at_once(desk, [*"rno", "backspace", *"ot so good", "enter"])
-        form = await desk.form()
-        await desk.until(lambda: "1 key did nothing" in desk.said, "that enter was dropped")
-        assert (form.typed()["words"], verdicts(team)) == ("not so good", [])
-
-
 @pytest.mark.parametrize("asks", ["plan", "permission", "question", "several", "stop"])
 async def test_no_letter_is_text_until_n_opens_the_note(team: MemoryTeam, asks: str) -> None:
     asker = Caller(team, AUTHOR)
@@ -72,13 +52,3 @@ async def test_no_letter_is_text_until_n_opens_the_note(team: MemoryTeam, asks: 
         await desk.press("n")
         await desk.type("ana")
         assert "ana" in form.typed().values()
-
-
-async def test_an_error_is_gone_once_the_field_is_mended(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.asks("r")
-        await desk.press("enter")
-        assert "a refusal needs a reason" in desk.said
-        await desk.type("no")
-        await desk.until(lambda: desk.said == "", "no error any more")

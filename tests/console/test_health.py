@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Problem
 
-from tests.console.conftest import Clock, hand_in_plan, opened
+from tests.console.conftest import hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
 from tests.proofs.benchmarks.data import letters, write_team
 
@@ -45,16 +45,3 @@ async def test_settings_that_are_wrong_are_no_fault_of_the_watch(tmp_path: Path)
         await desk.press("4")
         await desk.until(lambda: "✓ settings" not in desk.text and "this is not YAML" in desk.text, "the settings")
         await desk.shows("● watch")
-
-
-async def test_the_facts_say_how_long_ago_also_where_nothing_changes(team: MemoryTeam, clock: Clock) -> None:
-    hand_in_plan(team)
-    began = clock()
-    snapshot = team.snapshot
-    team.snapshot = lambda **options: replace(snapshot(**options), changed_at=began)  # type: ignore[method-assign]
-    async with opened(team) as desk:
-        await desk.press("4")
-        await desk.shows("1 message · changed")
-        clock.advance(3 * 3600)
-        desk.app._tick()
-        await desk.shows("10:30:00, 3 h ago")

@@ -32,22 +32,6 @@ async def many(desk: Desk) -> Many[Any]:
     return form
 
 
-async def test_what_is_read_stays_though_there_is_more_to_decide_and_information_is_cleared_with_one_key(
-    team: MemoryTeam,
-) -> None:
-    for number in range(3):
-        sending.send(Caller(team, "file-manager"), to=LEAD, summary=f"News number {number} of this day", content="Here")
-    async with opened(team) as desk:
-        plans(team)
-        await desk.until(lambda: len(desk.rows) == 6, "plans above the news")
-        assert desk.app.main.context().selection.request is None
-        assert "Needs you 3" in desk.text
-        await desk.press("D")
-        await desk.until(lambda: len(desk.rows) == 3, "a list without the news")
-        states = {message.type: message.status for message in team.snapshot().messages}
-        assert states == {"message": "read", "plan_approval_request": "pending"}
-
-
 async def test_every_marked_request_gets_a_verdict_of_its_own_and_one_answered_meanwhile_is_named(
     team: MemoryTeam,
 ) -> None:

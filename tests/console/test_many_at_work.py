@@ -84,20 +84,3 @@ async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_be
         await desk.tells("2 requests approved")
         assert any("Not written: 1 decision" in toast and "writing 2 of 3" in toast for toast in desk.toasts)
         assert len(verdicts(team)) == 2
-
-
-async def test_what_is_past_its_grace_says_how_far_it_is_written(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
-    go_on = held_at_the_second(monkeypatch, "_written")
-    three_plans(team)
-    async with opened(team) as desk:
-        await hand_in(desk, "")
-        await desk.until(lambda: len(desk.app.main.pending_decisions) == 3, "all of them in their grace")
-        await desk.shows("approve 3", "U undo  W write now")
-        await desk.press("W")
-        await desk.until(lambda: desk.app.main.busy == "writing 1 of 3", "how far it is")
-        go_on.set()
-        await desk.until(lambda: len(verdicts(team)) == 3 and desk.app.main.busy == "", "all of them written")
-        await desk.until(lambda: "U undo" not in desk.text, "nothing that can be taken back")

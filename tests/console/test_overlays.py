@@ -77,27 +77,3 @@ async def test_a_form_that_comes_late_leaves_an_open_one_where_it_is(team: Memor
         assert desk.front is form
         await desk.press("enter")
         await desk.decided(team)
-
-
-async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("team_console.console.tui.keys._MOST", 600.0)
-    async with opened(team) as desk:
-        await desk.press("colon")
-        await desk.until(lambda: isinstance(desk.front, HelpPanel) and desk.app.screen.focused is not None, "a line")
-        desk.app.screen.set_focus(None)
-        await desk.press("escape")
-        await desk.is_back()
-
-
-@pytest.mark.parametrize("columns", [120, 121])
-async def test_the_edge_of_a_panel_leaves_no_half_of_a_joined_emoji(team: MemoryTeam, columns: int) -> None:
-    family = "👨\u200d👩\u200d👧\u200d👦"
-    hand_in_plan(team, content=family * 400)
-    async with opened(team, size=(columns, 40)) as desk:
-        await desk.shows(family)
-        await desk.press("question_mark")
-        await desk.shows("Decide")
-        assert family in desk.text
-        assert "\u200d" not in desk.text.replace(family, "")

@@ -133,21 +133,6 @@ async def test_ends_that_do_not_come_and_news_that_is_alike_are_one_row_each(tea
         await desk.until(lambda: len(desk.rows) == 1, "all four are done")
 
 
-async def test_what_was_not_seen_yet_has_a_mark_until_it_is_on_the_screen(team: MemoryTeam, clock: Clock) -> None:
-    hand_in_plan(team, "Split the loader")
-    async with opened(team) as desk:
-        clock.advance(60)
-        requests.submit_plan(Caller(team, "file-manager"), content="1. x", summary="Move the files")
-        await desk.shows("Move the files")
-        assert _mark(desk, "Move the files") == "•"
-        assert _mark(desk, "Split the loader") != "•"
-
-
-def _mark(desk: Desk, title: str) -> str:
-    line = next(line for line in desk.text.splitlines() if title in line)
-    return "•" if "•" in line.partition(title)[0] else ""
-
-
 def page(desk: Desk) -> str:
     """The text beside the list, as one line."""
     return " ".join(desk.detail.split())

@@ -39,18 +39,6 @@ async def focus_inbox(desk: Desk) -> None:
     await desk.calm()
 
 
-async def test_done_reads_the_marked_messages_and_no_other(team: MemoryTeam) -> None:
-    write(team, 4)
-    async with opened(team) as desk:
-        await focus_inbox(desk)
-        await desk.press("space", "space", "space")
-        await desk.asks("d")
-        await desk.press("enter")
-        await desk.until(lambda: len(unread(team)) == 1, "three read")
-        await desk.tells("Read 3 messages")
-        assert unread(team)[0].summary.endswith("number 3")
-
-
 async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(team: MemoryTeam) -> None:
     hand_in_plan(team)
     write(team, 1, sender="file-manager")

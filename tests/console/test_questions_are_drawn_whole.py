@@ -44,15 +44,6 @@ async def test_previews_stand_below_their_options_and_are_counted(team: MemoryTe
         await desk.until(lambda: bool(detail.painted_before[token].text_lines >= 9), "nine lines and more")
 
 
-async def test_a_preview_is_code_that_no_word_of_it_steers(team: MemoryTeam) -> None:
-    hostile = "# no heading\r\n[bold red]x[/] \x1b[31m\u202eevil\u200b " + "long " * 40
-    ask(team, database(preview=hostile))
-    async with opened(team) as desk:
-        await desk.reads("│ # no heading␍\n", "│ [bold red]x[/] ␛[31m�evil�", "┊ long")
-        assert "\x1b" not in desk.text
-        assert "\u202e" not in desk.text
-
-
 FURTHER: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({**database(), "kind": "number", "min": 3}, ("kind: number", "min: 3")),
     ({**database(), "header": ["odd"]}, ("header:", "- odd")),

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.protocol.verdicts import EVIDENCE, SHOWN_BY
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
@@ -139,30 +137,3 @@ async def test_whatever_place_one_reads_in_the_text_has_the_whole_screen(team: M
             await desk.shows("77. step 77.")
             await desk.press("escape", "escape")
             await desk.until(lambda: not desk.app.main.is_reading, "the list")
-
-
-async def test_twelve_plans_are_read_and_decided_in_75_keys_two_of_them_rejected(clock: Clock) -> None:
-    names = [f"agent-{number}" for number in range(12)]
-    agents = MappingProxyType({name: Agent(name) for name in (LEAD, *names)})
-    team = MemoryTeam(config=TeamConfig(name="t", lead=LEAD, agents=agents, declared=True), clock=clock)
-    for number, name in enumerate(names):
-        text = f"{plan_of(67 + number * 126 // 11)}\nThe end of {name}."
-        requests.submit_plan(Caller(team, name), content=text, summary=f"What {name} wants to do")
-        clock.advance(1)
-    keys = 1
-    async with opened(team) as desk:
-        await desk.press("f")
-        for number, name in enumerate(names):
-            await desk.shows(f"Plan · {name} ")
-            await desk.reads("what it ran")
-            while f"The end of {name}." not in desk.text:
-                await desk.press("space")
-                await desk.settle()
-                keys += 1
-            rejects = number in (3, 7)
-            await desk.asks("r" if rejects else "a")
-            await desk.press(*("no" if rejects else ""), "enter")
-            keys += 4 if rejects else 2
-        await desk.until(lambda: len(verdicts(team)) == len(names), "all verdicts")
-    assert keys <= 75
-    assert [verdict.payload["approve"] for verdict in verdicts(team)].count(False) == 2

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import shlex
 from datetime import UTC, datetime
-from functools import partial
 
 import pytest
 from team_console.console.selection import Mode
-from team_console.console.tui.modes.agents import AgentsPane
 from team_console.console.tui.reader import ReadResult
 from team_console.console.tui.words import ScreenState, first_step
 from team_console.store.backends.open import open_team
-from team_console.store.service import sending
-from team_console.store.service.caller import Caller
 from team_console.store.views.projection import view_of
-from team_console.widgets.bars import KeyBar
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
+from tests.console.conftest import LEAD, hand_in_plan, opened
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
 
@@ -35,16 +30,6 @@ async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: Me
         assert request in "".join(desk.detail.split()), "it may go on in the next line"
         await desk.performs("ids")
         assert request not in desk.detail
-
-
-async def test_the_footer_says_how_many_marked_things_a_key_acts_on(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The loader is split", content="x")
-    async with opened(team) as desk:
-        await desk.press("space", "space")
-        await desk.until(lambda: "approve 2 marked" in desk.app.main.query_one(KeyBar).text, "both of them")
-        await desk.press("right")
-        await desk.until(lambda: "approve…" in desk.app.main.query_one(KeyBar).text, "no mark in this list")
 
 
 async def test_an_empty_list_says_what_it_is_for_and_copies_a_command(team: MemoryTeam) -> None:
@@ -72,25 +57,6 @@ async def test_no_command_is_copied_where_none_is_offered(team: MemoryTeam) -> N
             await desk.press("Y")
             await desk.shows("There is no text to copy here")
         assert not desk.app.clipboard
-
-
-async def test_the_command_of_an_empty_inbox_lets_that_agent_ask_here(team: MemoryTeam) -> None:
-    async with opened(team, size=(160, 40)) as desk:
-        await desk.press("2")
-        await desk.shows("Agents")
-        pane = desk.app.main.pane
-        assert isinstance(pane, AgentsPane)
-        for row in pane.roster.rows:
-            pane.roster.select(row.name)
-            name = AUTHOR if row.name == LEAD else row.name
-            await desk.until(partial(_offers, desk, name), f"a join of {name}")
-            await desk.press("Y")
-            assert desk.app.clipboard.endswith(f"join {name} --for claude")
-
-
-def _offers(desk: Desk, name: str) -> bool:
-    text = " ".join(desk.text.replace("│", " ").split())  # a command of several lines as one
-    return "Let your Claude Code ask here" in text and f"join {name} --for claude" in text
 
 
 def test_the_command_of_an_empty_list_works(elsewhere: CommandLine) -> None:

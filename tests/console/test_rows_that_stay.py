@@ -44,15 +44,6 @@ async def stays_when_it_is_decided_elsewhere(desk: Desk, team: MemoryTeam, first
     return first in desk.rows
 
 
-async def test_what_was_taken_back_from_another_mode_stays(team: MemoryTeam, clock: Clock) -> None:
-    async with opened(team) as desk:
-        first = await decide_on_the_first_of_two(desk, team, clock)
-        await desk.press("2", "U")
-        await desk.until(lambda: len(desk.app.main.pending_decisions) == 0, "nothing unwritten")
-        await desk.press("1")
-        assert await stays_when_it_is_decided_elsewhere(desk, team, first)
-
-
 async def test_what_could_not_be_written_stays(team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(team) as desk:
         first = await decide_on_the_first_of_two(desk, team, clock)

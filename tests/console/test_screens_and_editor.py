@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 from team_console.console.tui.screens import ReadingScreen
 from team_console.store.model.errors import TeamError
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
@@ -49,23 +47,3 @@ async def test_a_path_without_a_team_is_refused_and_nothing_is_left(team: Memory
         with pytest.raises(TeamError):
             desk.app.switch_team(str(tmp_path))
         assert desk.app.next_team is None
-
-
-async def test_esc_in_a_filter_goes_back_to_where_it_was_asked_for(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("2")
-        roster = desk.front.query_one("#roster")
-        await desk.until(lambda: roster.has_focus, "the roster")
-        await desk.press("slash", "escape")
-        await desk.until(lambda: roster.has_focus, "the roster again, not the plan in the inbox beside it")
-
-
-async def test_a_broadcast_is_offered_only_where_somebody_would_get_it(clock: Clock) -> None:
-    config = TeamConfig(name="alone", lead=LEAD, agents=MappingProxyType({LEAD: Agent(LEAD)}), declared=True)
-    async with opened(MemoryTeam(config=config, clock=clock)) as desk:
-        await desk.shows("Nothing waits for you")
-        assert "broadcast" not in desk.text
-        await desk.press("b")
-        await desk.until(lambda: bool(desk.toasts), "why not")
-        assert "nobody else is in the team yet" in desk.toasts[-1]

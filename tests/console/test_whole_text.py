@@ -69,26 +69,6 @@ async def test_a_text_that_could_not_be_read_is_read_again(cache: SlowShelf, mon
         assert sum("no attachment" in toast for toast in desk.toasts) == 1
 
 
-async def test_of_long_texts_the_last_ones_are_kept(cache: SlowShelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "_MOST_CONTENTS", 3 * len(LONG))
-    monkeypatch.setattr(background, "_FEWEST_CONTENTS", 1)
-    cache.gate.set()
-    for number in range(6):
-        summary = f"The report number {number} is ready"
-        sending.send(Caller(cache, AUTHOR), to=LEAD, summary=summary, content=f"{number}{LONG}")
-    async with opened(cache) as desk:
-        contents = desk.app.main.cache.contents
-        first = desk.app.main.pane.selection().message
-        assert first is not None
-        for _ in range(6):
-            await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
-            await desk.press("j")
-        assert 0 < len(contents) <= 3
-        await desk.press("g")
-        await desk.until(lambda: not desk.app.main.pane.is_incomplete(first), "the first one again")
-        await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
-
-
 async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(cache: SlowShelf) -> None:
     cache.swapped = b"Something else entirely"
     cache.gate.set()
