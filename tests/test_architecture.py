@@ -126,8 +126,8 @@ def test_widgets_import_of_the_store_only_plain_models_and_safe_text() -> None:
     assert wrong == []
 
 
-PLAIN_WIDGETS = {"widgets.details", "widgets.document", "widgets.requests", "widgets.text"}
-"""Documents and their lines, which `show` prints; they know no Textual."""
+PLAIN_WIDGETS = {"widgets.signs", "widgets.details", "widgets.document", "widgets.requests", "widgets.text"}
+"""Documents, their lines and signs, which verbs print, too; they know no Textual."""
 
 
 def test_the_command_line_and_the_demo_import_no_textual() -> None:

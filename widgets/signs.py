@@ -6,13 +6,17 @@ Every table is total: a state without a sign would break the list it is in (a te
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status
 from team_console.store.model.safe import safe_line
-from team_console.store.views.rows import AgentState, DeliveryState, Need, RequestState, StoryState
-from team_console.widgets.text import Part
+from team_console.store.views.rows import AgentState, DeliveryState, Need, RequestState, RosterRow, StoryState, View
+
+if TYPE_CHECKING:
+    from team_console.widgets.text import Part  # not at run time: rich.cells costs each verb 5 ms
 
 
 class Sign(Struct, frozen=True):
@@ -71,7 +75,7 @@ AGENTS: Mapping[AgentState, Sign] = {
     AgentState.WAITING: Sign("◆", "waits for you", "warn"),
     AgentState.STOPPING: Sign("◐", "stopping", "warn"),
     AgentState.STOPPED: Sign("■", "gone", "faint"),
-    AgentState.UNKNOWN: Sign("·", "not seen yet", "faint"),
+    AgentState.UNKNOWN: Sign("·", "not seen", "faint"),
 }
 FAILING = Sign("✗", "failing", "bad")
 """What is said of agents something failed for, whatever else they do."""
@@ -131,3 +135,28 @@ KIND_NAMES = {
     "question_response": "answer to a question",
 }
 """Kinds whose names on disk are not the words a reader knows them by."""
+
+
+# What each agent does, for the screen and the command line.
+
+
+def signs_of(view: View | None) -> Mapping[str, Sign]:
+    """Return name -> what each agent does, in a sign; of who looks at the screen only that it is them."""
+    if view is None:
+        return {}
+    failing, asking = failing_agents(view), {item.who for item in view.attention if item.answerable}
+    signs = {row.name: _sign(row, row.name in failing, row.name in asking) for row in view.roster}
+    return signs | ({view.me: replace(signs[view.me], word="you")} if view.me in signs else {})
+
+
+def failing_agents(view: View) -> frozenset[str]:
+    """Return agents a message could not be delivered to, or whose story failed."""
+    stories = (story for batch in view.batches for story in batch.stories)
+    unreached = frozenset(row.recipient for row in view.failed)
+    return unreached.union(story.agent for story in stories if story.state is StoryState.FAILED)
+
+
+def _sign(row: RosterRow, is_failing: bool, is_asking: bool) -> Sign:
+    if is_failing and row.state is not AgentState.STOPPED:
+        return FAILING
+    return AGENTS[AgentState.WAITING if row.state is AgentState.PLANNING and is_asking else row.state]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind
 from team_console.console.cli.checking import findings_of
@@ -50,10 +49,7 @@ from team_console.store.views.status import (
     status_json,
     view_of_team,
 )
-
-if TYPE_CHECKING:
-    pass
-
+from team_console.widgets.signs import NEEDS, signs_of
 
 FIND = arg(
     "--find",
@@ -161,7 +157,7 @@ def _roster_cells(row: RosterRow, view: View) -> Cells:
     return {
         "AGENT": row.name,
         "ROLE": row.role,
-        "STATE": "you" if row.name == view.me else str(row.state),
+        "STATE": signs_of(view)[row.name].word,
         "UNREAD": str(row.unread) if row.unread else "-",
         "OLDEST": age_since(row.oldest_unread, view.now),
         "SEEN": age_since(row.last_seen, view.now),
@@ -240,7 +236,7 @@ def _show_needs(call: Call, view: View, truth: StoreStatus) -> None:
     for item in view.attention[:_ROWS]:
         about = f"{item.title} (blocks {', '.join(item.blocks)})" if item.blocks else item.title
         waits = age_since(item.since, view.now)
-        rows.append({"WHAT": str(item.need), "WHO": item.who, "AGE": waits, "ABOUT": about})
+        rows.append({"WHAT": NEEDS[item.need].word, "WHO": item.who, "AGE": waits, "ABOUT": about})
     print_table(call, rows)
     if number > _ROWS:
         call.say(f"and {number - _ROWS} more")

@@ -106,7 +106,7 @@ def _state(
         denied = sum(bool(denial_of(row.question.payload)) for row in waiting)
         return _in_session(facts, told, max(told.since, spoke or told.since), denied)
     if seen is None:
-        return AgentState.UNKNOWN, "has not written yet"
+        return AgentState.UNKNOWN, ""
     if stop is not None:
         return _awake(facts, seen), f"{stop.reason}, but still writes"
     story = facts.sprint.work.get(name)

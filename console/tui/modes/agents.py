@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.modes.pane import FilterLine, Pane
 from team_console.console.tui.reader import LocalFacts
-from team_console.console.tui.team import asked_title, signs_of
+from team_console.console.tui.team import asked_title
 from team_console.console.tui.words import ScreenState, empty_words, first_step, first_step_lines, is_sure
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
@@ -22,13 +22,13 @@ from team_console.store.protocol.client_requests import ToolCall
 from team_console.store.protocol.parsing import when_created
 from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.roster import MODES
-from team_console.store.views.rows import AgentState, RequestRow, RosterRow, View
+from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.store.views.search import Searchable, message_found
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.row_list import Drawing, RowList, age_column
 from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, title_of
-from team_console.widgets.signs import AGENTS, Sign, priority_sign, status_sign
+from team_console.widgets.signs import AGENTS, Sign, priority_sign, signs_of, status_sign
 from team_console.widgets.text import Line, age, pad, short_ago, span, spread, text_of, width_of
 from textual import on
 from textual.app import ComposeResult
@@ -381,8 +381,8 @@ def _why_empty(row: RosterRow, sign: Sign) -> tuple[Line, ...]:
 
 # An agent in the roster, a message in its list, and the page of an agent.
 
-_STATE_SAYS = {AgentState.WAITING: "waits for the answer to ", AgentState.UNKNOWN: "has not written yet"}
-"""What a reason begins with that the word for the state says already."""
+_WAITS = "waits for the answer to "
+"""The beginning of a reason that the word for the state says already."""
 _STATE, _ROLE, _UNREAD = 13, 9, 9
 """Cells of the columns for the state, the role, and number and age of what is unread."""
 _WITH_STATE, _WITH_ROLE = 40, 54
@@ -469,7 +469,7 @@ def state_parts(row: RosterRow, sign: Sign) -> Line:
 
 def _more_of_state(row: RosterRow, sign: Sign) -> str:
     """Return of the reason what the word for the state does not say, and what waits to be taken in."""
-    reason = safe_line(row.reason, 120).removeprefix(_STATE_SAYS.get(row.state, ""))
+    reason = safe_line(row.reason, 120).removeprefix(_WAITS)
     if sign.word.startswith("waits for"):
         reason = reason.partition(" waits for ")[0]
     return " · ".join(filter(None, (reason, f"{row.dropped} in drop/" if row.dropped else "")))
@@ -499,7 +499,7 @@ def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, aroun
     row = page.row
     name = safe_line(row.name, 64)
     facts = [safe_line(row.role, 40), "plans first" if row.plan_mode_required else ""]
-    facts.append(f"last seen {short_ago(row.last_seen, now)}" if row.last_seen else "not seen yet")
+    facts.append(f"last seen {short_ago(row.last_seen, now)}" if row.last_seen else "not seen")
     facts.append(f"{row.unread:,} unread" if row.unread else "")
     facts.append(f"{row.unanswered:,} read and not answered" if row.unanswered else "")
     return Document(
