@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice, product
 
 from team_console.console.clients.shell_programs import (
     UNKNOWN,
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LARGEST = 6_000
-"""Characters of the largest text that is parsed, without its here-documents: a text made for it takes time and memory
-with the square of them."""
+"""Characters of the largest text that is parsed, without white space and here-documents: a text made for it takes time
+and memory with the square of them."""
 _MOST_FAILED = 40_000
 """Characters that are parsed in vain, altogether."""
 _MOST_DOCUMENTS = 100
@@ -110,15 +111,15 @@ class _Piece:
     """A text as it is parsed.
 
     Attributes:
-        source: Its bytes, with here-documents taken out.
+        source: Its bytes, in which here-documents are blank.
         bodies: Place of each operator of a here-document -> its text, and whether it was quoted.
         printed: Place of each substitution -> what its commands print, as far as it stands there.
         words_behind: Place of a command -> its words behind redirections: the grammar takes them for more files.
     """
 
-    def __init__(self, source: str, documents: Sequence[tuple[int, str, bool]]) -> None:
+    def __init__(self, source: str, documents: Mapping[int, tuple[str, bool]]) -> None:
         self.source = source.encode("utf-8", "replace")
-        self.bodies = {len(source[:at].encode("utf-8", "replace")): (body, quoted) for at, body, quoted in documents}
+        self.bodies = {len(source[:at].encode("utf-8", "replace")): known for at, known in documents.items()}
         self.printed: dict[int, str] = {}
         self.words_behind: dict[int, list[Node]] = {}
 
@@ -135,12 +136,10 @@ class _Reader:
         self._budget = 8 * length + 100_000
         self._failed = self._documents = self._depth = 0
         self._statement: _Statement | None = None
-        self._piece = _Piece("", ())
+        self._piece = _Piece("", {})
         self._variables: dict[str, list[list[str]]] = {"HOME": [[os.path.expanduser("~")]], "PWD": [[folder]]}
         self._functions: dict[str, tuple[_Piece, Node]] = {}
         self._aliases: dict[str, str] = {}
-        self._choice = self._choices = 0
-        self._chosen: dict[str, list[str]] = {}
 
     def read(self, text: str) -> None:
         """Find the commands of a text."""
@@ -152,59 +151,59 @@ class _Reader:
         text = _JOINED_BEGINNING.sub(lambda match: match[0].replace("\\\n", "  "), text)
         plain: set[int] = set()  # operators that after all begin no here-document
         while True:
-            source, documents, places = self._without_documents(text, plain)
+            source, documents = self._without_documents(text, plain)
+            size = sum(map(len, source.split()))
             # guard: shell-large-text-cut
-            if len(source) > _LARGEST or self._documents > _MOST_DOCUMENTS or self._failed > _MOST_FAILED:
+            if size > _LARGEST or self._documents > _MOST_DOCUMENTS or self._failed > _MOST_FAILED:
                 self._cut(text)
                 return
             piece = _Piece(source, documents)
             root = parse(piece.source).root_node
             redirections = [node for node in nodes_in(root) if node.type in ("file_redirect", "heredoc_redirect")]
             operators = {child.start_byte for node in redirections for child in node.children if child.type[:1] == "<"}
-            wrong = [place for at, place in zip(piece.bodies, places, strict=True) if at not in operators]
+            wrong = [at for at, byte in zip(documents, piece.bodies, strict=True) if byte not in operators]
             if not wrong:
                 break
             plain.add(wrong[0])
         self._walk(piece, root)
         if root.has_error or any(node.type == "heredoc_redirect" for node in redirections):
-            self._failed += len(source)
+            self._failed += size
             self._cut(text)
 
-    def _without_documents(self, text: str, plain: set[int]) -> tuple[str, list[tuple[int, str, bool]], list[int]]:
-        """Take here-documents out of a text.
+    def _without_documents(self, text: str, plain: set[int]) -> tuple[str, dict[int, tuple[str, bool]]]:
+        """Blank out the here-documents of a text.
 
         Args:
-            plain: Places in `text` where no here-document begins, though it looks so.
+            plain: Places where no here-document begins, though it looks so.
 
         Returns:
-            The rest; of each here-document its place there, its text, and whether it is quoted; their places in `text`.
+            The text; place of each operator -> what it reads, and whether that is quoted.
         """
-        lines: list[str] = []
-        documents: list[tuple[int, str, bool]] = []
-        places: list[int] = []
-        length = at = 0
+        pieces: list[str] = []
+        documents: dict[int, tuple[str, bool]] = {}
+        at = 0
         while at < len(text):
             end = text.find("\n", at) + 1 or len(text)
             while text.endswith("\\\n", at, end) and end < len(text):
                 end = text.find("\n", end) + 1 or len(text)
-            line, at_line, at = text[at:end], at, end
-            for match in _DOCUMENT.finditer(line):
-                place, word = at_line + match.start(), re.sub(r"['\"\\]", "", match[2])
-                if place in plain or self._documents > _MOST_DOCUMENTS:
+            behind = end
+            for match in _DOCUMENT.finditer(text, at, end):
+                word = re.sub(r"['\"\\]", "", match[2])
+                if match.start() in plain or self._documents > _MOST_DOCUMENTS:
                     continue
                 self._documents += 1
                 tabs = r"\t*" if match[1] else ""
-                ending = re.compile(rf"^{tabs}{re.escape(word)}$", re.MULTILINE).search(text, at)
+                ending = re.compile(rf"^{tabs}{re.escape(word)}$", re.MULTILINE).search(text, behind)
                 if ending is None:
                     continue
-                documents.append((length + match.start(), text[at : ending.start()], word != match[2]))
-                places.append(place)
-                at = min(ending.end() + 1, len(text))
-                mask = "<".ljust(2 + len(match[1]))
-                line = line[: match.start()] + mask + line[match.start() + len(mask) :]
-            lines.append(line)
-            length += len(line)
-        return "".join(lines), documents, places
+                documents[match.start()] = text[behind : ending.start()], word != match[2]
+                behind = min(ending.end() + 1, len(text))
+                operator = f"<<{match[1]}"
+                pieces += [text[at : match.start()], "<".ljust(len(operator))]
+                at = match.start() + len(operator)
+            pieces += [text[at:end], " " * (behind - end)]
+            at = behind
+        return "".join(pieces), documents
 
     def _cut(self, text: str) -> None:
         """Take what follows on anything that can end a command for a command, whatever quotes and comments say."""
@@ -276,7 +275,7 @@ class _Reader:
 
     def _set(self, name: str, values: Sequence[list[str]]) -> None:
         known = self._variables.setdefault(name, [])
-        known += (value for value in values[:_MOST_CHOICES] if value not in known)
+        known += (value for value in values[:_MOST_CHOICES] if value not in known and self._budget > 0)
         del known[:-_MOST_CHOICES]
 
     def _set_arguments(self, arguments: Sequence[str]) -> None:
@@ -290,11 +289,14 @@ class _Reader:
         named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if named is None:
             return
-        name, is_list = self._text(named).partition("[")[0], value is not None and value.type == "array"
-        if value is not None and is_list:
-            values = list(self._values(value.children[1:-1]))
+        name = self._text(named).partition("[")[0]
+        is_list = value is not None and value.type == "array"
+        if value is None:
+            values = [[""]]
+        elif is_list:
+            values = self._values(value.children[1:-1])
         else:
-            values = [[" ".join(fields)] for fields in self._values([value], is_quoted=True)] if value else [[""]]
+            values = [[" ".join(fields)] for fields in self._values([value], is_quoted=True)]
         if node.children[1].type == "+=":
             before = self._variables.get(name, [[]])[-1]
             values = [[*before, *more] if is_list else ["".join((*before, *more))] for more in values]
@@ -406,93 +408,76 @@ class _Reader:
 
     # Words: what they are when the command runs.
 
-    def _values(self, nodes: Sequence[Node], *, is_quoted: bool = False) -> Iterator[list[str]]:
-        """Yield the fields of words, once for each choice among the values that their variables can have.
+    def _values(self, nodes: Sequence[Node], *, is_quoted: bool = False, is_one_word: bool = False) -> list[list[str]]:
+        """Return the fields of words, once for each choice among the values that their variables can have.
 
         Args:
             is_quoted: Whether each word becomes one field, as within quotes.
+            is_one_word: Whether the nodes are the parts of one word.
         """
-        choice = 0
-        while True:
-            self._choice, self._choices, self._chosen = choice, 1, {}
-            fields: list[str] = []
-            end = -1
-            for node in nodes:
-                found = self._fields(node, is_quoted=is_quoted)
-                self._budget -= sum(map(len, found))
-                gap = self._piece.source[end : node.start_byte] if 0 <= end <= node.start_byte else b" "
-                if fields and found and not gap.replace(b"\\\n", b""):
-                    fields[-1] += found.pop(0)
-                fields += found
-                end = node.end_byte
-            choices = self._choices
-            yield fields
-            choice += 1
-            if choice >= min(choices, _MOST_CHOICES) or self._budget < 0:
-                return
+        choices: list[list[str]] = [[""]] if is_one_word else [[]]
+        end = -1
+        for node in nodes:
+            gap = self._piece.source[end : node.start_byte].replace(b"\\\n", b"") if 0 <= end < node.start_byte else b""
+            is_apart = not is_one_word and (bool(gap) or not 0 <= end <= node.start_byte)
+            if gap and is_one_word and is_quoted:  # white space in a string is no node
+                choices = self._combined(choices, [[gap.decode("utf-8", "replace")]])
+            end = node.end_byte
+            if node.child_count or node.type not in ('"', "$"):
+                choices = self._combined(choices, self._fields(node, is_quoted=is_quoted), is_apart=is_apart)
+        return choices
 
-    def _fields(self, node: Node, *, is_quoted: bool = False) -> list[str]:
-        """Return the words that a node becomes; within quotes it is one."""
+    def _combined(
+        self, before: Sequence[list[str]], behind: Sequence[list[str]], *, is_apart: bool = False
+    ) -> list[list[str]]:
+        """Return each choice of fields followed by each other one; what is not apart grows together."""
+        found = []
+        for one, other in islice(product(before, behind), _MOST_CHOICES if self._budget > 0 else 1):
+            self._budget -= sum(map(len, other))
+            if is_apart or not (one and other):
+                found.append([*one, *other])
+            else:
+                found.append([*one[:-1], one[-1] + other[0], *other[1:]])
+        return found
+
+    def _fields(self, node: Node, *, is_quoted: bool = False) -> list[list[str]]:
+        """Return the words that a node becomes, once for each choice; within quotes it is one word."""
         kind, text = node.type, self._text(node)
         if kind in ("concatenation", "command_name", "string", "translated_string"):
-            fields = self._joined(node, is_quoted=is_quoted or kind == "string")
-            return fields if kind != "concatenation" else _braced(fields, text)
+            choices = self._values(node.children, is_quoted=is_quoted or kind == "string", is_one_word=True)
+            return choices if kind != "concatenation" else [_braced(fields, text) for fields in choices]
         if kind in ("simple_expansion", "expansion"):
             return self._expanded(node, text, is_quoted=is_quoted)
         if kind == "command_substitution":
             printed = self._piece.printed.get(node.start_byte) or UNKNOWN
-            return [printed] if is_quoted else printed.split()
+            return [[printed] if is_quoted else printed.split()]
         if kind in ("process_substitution", "arithmetic_expansion"):
-            return [UNKNOWN]
+            return [[UNKNOWN]]
         if kind == "raw_string":
-            return [text[1:-1]]
+            return [[text[1:-1]]]
         if kind == "ansi_c_string":
-            return [_ANSI.sub(_ansi, text[2:-1])]
+            return [[_ANSI.sub(_ansi, text[2:-1])]]
         if kind == "string_content":
-            return [_ESCAPED_IN_QUOTES.sub(lambda match: match[1].strip("\n"), text)]
-        return _braced([_ESCAPED.sub(lambda match: match[2], text)], text)
+            return [[_ESCAPED_IN_QUOTES.sub(lambda match: match[1].strip("\n"), text)]]
+        return [_braced([_ESCAPED.sub(lambda match: match[2], text)], text)]
 
-    def _joined(self, node: Node, *, is_quoted: bool) -> list[str]:
-        """Return the fields of parts that stand side by side; within quotes all are one."""
-        fields = [""]
-        end = node.start_byte + (1 if node.type == "string" else 0)
-        for child in node.children:
-            if node.type == "string" and child.start_byte > end:
-                fields[-1] += self._piece.source[end : child.start_byte].decode("utf-8", "replace")
-            end = child.end_byte
-            if child.type in ('"', "$") and not child.child_count:
-                continue
-            found = self._fields(child, is_quoted=is_quoted)
-            if found:
-                fields[-1] += found[0]
-                fields += found[1:]
-        return fields
-
-    def _expanded(self, node: Node, text: str, *, is_quoted: bool) -> list[str]:
-        """Return the value of a variable, or what stands in for it where it has none."""
+    def _expanded(self, node: Node, text: str, *, is_quoted: bool) -> list[list[str]]:
+        """Return the values of a variable, and what stands in for it where it has none."""
         match = _VARIABLE.match(text)
         if match is None:
-            return [UNKNOWN]
+            return [[UNKNOWN]]
         name, index, operator = match[1], match[2], match[3]
         if not operator and text.removeprefix("${").removesuffix("}").removeprefix("$") != name + (index or ""):
-            return [UNKNOWN]
-        values = self._variables.get(name, [])
-        if operator:
-            given = [child for child in node.children[2:] if child.is_named and child.type != "variable_name"]
-            values = [*([value for child in given for value in self._fields(child)] for _ in given[:1]), *values]
-        fields = self._choose(name, values) if values else [UNKNOWN]
+            return [[UNKNOWN]]
+        given = [child for child in node.children[2:] if child.is_named and child.type != "variable_name"]
+        values = self._values(given) if operator and given else []
+        values += self._variables.get(name, [])
+        values = values or [[UNKNOWN]]
         if index and index[1:-1].isdigit():
-            fields = fields[int(index[1:-1]) :][:1]
+            values = [value[int(index[1:-1]) :][:1] for value in values]
         if text in ("$@", "${@}") or text.endswith("[@]}"):
-            return list(fields)
-        return [" ".join(fields)] if is_quoted else [part for field in fields for part in field.split()]
-
-    def _choose(self, name: str, values: list[list[str]]) -> list[str]:
-        if name not in self._chosen:
-            self._chosen[name] = values[self._choice % len(values)]
-            self._choice //= len(values)
-            self._choices *= len(values)
-        return self._chosen[name]
+            return values
+        return [[" ".join(value)] if is_quoted else " ".join(value).split() for value in values]
 
 
 def _braced(fields: list[str], source: str) -> list[str]:
