@@ -18,7 +18,6 @@ from team_console.console.clients.wake import is_nudge, wait_beside, wait_for_ma
 from team_console.store.backends.session_notes import sweep_notes
 from team_console.store.model.safe import counted
 from team_console.store.protocol.membership import Doing
-from team_console.store.protocol.parsing import text_in
 from team_console.store.service.sending import send
 from team_console.store.service.sessions import handed_elsewhere, mail_waiting
 
@@ -71,15 +70,12 @@ def _started(session: ClientSession) -> None:
     session.remember()
 
 
-_NO_TURN: dict[str, int] = {"turn": 0, "blocks": 0}
-
-
 def _prompted(session: ClientSession) -> None:
-    known = session.files.read(TURN)
-    session.files.write(TURN, {"turn": (known or _NO_TURN)["turn"] + 1, "blocks": 0})
+    is_first = session.files.read(TURN) is None
+    session.files.write(TURN, {"blocks": 0})
     _settle(session)
     session.note(Doing.WORKING)
-    if not (is_nudge(text_in(session.call.data, "prompt"), session.name) and _add_mail(session)) and known is None:
+    if not (is_nudge(session.call.text("prompt"), session.name) and _add_mail(session)) and is_first:
         session.say(_titled(session, {}))
     session.remember()
 
@@ -117,10 +113,10 @@ def _used_tool(session: ClientSession) -> None:
 def _stopped(session: ClientSession) -> None:
     """Keep the turn going while mail waits, as often as the client allows; else record that the agent rests."""
     _settle(session)
-    known = session.files.read(TURN) or _NO_TURN
-    blocks = known["blocks"] if session.event.keeps_going else 0
+    known = session.files.read(TURN) or {}
+    blocks = known.get("blocks", 0) if session.event.keeps_going else 0
     if blocks < MOST_BLOCKS and _go_on_with_mail(session):
-        session.files.write(TURN, {**known, "blocks": blocks + 1})
+        session.files.write(TURN, {"blocks": blocks + 1})
     else:
         session.note(Doing.IDLE, last_words=session.event.last_words)
     session.remember()
@@ -158,7 +154,7 @@ def _config_changed(session: ClientSession) -> None:
     from team_console.console.clients.gate import is_unhooked  # 20 ms, and hardly ever
     from team_console.console.clients.receipts import receipt_of
 
-    path = text_in(session.call.data, "file_path")
+    path = session.call.text("file_path")
     known = receipt_of(path)
     # guard: unhooking-seen
     if known is None or not is_unhooked(known):

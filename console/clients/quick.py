@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from team_console.console.clients.client_process import has_waker
 from team_console.console.clients.environment import attended, project_of
@@ -28,6 +28,13 @@ from team_console.console.clients.session_files import (
 from team_console.store.backends.locked_files import is_locked, open_folder
 from team_console.store.backends.session_notes import write_note
 
+TYPE_CHECKING = False  # `typing` would cost each event 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    Look = dict[str, Any]
+    """How a team looked to an event before: its files, and what follows from what they hold."""
+
 ASKS_BY_TOOL = "request_user_input"
 """A tool by whose use the user is asked, for which no request comes."""
 _SERVER_PATIENCE = 5.0
@@ -36,15 +43,16 @@ _TICK_OF_FILES = 0.01
 """Seconds within which two changes of a file may bear the same time."""
 NUDGE = "team-console: other members of the team have written to "
 """Begins the prompt by which a client is told that mail has come, where no hook wakes its session."""
-Look = dict[str, object]
+LOOK_VERSION = 1
+"""Of the keys that a look has: one of another version counts as none."""
 
 
-def marks_of(places: dict[str, str]) -> dict[str, object]:
+def marks_of(places: Mapping[str, str]) -> Look:
     """Return the present state of a store's files, to compare for equality only.
 
     An empty log of a database is none: it comes and goes with whoever looks.
     """
-    marks: dict[str, object] = {}
+    marks: Look = {}
     for name in {"queue", "settings", "database", "log"} & places.keys():
         try:
             found = os.stat(places[name])
@@ -55,7 +63,7 @@ def marks_of(places: dict[str, str]) -> dict[str, object]:
     return marks
 
 
-def settled_marks(places: dict[str, str]) -> dict[str, object]:
+def settled_marks(places: Mapping[str, str]) -> Look:
     """Return the marks once no change can come that would bear the time of the last one."""
     for _ in range(3):
         marks = marks_of(places)
@@ -65,38 +73,35 @@ def settled_marks(places: dict[str, str]) -> dict[str, object]:
     return marks
 
 
-def _are_settled(marks: object, at: object) -> bool:
+def _are_settled(marks: Look, at: float) -> bool:
     """Return whether every later change shows in the marks; file systems that count whole seconds need two of them."""
-    if not isinstance(marks, dict) or not isinstance(at, float):
-        return False
     times = [mark[2] for mark in marks.values()]
     return all(time_ns / 1e9 <= at - (_TICK_OF_FILES if time_ns % 10**9 else 2.0) for time_ns in times)
 
 
 def has_changed(look: Look, now: float) -> bool:
     """Return whether something may wait for the clients of the look that did not when it was made."""
-    places, at = look.get("places"), look.get("at")
-    if places == {}:
-        return not isinstance(at, float) or not 0 <= now - at < _SERVER_PATIENCE
-    if not isinstance(places, dict) or _has_files(places.get("drop")):
+    places, at = look["places"], look["at"]
+    if not places:
+        return not 0 <= now - at < _SERVER_PATIENCE
+    if _has_files(places.get("drop", "")):
         return True
     # guard: unsettled-marks-not-trusted
-    return not _are_settled(look.get("marks"), at) or look.get("marks") != marks_of(places)
+    return not _are_settled(look["marks"], at) or look["marks"] != marks_of(places)
 
 
-def _has_files(folder: object) -> bool:
+def _has_files(folder: str) -> bool:
     """Return whether messages lie there that somebody who cannot lock handed in."""
     try:
-        return isinstance(folder, str) and any(name != "rejected" for name in os.listdir(folder))
+        return any(name != "rejected" for name in os.listdir(folder))
     except OSError:
         return False
 
 
 def _anybody(look: Look, prefix: str, *, locked: bool) -> bool | None:
     """Return whether somebody is present, or was and has ended; None when that cannot be told from files."""
-    places = look.get("places")
     try:
-        folder = open_folder(str(places["presence"])) if isinstance(places, dict) else -1
+        folder = open_folder(look["places"]["presence"])
     except FileNotFoundError:
         return False
     except (OSError, KeyError):
@@ -152,7 +157,7 @@ def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
         return True
     if files.names(REFUSED):
         files.remove(_refused_file(data))
-    return not (look.get("urgent") or files.names(HANDED) or files.names(ASKED) or has_changed(look, time.time()))
+    return not (look["urgent"] or files.names(HANDED) or files.names(ASKED) or has_changed(look, time.time()))
 
 
 def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
@@ -166,51 +171,50 @@ def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
     # guard: changed-store-is-opened
     if has_changed(look, time.time()) or _anybody(look, "asker-", locked=False) is not False:
         return None
-    if name != "SessionEnd" and look.get("needs_waker") and not has_waker(files):
+    if name != "SessionEnd" and look["needs_waker"] and not has_waker(files):
         return None
-    reply, turn = "", files.read(TURN) if TURN in left else None
+    reply, is_first = "", TURN not in left
     if name == "SessionStart":
-        if look.get("handed") or look.get("mail") or look.get("by") != caller_facts():
+        if look["handed"] or look["mail"] or look.get("by") != caller_facts():
             return None
         reply = _welcome(call, look)
-    elif name == "Stop" and look.get("mail"):
+    elif name == "Stop" and look["mail"]:
         return None
-    elif name == "UserPromptSubmit":
-        prompt = data.get("prompt")
-        if (turn is None and call.has_own_name) or (isinstance(prompt, str) and prompt.startswith(NUDGE)):
+    if name == "UserPromptSubmit":
+        gives_title = is_first and call.has_own_name
+        if gives_title or call.text("prompt").startswith(NUDGE):
             return None
     is_compaction = name == "SessionStart" and data.get("source") == "compact"
-    words = data.get("last_assistant_message") if name == "Stop" else ""
-    about = {"client": look.get("client"), "mode": data.get("permission_mode"), "last_words": words}
+    words = call.text("last_assistant_message") if name == "Stop" else ""
+    about = {"client": look["client"], "mode": call.text("permission_mode"), "last_words": words}
     if not is_compaction and not note_state(call, files, look["places"], state=_TURNS[name], **about):
         return None
     if name == "SessionEnd":
         files.forget()
     if name == "UserPromptSubmit":
-        files.write(TURN, {"turn": (turn or {"turn": 0})["turn"] + 1, "blocks": 0})
+        files.write(TURN, {"blocks": 0})
     return reply
 
 
 def _welcome(call: Invocation, look: Look) -> str:
-    more = {"sessionTitle": call.actor} if call.has_own_name and look.get("shows_title") else {}
-    said = {"hookEventName": "SessionStart", "additionalContext": look.get("words"), **more}
-    return json.dumps({"hookSpecificOutput": said}, ensure_ascii=False)
+    more = {"sessionTitle": call.actor} if call.has_own_name and look["shows_title"] else {}
+    reply = {"hookEventName": "SessionStart", "additionalContext": look["words"], **more}
+    return json.dumps({"hookSpecificOutput": reply}, ensure_ascii=False)
 
 
-def note_state(call: Invocation, files: SessionFiles, places: object, *, state: str, **about: object) -> bool:
+def note_state(call: Invocation, files: SessionFiles, places: Mapping[str, str], *, state: str, **about: str) -> bool:
     """Keep what a session does: for its own events, and beside the team's messages for everybody.
 
     Args:
-        about: `client`, `mode` and `last_words`, as far as they are texts.
+        about: `client`, `mode` and `last_words`.
 
     Returns:
         Whether it could be kept there.
     """
     files.write(STATE, {"doing": state, "at": time.time()})
-    if not isinstance(places, dict) or "presence" not in places:
+    if "presence" not in places:
         return False
-    note = {"member": call.actor, "session": call.session, "state": state}
-    note |= {name: value if isinstance(value, str) else "" for name, value in about.items()}
+    note = {"member": call.actor, "session": call.session, "state": state, **about}
     return write_note(places["presence"], note, like=places.get("queue") or places.get("database", ""))
 
 
@@ -227,7 +231,8 @@ def _refused_file(data: Data) -> str:
 
 def look_of(call: Invocation, files: SessionFiles) -> Look | None:
     """Return the look at the team that an event before left: of this session, else of any of its member."""
-    return files.read(LOOK) or member_files(call).read(look_name(call))
+    look = files.read(LOOK) or member_files(call).read(look_name(call))
+    return look if look is not None and look.get("version") == LOOK_VERSION else None
 
 
 def member_files(call: Invocation) -> SessionFiles:
@@ -266,21 +271,20 @@ def _is_asked_for(call: Invocation, files: SessionFiles) -> bool:
     look = look_of(call, files)
     if look is not None and _asks_nobody(look):
         return False
-    rules = look.get("ask_for") if look is not None else None
-    words = list(map(str, rules)) if isinstance(rules, list) else None
-    return call.data.get("tool_name") == ASKS_BY_TOOL or call.rule_for(words) != ""
+    rules = look["ask_for"] if look is not None else None
+    return call.data.get("tool_name") == ASKS_BY_TOOL or call.rule_for(rules) != ""
 
 
 def _asks_nobody(look: Look) -> bool:
     """Return whether a request would wait for nobody."""
-    places, before = look.get("places"), look.get("marks")
-    if not isinstance(places, dict) or not places or not isinstance(before, dict) or look.get("granted"):
+    places, before = look["places"], look["marks"]
+    if not places or look["granted"]:
         return False
     current = marks_of(places)
     if (before.get("settings") != current.get("settings")) if "queue" in places else before != current:
         return False
-    is_away = look.get("wait") == "present" and _anybody(look, "console-", locked=True) is False
-    return is_away or look.get("wait") == "never"
+    is_away = look["wait"] == "present" and _anybody(look, "console-", locked=True) is False
+    return is_away or look["wait"] == "never"
 
 
 def _concerns_teammate(name: str, data: Data, files: SessionFiles) -> bool:
@@ -325,14 +329,17 @@ class Invocation:
     @property
     def event_name(self) -> str:
         """What happened, in the client's word; empty where it is none."""
-        name = self.data.get("hook_event_name")
-        return name if isinstance(name, str) else ""
+        return self.text("hook_event_name")
 
     @property
     def session(self) -> str:
         """The client's own id of its session."""
-        session = self.data.get("session_id")
-        return session if isinstance(session, str) else ""
+        return self.text("session_id")
+
+    def text(self, key: str) -> str:
+        """Return a text that the event has; empty for none."""
+        value = self.data.get(key)
+        return value if isinstance(value, str) else ""
 
     def rule_for(self, rules: Collection[str] | None) -> str:
         """Return the rule by which this use of a tool is to be asked for; empty for none.

@@ -6,13 +6,14 @@ import json
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from team_console.console.clients.event import Reply
 from team_console.console.clients.hook_process import OUT, write_line
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.quick import (
+    LOOK_VERSION,
     Invocation,
-    Look,
     caller_facts,
     look_name,
     member_files,
@@ -137,7 +138,12 @@ class ClientSession:
         places = dict(self.team.places())
         if "log" in places:  # the last to close a database writes its log into it: now, not after this look
             self.team.close()
-        look: Look = {"places": places, "marks": settled_marks(places), "at": time.time()}
+        look: dict[str, Any] = {
+            "version": LOOK_VERSION,
+            "places": places,
+            "marks": settled_marks(places),
+            "at": time.time(),
+        }
         names, shared = self._names(), member_files(self.call)
         waiting = [mail_waiting(self.caller(name)) for name in names]
         if None in waiting:
