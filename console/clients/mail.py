@@ -17,8 +17,7 @@ from team_console.console.clients.session_files import HANDED
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, fenced, safe_line
-from team_console.store.protocol.judgement import ASKBACK
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import ASKBACK, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.titles import summary_of

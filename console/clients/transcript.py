@@ -15,8 +15,8 @@ from msgspec import Struct
 from team_console.console.clients.event import Event
 from team_console.console.clients.session_files import SUBJECTS
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.protocol.checks import mask_secrets
 from team_console.store.protocol.client_requests import MOST_BYTES
+from team_console.store.protocol.free_text import mask_secrets
 from team_console.store.protocol.parsing import text_in
 
 MOST_READ = 4 << 20

@@ -1,4 +1,4 @@
-"""Checks of a message before it is written: fields, text, summary, secrets, and rules of the team."""
+"""Checks of one message by itself, before it is written and on reading: its frame, its fields, its body."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from posixpath import normpath
-from types import MappingProxyType
 from typing import Any
-from unicodedata import category
 
 from msgspec import Struct
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Fields, Message, per_message
-from team_console.store.model.names import USER, canonical, did_you_mean, guess
+from team_console.store.model.names import guess
 from team_console.store.protocol.carried import CARRIERS, Carried, carried_in
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.kinds import (
@@ -35,21 +33,7 @@ from team_console.store.protocol.kinds import (
     RequestKind,
     kind_of,
 )
-from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
-from team_console.store.protocol.parsing import (
-    BATCH_REPORT,
-    ParsedMessage,
-    PlacedMessage,
-    Plan,
-    batch_key,
-    named_agent,
-    parse_message,
-    text_in,
-    text_of,
-    texts_of,
-)
-from team_console.store.protocol.permissions import DIRECTED, SLAVE, classes_of, direction_problems
-from team_console.store.settings.team_config import TeamConfig
+from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, parse_message, text_in
 
 
 def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:
@@ -461,319 +445,6 @@ def _invalid(name: str, field: str, text: str) -> TeamError:
     return TeamError(Code.INVALID_FIELD, f"{name}: {field}: {text}", f"{name} has {fields}.")
 
 
-# Text that looks like a secret, so that the sender can think again (requirement 111); the secret is never repeated.
-
-_PATTERNS: tuple[tuple[str, str, str], ...] = (
-    ("PRIVATE KEY", "a private key", r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"),
-    ("AKIA", "an AWS access key", r"\bAKIA[0-9A-Z]{16}\b"),
-    ("ASIA", "an AWS access key", r"\bASIA[0-9A-Z]{16}\b"),
-    ("gh", "a GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{20,255}"),
-    ("github_pat_", "a GitHub token", r"\bgithub_pat_[A-Za-z0-9_]{22,255}"),
-    ("glpat-", "a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
-    ("sk-", "an API key", r"\bsk-[A-Za-z0-9_-]{20,}"),
-    ("k_", "an API key", r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{16,}"),
-    ("AIza", "a Google API key", r"\bAIza[0-9A-Za-z_-]{35}"),
-    ("xox", "a Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    ("npm_", "a package registry token", r"\bnpm_[A-Za-z0-9]{36}"),
-    ("pypi-", "a package registry token", r"\bpypi-[A-Za-z0-9_-]{40,}"),
-    # Not \b: in -eyJa-eyJa-eyJa each would be looked at up to the end of the text.
-    ("eyJ", "a signed token", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    ("earer", "a bearer token", r"\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*"),
-    ("://", "a password in an address", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:(?!\*+@|\$\{|<)[^\s/@]{3,200}@"),
-)
-"""(what the text must contain to be looked at, what it would be, the pattern); compiled only when needed."""
-
-_NAMES = ("pass", "pwd", "secret", "key", "token", "密码", "口令", "密钥")
-_ASSIGNMENT = (
-    r"(?i)(?P<name>(?:passwords?|passwd|passphrase|pwd|secret(?:[_-]?key)?|api[_-]?key|"
-    r"access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|token)|密码|口令|密钥)"
-    r"[\"'`]?\s{0,4}(?:=|:|：|是|为)\s{0,4}(?P<quote>[\"'`]?)(?P<value>[^\s\"'`,;，。；]{4,200})"
-)
-_PLACEHOLDER = (
-    r"(?i)[*x.•_-]+$|[<{\[$(%]|(?:none|null|true|false|required|optional|missing|changeme|example|redacted|secret|password|"
-    r"token|your|env|vault|getenv|os\.environ|process\.env)"
-)
-_ALWAYS_SECRET = r"(?i)pass|pwd|密码|口令"
-
-
-def secret_warnings(text: str) -> list[str]:
-    """Return one warning for each sort of secret the text seems to hold, with its line; the value is not in it."""
-    found: dict[str, re.Match[str]] = {}
-    for marker, what, pattern in _PATTERNS:
-        if marker in text and (match := re.search(pattern, text)):
-            found.setdefault(what, match)
-    if _may_name_one(text) and (secret := next(filter(_is_secret, re.finditer(_ASSIGNMENT, text)), None)):
-        found["a password or key"] = secret
-    lines = {what: text.count("\n", 0, match.start()) + 1 for what, match in found.items()}
-    return [f"line {at} looks like it holds {what}; messages are stored in plain text" for what, at in lines.items()]
-
-
-def mask_secrets(text: str) -> str:
-    """Return the text with a word in place of each secret that `secret_warnings` knows; a private key goes to its
-    end.
-    """
-    for marker, what, pattern in _PATTERNS:
-        if marker in text:
-            whole = rf"{pattern}(?s:.*?)(?:-----END [A-Z0-9 ]{{0,60}}-----|\Z)" if what == "a private key" else pattern
-            text = re.sub(whole, f"[{what}]", text)
-    if _may_name_one(text):
-        # guard: transcript-secrets-masked
-        text = re.sub(_ASSIGNMENT, _masked, text)
-    return text
-
-
-def _may_name_one(text: str) -> bool:
-    folded = text.casefold()
-    return any(name in folded for name in _NAMES)
-
-
-def _masked(match: re.Match[str]) -> str:
-    head = match.group()[: -len(match["value"])]
-    return f"{head}[a password or key]" if _is_secret(match) else match.group()
-
-
-def _is_secret(match: re.Match[str]) -> bool:
-    value = match["value"]
-    if re.match(_PLACEHOLDER, value):
-        return False
-    if re.search(_ALWAYS_SECRET, match["name"]):
-        return bool(match["quote"]) or not value.isalpha() or len(value) >= 12
-    has_digit, has_letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
-    return len(value) >= 12 and has_digit and has_letter
-
-
-# How long a summary is in words of any script, and what a reader would miss in it (requirements 86-88).
-
-FEWEST, MOST = 5, 10
-"""Bounds in words."""
-_WORDS_OF_SEVEN_HAN = 5
-"""Chinese does not part its words, and a dictionary would be needed to count them: most have two characters, those that
-join them one. With seven characters for five words the good examples of seed 001 section 4.1 (6 to 11 characters) and
-`请查询今天所有任务的状态` (12 characters, 7 words) pass, and its bad one of 15 characters, which has 11 words, is too
-long (001-f). Too short is only what has fewer than five characters: each can be a word."""
-
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_ASCII_WORD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|[-'./:@#][A-Za-z0-9])*")
-_HAN = f"[{_CJK}]"
-_WORD = rf"{_HAN}|[^\W_{_CJK}](?:[^\W_{_CJK}]|[-'’./:@#][^\W_{_CJK}])*"
-_UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
-"""Thai, Lao, Burmese and Khmer are written without spaces: how many words a text has cannot be seen from it."""
-_JOINERS = "\u200c\u200d"
-"""Persian and Hindi write them between the letters of one word."""
-_GREETINGS = frozenset(
-    (
-        *("hi", "hello", "hey", "dear", "greetings", "good", "morning", "afternoon", "evening", "day", "there"),
-        *("all", "team", "everyone", "everybody", "thanks", "thank", "you", "please"),
-    )
-)
-_CJK_GREETING = "(?:你好|您好|大家好|早上好|下午好|晚上好|各位|谢谢|嗨|哈喽)[啊呀吗了]?"
-
-
-def split_words(text: str) -> list[str]:
-    """Split `text` into runs of letters and digits (`TASK-001`), and single Han characters and kana.
-
-    Marks upon letters, vowels of Hindi or accents that stand by themselves, belong to the word they are in.
-    """
-    return _ASCII_WORD.findall(text) if text.isascii() else re.findall(_WORD, _without_marks(text))
-
-
-def count_words(text: str) -> int:
-    """Count the words of `text`; those in Han characters and kana are estimated."""
-    parts = split_words(text)
-    han = 0 if text.isascii() else sum(re.match(_HAN, part) is not None for part in parts)
-    return len(parts) - han - (-han * _WORDS_OF_SEVEN_HAN // 7)
-
-
-def _without_marks(text: str) -> str:
-    return "".join(sign for sign in text if sign not in _JOINERS and category(sign)[0] != "M")
-
-
-def summary_warnings(summary: str, *, language: str) -> list[str]:
-    """Return the faults of a summary as a list preview; never a reason to refuse it (decision D9).
-
-    Args:
-        language: The team's: `zh` wants Han characters, `en` wants none, `any` takes both.
-    """
-    has_han = not summary.isascii() and re.search(_HAN, summary) is not None
-    words = split_words(summary)
-    found = _length_warnings(summary, len(words))
-    if words and _only_greets(summary, words):
-        found.append("summary: it only greets; say what the message is about")
-    if (language == "zh" and not has_han) or (language == "en" and has_han):
-        found.append(f"summary: it is not in the team's language ({language})")
-    return found
-
-
-def _length_warnings(summary: str, parts: int) -> list[str]:
-    if not summary.isascii() and re.search(_UNSPACED, summary) is not None:
-        return []
-    words = count_words(summary)
-    if parts < FEWEST:
-        says = {0: "no words say", 1: "1 word says"}.get(words, f"{words} words say")
-        return [f"summary: {says} too little; use {FEWEST}-{MOST}"]
-    return [f"summary: {words} words are too long for a list; use {FEWEST}-{MOST}"] if words > MOST else []
-
-
-def _only_greets(summary: str, words: list[str]) -> bool:
-    if not summary.isascii():
-        words = split_words(re.sub(_CJK_GREETING, " ", summary))
-    return all(word.casefold() in _GREETINGS for word in words)
-
-
-# Rules that can only be judged by knowing the team: directions, roles, contacts, rosters, who may ask for a stop.
-
-_NOBODY: Fields = MappingProxyType({})
-
-
-class TeamFacts(Struct, frozen=True):
-    """What is known of a team when one of its messages is judged.
-
-    Attributes:
-        roles: Name -> role of everybody there is or was; empty when nothing is known.
-        report_to: Agent -> whom the assignments it was given name in `report_to`.
-        plans: Session -> its batches, as far as known.
-        expected: Name -> whether the next roster must list it (`expected_on_roster`); empty when no roster is judged.
-        ended: Who has ended already; empty when no request for an end is judged.
-    """
-
-    config: TeamConfig
-    roles: Mapping[str, str] = _NOBODY
-    report_to: Mapping[str, frozenset[str]] = _NOBODY
-    plans: Mapping[str, Plan] = _NOBODY
-    expected: Mapping[str, bool] = {}
-    ended: frozenset[str] = frozenset()
-
-
-def is_judged_by_team(read: ParsedMessage) -> bool:
-    """Return whether any rule here looks at such a message."""
-    return read.kind.family in DIRECTED or (read.kind is not UNKNOWN and _checker(read.name).team is not None)
-
-
-def team_problems(read: ParsedMessage, facts: TeamFacts) -> tuple[Problem, ...]:
-    """Violations by one message of what its team allows and expects; judged again when the team changes."""
-    if not is_judged_by_team(read):
-        return ()
-    directions = direction_problems(read.message, facts.roles, facts.config.lead)
-    rule, message_id = _checker(read.name).team, read.message.message_id
-    odd = rule(read, facts) if rule is not None else ()
-    return (*directions, *(Problem(code, "warning", f"{message_id} {at}".rstrip(), *say) for code, at, *say in odd))
-
-
-def report_targets(facts: Iterable[ParsedMessage]) -> dict[str, frozenset[str]]:
-    """Agent -> everybody that a TASK_ASSIGNMENT to it names in `report_to` (requirement 143)."""
-    targets: dict[str, frozenset[str]] = {}
-    for read in facts:
-        target = read.body.get("report_to")
-        if read.name == "TASK_ASSIGNMENT" and isinstance(target, str) and target:
-            for agent in read.message.recipients:
-                targets[agent] = targets.get(agent, frozenset()) | {target}
-    return targets
-
-
-def expected_on_roster(config: TeamConfig, facts: Iterable[PlacedMessage]) -> dict[str, bool]:
-    """Return name -> whether a complete roster after these facts lists it: residents, and who was created or
-    destroyed.
-    """
-    expected = {name: True for name, agent in config.agents.items() if agent.role == "resident"}
-    for entry in facts:
-        name, kind = named_agent(entry.read), entry.read.name
-        if name and kind in (CREATED, DESTROYED) and is_master(config, entry.message.sender):
-            expected[name] = kind == CREATED
-    return expected
-
-
-def roster_gaps(roster: ParsedMessage, expected: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
-    """(name, what is wrong) for each agent that a roster wrongly leaves out or still lists (requirement 178)."""
-    lists = roster.body.get("roster")
-    values = lists.values() if isinstance(lists, Mapping) else ()
-    listed = {name for names in values if isinstance(names, list) for name in names if isinstance(name, str)}
-    for name, there in expected.items():
-        if there is not (name in listed):
-            yield name, "is left out" if there else "was destroyed and is still listed"
-
-
-def ending_problem(config: TeamConfig, roles: Mapping[str, str], agent: str) -> str | None:
-    """Return the objection to ending `agent` as a sentence: permanent, or nobody's name; None without one."""
-    role = roles.get(agent)
-    if agent in (config.lead, USER) or role == "master":
-        return f"{agent} leads the team and cannot be ended"
-    if role == "resident":
-        return f"{agent} is a resident"
-    return f"{agent} is on no roster" if role is None and config.declared else None
-
-
-_TeamOddity = tuple[str, str, str, str]
-"""Code, field, text and hint of what the team does not allow or expect."""
-_Rule = Callable[[ParsedMessage, TeamFacts], Iterator[_TeamOddity]]
-
-
-def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
-    targets, message = facts.report_to.get(read.message.sender), read.message
-    for recipient in message.recipients if targets else ():
-        if targets and recipient not in targets:
-            named = " or ".join(sorted(targets))
-            text = f"AGENT_COMPLETE of {message.sender} goes to {named}, whom report_to names, not to {recipient}"
-            yield "WRONG_DIRECTION", "to", text, f"Forward it to {named}."
-
-
-def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
-    tell = f"Tell {', '.join(read.message.recipients)} whom to"
-    # A report goes to a slave, so nobody else can be named for it.
-    name, what = canonical(text_of(read.body.get("report_to"))), ""
-    if name and name != read.message.sender and facts.roles:
-        if SLAVE not in classes_of(name, facts.roles, facts.config.lead):
-            what = f"{name:.80} is no slave, and AGENT_COMPLETE goes to a slave"
-        elif facts.config.declared and name not in facts.roles:
-            what = f"{name:.80} is on no roster{did_you_mean(name, facts.roles)}"
-    if what:
-        yield "UNKNOWN_CONTACT", "report_to", f"TASK_ASSIGNMENT: report_to: {what}", f"{tell} report to."
-    contacts = read.body.get("resident_contacts") if "resident" in facts.roles.values() else None
-    for key, value in contacts.items() if isinstance(contacts, Mapping) else ():
-        if isinstance(value, str) and facts.roles.get(canonical(value)) != "resident":
-            field = f"resident_contacts.{key}"
-            text = f"TASK_ASSIGNMENT: {field}: {canonical(value):.80} is no resident of this team"
-            yield "UNKNOWN_CONTACT", field, text, f"{tell} ask instead."
-
-
-def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
-    """Yield the departures of a batch report from the plan of its stories."""
-    body = read.body
-    session, batch = text_of(body.get("session_id")), batch_key(body.get("batch_id"))
-    plan = facts.plans.get(session)
-    if plan is None:
-        texts = [f"there is no plan of session {session:.80}"] if facts.plans else []
-    elif batch not in dict(plan):
-        texts = [f"the plan of session {session:.80} has no batch {batch:.80}"]
-    else:
-        wanted = dict(plan)[batch]
-        told = [*texts_of(body.get("stories_completed")), *texts_of(body.get("stories_failed"))]
-        left, more = [item for item in wanted if item not in told], [item for item in told if item not in wanted]
-        texts = [f"nothing is said of {', '.join(left)}, which the plan has in batch {batch:.80}"] if left else []
-        texts += [f"the plan has no {', '.join(more)} in batch {batch:.80}"] if more else []
-    for text in texts:
-        hint = f"Ask {read.message.sender} what became of the stories of its batch."
-        yield "STORY_COUNT_MISMATCH", "", f"{BATCH_REPORT}: {text:.300}", hint
-
-
-def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
-    agent = read.body.get("agent_name")
-    if not isinstance(agent, str) or (agent == read.message.sender and agent not in facts.roles):
-        return  # one that was dispatched asks for its own end, and is on no roster
-    odd = ending_problem(facts.config, facts.roles, agent)
-    # guard: end-of-the-ended-told
-    if agent in facts.ended:
-        text = f"{read.name}: {agent} has ended already, so nobody need end it again"
-        yield "ODD_DESTRUCTION", "", text, "Take it back; AGENT_DESTROYED was sent when it ended."
-    if odd is not None:
-        yield "ODD_DESTRUCTION", "", f"{read.name}: {odd}", "Refuse the request with a reason, unless it is meant so."
-
-
-def _roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
-    for name, wrong in roster_gaps(read, facts.expected):
-        text = f"AGENT_ROSTER_BROADCAST: {name} {wrong}; a roster is complete"
-        yield "ROSTER_DRIFT", name, text, "Send it again, complete."
-
-
 class Checker(Struct, frozen=True):
     """What is asked of a kind of sprint message beyond its fields (`MessageKind.needs`).
 
@@ -781,27 +452,22 @@ class Checker(Struct, frozen=True):
         own: The field that holds its sender's own name (requirement 192), and what follows when it does not.
         words: Field -> the values that the sources name; another is a warning. Upper and lower case count the same.
         body: Finds what is odd in a body that is well formed.
-        team: Finds what the team does not allow or expect.
     """
 
     own: tuple[str, str] = ("", "")
-    words: Mapping[str, Collection[str]] = _NOBODY
+    words: Mapping[str, Collection[str]] = {}
     body: Callable[[Fields], Iterable[_Oddity]] = lambda body: ()
-    team: _Rule | None = None
 
 
 _CHECKERS: Mapping[str, Checker] = {
     "AGENT_CREATE_REQUEST": Checker(own=("requested_by", "the sender gets the answer"), body=_of_creation),
-    "TASK_ASSIGNMENT": Checker(own=("report_to", "the agent will report to the one named"), team=_assignment),
-    BATCH_REPORT: Checker(body=_of_batch, team=_batch_report),
+    "TASK_ASSIGNMENT": Checker(own=("report_to", "the agent will report to the one named")),
+    BATCH_REPORT: Checker(body=_of_batch),
     "BATCH_PLAN_READY": Checker(body=_of_plan),
     "CC_TRIGGER": Checker(words={"reason": ("user_request", "repeated_failures", "new_requirements")}),
     "DEBUG_REQUEST": Checker(words={"severity_hint": _LEVELS}),
     "DEBUG_RESULT": Checker(words={"severity": _LEVELS, "confidence": _LEVELS}),
     "BROWSER_REQUEST": Checker(words={"operation": _NEEDED_BY_OPERATION}, body=_of_operation),
-    "AGENT_COMPLETE": Checker(team=_report),
-    "AGENT_DESTROY_REQUEST": Checker(team=_destruction),
-    "AGENT_ROSTER_BROADCAST": Checker(team=_roster),
 }
 
 

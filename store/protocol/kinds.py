@@ -141,6 +141,11 @@ HOOK = "hook"
 READ_ONLY = ""
 """The door of kinds that are understood on reading and never written by us."""
 
+ASKBACK, ASKED_BACK = "request_askback", "askback_response"
+"""Kinds by which whoever may answer a request asks back, and by which its asker answers that."""
+WITHDRAWN = "request_withdrawn"
+"""The kind by which an asker takes back a request."""
+
 _HIGH, _LOW, _CRITICAL = Priority.HIGH, Priority.LOW, Priority.CRITICAL
 _ASK = RequestKind
 _TEXT, _ANY, _NULL, _TEXTS = FieldForm.TEXT, FieldForm.ANY_TEXT, FieldForm.TEXT_OR_NULL, FieldForm.TEXTS
@@ -158,7 +163,7 @@ _ALL = (
     _sendmessage("shutdown_response", "Agent -> Lead", VERDICT, priority=_HIGH, answers=_ASK.SHUTDOWN),
     _sendmessage("plan_approval_request", "Agent -> Lead", "plan", priority=_HIGH, opens=_ASK.PLAN),
     _sendmessage("plan_approval_response", "Lead -> Agent", VERDICT, priority=_HIGH, answers=_ASK.PLAN),
-    _sendmessage("request_withdrawn", "Any -> Any", "withdraw", withdraws=True),
+    _sendmessage(WITHDRAWN, "Any -> Any", "withdraw", withdraws=True),
     _messenger(
         "handoff",
         "Any -> Any",
@@ -341,8 +346,8 @@ _ALL = (
     _client("permission_response", "Lead -> Agent", "approve, reject", answers=_ASK.PERMISSION),
     _client("question_request", "Agent -> Lead", "ask", opens=_ASK.QUESTION, needs={"questions": FieldForm.QUESTIONS}),
     _client("question_response", "Lead -> Agent", "answer, reject", answers=_ASK.QUESTION),
-    _client("request_askback", "Any -> Any", "askback", talks=True),
-    _client("askback_response", "Any -> Any", "answer", talks=True),
+    _client(ASKBACK, "Any -> Any", "askback", talks=True),
+    _client(ASKED_BACK, "Any -> Any", "answer", talks=True),
     _client("grant", "Lead -> itself", "grant", priority=Priority.LOW),
     _client("grant_recalled", "Lead -> itself", "grants", priority=Priority.LOW),
     _client("session_state", "Agent -> itself", HOOK, priority=_LOW),

@@ -25,8 +25,7 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.judgement import WITHDRAWN
-from team_console.store.protocol.kinds import phrase
+from team_console.store.protocol.kinds import WITHDRAWN, phrase
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.verdicts import ORDER
 from team_console.store.service.caller import Caller, Receipt, receipt

@@ -27,9 +27,10 @@ from team_console.store.protocol.grants import (
     scope_in,
     scope_of,
 )
-from team_console.store.protocol.judgement import RequestRow, RequestState, judge
+from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.request_row import RequestRow, RequestState
 from team_console.store.protocol.sent_back import sent_back
 from team_console.store.protocol.verdicts import digest_of, grant_objection, shown_by_grant
 from team_console.store.service.caller import Caller, Receipt, receipt

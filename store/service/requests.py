@@ -15,7 +15,6 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import FieldDict, Fields, Message, Priority, ids_of
 from team_console.store.model.names import canonical, guess, is_name
-from team_console.store.protocol.checks import secret_warnings
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     FURTHER,
@@ -32,13 +31,23 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.judgement import ASKBACK, ASKED_BACK, REPLACES, RequestRow
-from team_console.store.protocol.kinds import IN_WORDS, RESPONSES, VERDICT_ONLY, RequestKind, phrase
+from team_console.store.protocol.free_text import secret_warnings
+from team_console.store.protocol.kinds import (
+    ASKBACK,
+    ASKED_BACK,
+    IN_WORDS,
+    RESPONSES,
+    VERDICT_ONLY,
+    RequestKind,
+    phrase,
+)
 from team_console.store.protocol.membership import known
 from team_console.store.protocol.parsing import parse_message, text_of
 from team_console.store.protocol.permissions import breach, direction_problems
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.remarks import REMARKS, Remark
+from team_console.store.protocol.request_chains import REPLACES
+from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.service.agents import (

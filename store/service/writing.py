@@ -28,23 +28,21 @@ from team_console.store.model.message import (
 )
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, guess
 from team_console.store.protocol.carried import CARRIERS, carried_name
-from team_console.store.protocol.checks import (
-    TeamFacts,
-    expected_on_roster,
-    is_judged_by_team,
-    problems_of,
-    report_targets,
-    secret_warnings,
-    self_addressed,
-    summary_warnings,
-    team_problems,
-)
+from team_console.store.protocol.checks import problems_of, self_addressed
+from team_console.store.protocol.free_text import secret_warnings, summary_warnings
 from team_console.store.protocol.judgement import already_answered, judge
 from team_console.store.protocol.kinds import KINDS, RESULTS, UNKNOWN, default_priority
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
 from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, asks, parse_message, plans_of, text_of
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import has_stopped, silent
+from team_console.store.protocol.team_rules import (
+    TeamFacts,
+    expected_on_roster,
+    is_judged_by_team,
+    report_targets,
+    team_problems,
+)
 from team_console.store.protocol.verdicts import sign
 from team_console.store.settings.team_config import TeamConfig
 

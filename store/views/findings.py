@@ -15,12 +15,13 @@ from team_console.store.model.names import RULE, guess
 from team_console.store.model.recorded import RecordedFacts, changed_problem
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
-from team_console.store.protocol.checks import TeamFacts, problems_of, self_addressed, team_problems
+from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.grants import GRANT, RECALLED
 from team_console.store.protocol.kinds import KINDS, UNKNOWN, RequestKind
 from team_console.store.protocol.membership import SESSION
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, missing_fields, parse_message
 from team_console.store.protocol.permissions import breach, may_answer
+from team_console.store.protocol.team_rules import TeamFacts, team_problems
 from team_console.store.protocol.verdicts import (
     NOT_ON_RECORD,
     ORDER,

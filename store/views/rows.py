@@ -15,9 +15,9 @@ from msgspec import Struct
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message
 from team_console.store.model.names import is_name
-from team_console.store.protocol.judgement import Flag as Flag
-from team_console.store.protocol.judgement import RequestRow as RequestRow
-from team_console.store.protocol.judgement import RequestState as RequestState
+from team_console.store.protocol.request_row import Flag as Flag
+from team_console.store.protocol.request_row import RequestRow as RequestRow
+from team_console.store.protocol.request_row import RequestState as RequestState
 
 if TYPE_CHECKING:
     from team_console.store.contract.team import Snapshot

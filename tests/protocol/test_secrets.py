@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.protocol.checks import secret_warnings
+from team_console.store.protocol.free_text import secret_warnings
 
 TAIL = "Qz7" * 14
 

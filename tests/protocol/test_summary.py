@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.protocol.checks import count_words, summary_warnings
+from team_console.store.protocol.free_text import count_words, summary_warnings
 
 GOOD = ["创建新任务：财务报表生成", "查询任务 TASK-001 状态", "批准任务变更计划", "项目 PROJ-001 启动通知"]
 LONGER = ["请查询今天所有任务的状态", "重新提交财务报表生成计划"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.console.cli.checking import findings_of
 from team_console.store.model.safe import counted
-from team_console.store.protocol.checks import summary_warnings
+from team_console.store.protocol.free_text import summary_warnings
 
 
 @pytest.mark.parametrize(

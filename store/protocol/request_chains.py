@@ -1,0 +1,218 @@
+"""Requests that follow each other: what later requests and messages of a chain make of an earlier request.
+
+A plan has versions, a stop is asked for again, an end is approved by the stop that its agent was asked for, and an
+agent that was dispatched has reported.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+from team_console.store.model.message import Message
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.membership import is_master
+from team_console.store.protocol.parsing import (
+    DISPATCH,
+    EARLIEST,
+    Order,
+    PlacedMessage,
+    dispatched_name,
+    parse_message,
+    text_of,
+)
+from team_console.store.protocol.request_messages import RequestMessages
+from team_console.store.protocol.request_row import Flag, RequestRow, RequestState
+
+Chain = tuple[str, str]
+"""What links requests: the kind and its author, or `stop` or `dispatch` and the agent that it is about."""
+STOP, DISPATCHED = "stop", "dispatch"
+REPLACES = "replaces"
+"""Field of a plan: the id of the request that it is a new version of."""
+
+
+def chain_of(kind: RequestKind, question: Message) -> Chain | None:
+    """Return the chain a request belongs to, None when it stands alone."""
+    read = parse_message(question)
+    if kind is RequestKind.PLAN:
+        return str(kind), question.sender
+    if kind is RequestKind.SHUTDOWN:
+        return STOP, question.recipients[0]
+    if read.name == DISPATCH:
+        return DISPATCHED, dispatched_name(read)
+    return (STOP, read.subject) if kind is RequestKind.DESTROY and read.subject is not None else None
+
+
+def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
+    """Return what a question shares with its predecessors and successors; None for any other message."""
+    kind = parse_message(message).opens
+    chain = chain_of(kind, message) if kind is not None else None
+    return (chain, kind, message.sender) if chain is not None and kind is not None else None
+
+
+def link_stops(
+    messages: RequestMessages, rows: Sequence[RequestRow], spoke: Order | None, arrived: Order | None
+) -> list[RequestRow]:
+    """Stops of one agent: whoever asks again replaces an open question; each yes is held against later words."""
+    rows = [_in_its_life(messages, row) for row in rows]
+    agreed = [row for row in rows if row.state is RequestState.APPROVED]
+    # By the date of the verdict, as words of agents are held against it.
+    ends = {id(row): (row.answered_at or EARLIEST, row.decided[3]) for row in agreed}
+    latest = max(ends.values(), default=None)
+    found = {row.key: approved_by_stop(messages, row, rows) for row in rows}
+    for kind, asker in {(row.kind, row.asker) for row in rows}:
+        same = [row for row in found.values() if (row.kind, row.asker) == (kind, asker)]
+        # What was refused is history, and the next one a new matter; a rejected plan is revised.
+        found |= {row.key: row for row in link_versions(same, RequestState.REJECTED)}
+    for before in rows:
+        row, end = found[before.key], ends.get(id(before))
+        if end is not None:
+            # After a yes: silent, or alive all the same; a later creation is another agent.
+            back = arrived is not None and arrived > end
+            alive = spoke is not None and spoke > end and not back
+            flags = (*row.flags, Flag.STILL_ALIVE) if alive and end == latest else row.flags
+            row = replace(row, ended=not alive, flags=flags)
+        # A slave that reported its batch asks for its own end: nobody waits for that once it has ended.
+        is_stop, own = row.kind is RequestKind.SHUTDOWN, row.asker == row.ends
+        over = (each for each in agreed if is_stop or (own and each.kind is not RequestKind.SHUTDOWN))
+        after = next((each.verdict for each in over if each.decided > row.order), None)
+        if row.state is RequestState.OPEN and after is not None:
+            row = _over(row, after, f"{row.stops} has ended")
+        found[row.key] = row
+    return list(found.values())
+
+
+def _in_its_life(messages: RequestMessages, row: RequestRow) -> RequestRow:
+    """Return a request about an agent as it stands once another one of that name was created (D34)."""
+    lives = (messages.when(entry) for entry in _creations_of(messages, row.stops or ""))
+    following = min((begun for begun in lives if begun > row.order), default=None)
+    is_answered = row.verdict is not None and following is not None and row.decided < following
+    # guard: request-about-one-life
+    if following is None or is_answered or row.state is RequestState.WITHDRAWN:
+        return row
+    lapse = f"another {row.stops} was created since"
+    over = replace(row, state=RequestState.WITHDRAWN, verdict=None, withdrawn_at=following[0], lapse=lapse)
+    return replace(over, decided=following, is_of_former_life=True)
+
+
+def _creations_of(messages: RequestMessages, agent: str) -> Iterator[PlacedMessage]:
+    """Yield every creation of an agent of this name that counts, from the store and from the trail."""
+    found = {entry.message.message_id: entry for entry in messages.creations.get(agent, ())}
+    for message_id in messages.recorded.creations_of(agent) if messages.recorded is not None else ():
+        message = messages.recorded.message(message_id) if messages.recorded is not None else None
+        if message is not None and message_id not in found:
+            found[message_id] = PlacedMessage.of(message, 0.0)
+    for entry in found.values():
+        if is_master(messages.config, entry.message.sender) and not messages.objection(entry.message, None):
+            yield entry
+
+
+def end_dispatches(messages: RequestMessages, rows: Iterable[RequestRow], agent: str) -> Iterator[RequestRow]:
+    """An agent that was asked for with its task, and reports it done, was created: nobody announces it (r3)."""
+    told = sorted(messages.reports.get(agent, ()), key=messages.when)
+    for row in rows:
+        place = bisect_right(told, row.order, key=messages.when)
+        is_over = place < len(told) and row.state is RequestState.OPEN
+        yield _over(row, told[place].message, f"{told[place].message.sender} did its work") if is_over else row
+
+
+def approved_by_stop(messages: RequestMessages, row: RequestRow, rows: Iterable[RequestRow]) -> RequestRow:
+    """An end is approved from the moment at which its agent was asked to stop, until the agent refuses."""
+    orders = [stop for stop in rows if row.kind is RequestKind.DESTROY and _is_order(messages, stop, row)]
+    given = [stop for stop in orders if not messages.objection(stop.question, row.question)]
+    if not given or (row.state is RequestState.WITHDRAWN and row.decided < given[0].order):
+        return row
+    flags, ending = row.flags, None
+    if row.verdict is None:
+        ending = next((stop for stop in orders if stop.is_approved), orders[-1])
+        if ending.state is RequestState.REJECTED:
+            return replace(row, flags=(*flags, Flag.REFUSED), refusal=ending.verdict)
+        order = next((stop for stop in given if stop.state is not RequestState.REJECTED), given[0])
+        flags = (*flags, Flag.STOPPING) if ending.verdict is None else flags
+    else:
+        is_no = parse_message(row.verdict).approve is False
+        before = [stop for stop in given if stop.order < row.decided]
+        if is_no:
+            before = [stop for stop in before if stop.state is not RequestState.REJECTED or stop.decided >= row.decided]
+        if not before:
+            return row
+        order = before[0]
+        if is_no:
+            kept = (flag for flag in flags if flag is not Flag.CONTRADICTORY)
+            flags = (*kept, Flag.CONTRADICTORY, Flag.ANSWERED_TWICE)
+    return replace(
+        row,
+        state=RequestState.APPROVED,
+        decided=order.order,
+        answers=(order.question, *row.answers),
+        verdict=order.question,
+        flags=flags,
+        ending=ending,
+    )
+
+
+def _is_order(messages: RequestMessages, stop: RequestRow, row: RequestRow) -> bool:
+    """Return whether a stop was asked for because of the request for an end, by whoever may decide that."""
+    if stop.kind is not RequestKind.SHUTDOWN or stop.state is RequestState.WITHDRAWN:
+        return False
+    quotes = text_of(stop.question.payload.get("in_reply_to")) == row.request_id
+    return quotes and not messages.objection(stop.question, None) and messages.may_answer(stop.question, row.question)
+
+
+def _over(row: RequestRow, by: Message, why: str) -> RequestRow:
+    """Return a request that needs no answer any more because of another message."""
+    return replace(row, state=RequestState.WITHDRAWN, withdrawn_at=by.created_at, lapse=why)
+
+
+def link_versions(rows: Sequence[RequestRow], *final: RequestState) -> list[RequestRow]:
+    """Link each to the one before that it is a version of; a version that was open is superseded by it.
+
+    What was approved has no further version, what was taken back is none.
+
+    Args:
+        final: Further states in which a request is neither replaced nor points to a later one.
+    """
+    found: list[RequestRow] = []
+    newer: RequestRow | None = None
+    for place in range(len(rows) - 1, -1, -1):
+        row, older = rows[place], rows[place - 1] if place else None
+        kept = (RequestState.APPROVED, RequestState.WITHDRAWN, *final)
+        is_version = older is not None and older.state not in kept and _is_version_of(row, older)
+        may_have_newer = newer is not None and row.state in {RequestState.OPEN, RequestState.REJECTED}.difference(final)
+        later = newer.request_id if newer is not None and may_have_newer and _is_version_of(newer, row) else None
+        is_over = later is not None and row.state is RequestState.OPEN
+        state, flags = (RequestState.SUPERSEDED, (*row.flags, Flag.SUPERSEDED)) if is_over else (row.state, row.flags)
+        supersedes = older.request_id if older is not None and is_version else None
+        found.append(replace(row, supersedes=supersedes, superseded_by=later, state=state, flags=flags))
+        if row.state is not RequestState.WITHDRAWN:
+            # guard: superseding-request-kept
+            newer = row
+    return _with_age_of_versions(found[::-1])
+
+
+def _is_version_of(row: RequestRow, older: RequestRow) -> bool:
+    """Return whether a request is a new version: the one before is open, its title the same, or its asker says so."""
+    if row.kind is not RequestKind.PLAN or older.state is RequestState.OPEN:
+        return True
+    return (
+        row.title.casefold() == older.title.casefold()
+        or text_of(row.question.payload.get(REPLACES)) == older.request_id
+    )
+
+
+def _with_age_of_versions(rows: Iterable[RequestRow]) -> list[RequestRow]:
+    """Let an open version wait since the first one that nobody answered was asked, and be as late as that."""
+    found: list[RequestRow] = []
+    for row in rows:
+        before = found[-1] if found else None
+        if (
+            before is not None
+            and row.is_open
+            and row.kind is RequestKind.PLAN  # who asks again to stop gives the agent its time again
+            and before.state is RequestState.SUPERSEDED
+            and row.supersedes == before.request_id
+        ):
+            row = replace(row, first_asked_at=before.waits_since, due_at=before.due_at or row.due_at)
+        found.append(row)
+    return found

@@ -1,0 +1,185 @@
+"""Rules that can only be judged by knowing the team: directions, roles, contacts, rosters, who may be ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from msgspec import Struct
+from team_console.store.model.errors import Problem
+from team_console.store.model.message import Fields
+from team_console.store.model.names import USER, canonical, did_you_mean
+from team_console.store.protocol.kinds import UNKNOWN
+from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
+from team_console.store.protocol.parsing import (
+    BATCH_REPORT,
+    ParsedMessage,
+    PlacedMessage,
+    Plan,
+    batch_key,
+    named_agent,
+    text_of,
+    texts_of,
+)
+from team_console.store.protocol.permissions import DIRECTED, SLAVE, classes_of, direction_problems
+from team_console.store.settings.team_config import TeamConfig
+
+_NOBODY: Fields = MappingProxyType({})
+
+
+class TeamFacts(Struct, frozen=True):
+    """What is known of a team when one of its messages is judged.
+
+    Attributes:
+        roles: Name -> role of everybody there is or was; empty when nothing is known.
+        report_to: Agent -> whom the assignments it was given name in `report_to`.
+        plans: Session -> its batches, as far as known.
+        expected: Name -> whether the next roster must list it (`expected_on_roster`); empty when no roster is judged.
+        ended: Who has ended already; empty when no request for an end is judged.
+    """
+
+    config: TeamConfig
+    roles: Mapping[str, str] = _NOBODY
+    report_to: Mapping[str, frozenset[str]] = _NOBODY
+    plans: Mapping[str, Plan] = _NOBODY
+    expected: Mapping[str, bool] = {}
+    ended: frozenset[str] = frozenset()
+
+
+def is_judged_by_team(read: ParsedMessage) -> bool:
+    """Return whether any rule here looks at such a message."""
+    return read.kind.family in DIRECTED or (read.kind is not UNKNOWN and read.name in _RULES)
+
+
+def team_problems(read: ParsedMessage, facts: TeamFacts) -> tuple[Problem, ...]:
+    """Violations by one message of what its team allows and expects; judged again when the team changes."""
+    if not is_judged_by_team(read):
+        return ()
+    directions = direction_problems(read.message, facts.roles, facts.config.lead)
+    rule, message_id = _RULES.get(read.name), read.message.message_id
+    odd = rule(read, facts) if rule is not None else ()
+    return (*directions, *(Problem(code, "warning", f"{message_id} {at}".rstrip(), *say) for code, at, *say in odd))
+
+
+def report_targets(facts: Iterable[ParsedMessage]) -> dict[str, frozenset[str]]:
+    """Agent -> everybody that a TASK_ASSIGNMENT to it names in `report_to` (requirement 143)."""
+    targets: dict[str, frozenset[str]] = {}
+    for read in facts:
+        target = read.body.get("report_to")
+        if read.name == "TASK_ASSIGNMENT" and isinstance(target, str) and target:
+            for agent in read.message.recipients:
+                targets[agent] = targets.get(agent, frozenset()) | {target}
+    return targets
+
+
+def expected_on_roster(config: TeamConfig, facts: Iterable[PlacedMessage]) -> dict[str, bool]:
+    """Return name -> whether a complete roster after these facts lists it: residents, and who was created or
+    destroyed.
+    """
+    expected = {name: True for name, agent in config.agents.items() if agent.role == "resident"}
+    for entry in facts:
+        name, kind = named_agent(entry.read), entry.read.name
+        if name and kind in (CREATED, DESTROYED) and is_master(config, entry.message.sender):
+            expected[name] = kind == CREATED
+    return expected
+
+
+def roster_gaps(roster: ParsedMessage, expected: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
+    """(name, what is wrong) for each agent that a roster wrongly leaves out or still lists (requirement 178)."""
+    lists = roster.body.get("roster")
+    values = lists.values() if isinstance(lists, Mapping) else ()
+    listed = {name for names in values if isinstance(names, list) for name in names if isinstance(name, str)}
+    for name, there in expected.items():
+        if there is not (name in listed):
+            yield name, "is left out" if there else "was destroyed and is still listed"
+
+
+def ending_problem(config: TeamConfig, roles: Mapping[str, str], agent: str) -> str | None:
+    """Return the objection to ending `agent` as a sentence: permanent, or nobody's name; None without one."""
+    role = roles.get(agent)
+    if agent in (config.lead, USER) or role == "master":
+        return f"{agent} leads the team and cannot be ended"
+    if role == "resident":
+        return f"{agent} is a resident"
+    return f"{agent} is on no roster" if role is None and config.declared else None
+
+
+_TeamOddity = tuple[str, str, str, str]
+"""Code, field, text and hint of what the team does not allow or expect."""
+_Rule = Callable[[ParsedMessage, TeamFacts], Iterator[_TeamOddity]]
+
+
+def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+    targets, message = facts.report_to.get(read.message.sender), read.message
+    for recipient in message.recipients if targets else ():
+        if targets and recipient not in targets:
+            named = " or ".join(sorted(targets))
+            text = f"AGENT_COMPLETE of {message.sender} goes to {named}, whom report_to names, not to {recipient}"
+            yield "WRONG_DIRECTION", "to", text, f"Forward it to {named}."
+
+
+def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+    tell = f"Tell {', '.join(read.message.recipients)} whom to"
+    # A report goes to a slave, so nobody else can be named for it.
+    name, what = canonical(text_of(read.body.get("report_to"))), ""
+    if name and name != read.message.sender and facts.roles:
+        if SLAVE not in classes_of(name, facts.roles, facts.config.lead):
+            what = f"{name:.80} is no slave, and AGENT_COMPLETE goes to a slave"
+        elif facts.config.declared and name not in facts.roles:
+            what = f"{name:.80} is on no roster{did_you_mean(name, facts.roles)}"
+    if what:
+        yield "UNKNOWN_CONTACT", "report_to", f"TASK_ASSIGNMENT: report_to: {what}", f"{tell} report to."
+    contacts = read.body.get("resident_contacts") if "resident" in facts.roles.values() else None
+    for key, value in contacts.items() if isinstance(contacts, Mapping) else ():
+        if isinstance(value, str) and facts.roles.get(canonical(value)) != "resident":
+            field = f"resident_contacts.{key}"
+            text = f"TASK_ASSIGNMENT: {field}: {canonical(value):.80} is no resident of this team"
+            yield "UNKNOWN_CONTACT", field, text, f"{tell} ask instead."
+
+
+def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+    """Yield the departures of a batch report from the plan of its stories."""
+    body = read.body
+    session, batch = text_of(body.get("session_id")), batch_key(body.get("batch_id"))
+    plan = facts.plans.get(session)
+    if plan is None:
+        texts = [f"there is no plan of session {session:.80}"] if facts.plans else []
+    elif batch not in dict(plan):
+        texts = [f"the plan of session {session:.80} has no batch {batch:.80}"]
+    else:
+        wanted = dict(plan)[batch]
+        told = [*texts_of(body.get("stories_completed")), *texts_of(body.get("stories_failed"))]
+        left, more = [item for item in wanted if item not in told], [item for item in told if item not in wanted]
+        texts = [f"nothing is said of {', '.join(left)}, which the plan has in batch {batch:.80}"] if left else []
+        texts += [f"the plan has no {', '.join(more)} in batch {batch:.80}"] if more else []
+    for text in texts:
+        hint = f"Ask {read.message.sender} what became of the stories of its batch."
+        yield "STORY_COUNT_MISMATCH", "", f"{BATCH_REPORT}: {text:.300}", hint
+
+
+def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+    agent = read.body.get("agent_name")
+    if not isinstance(agent, str) or (agent == read.message.sender and agent not in facts.roles):
+        return  # one that was dispatched asks for its own end, and is on no roster
+    odd = ending_problem(facts.config, facts.roles, agent)
+    # guard: end-of-the-ended-told
+    if agent in facts.ended:
+        text = f"{read.name}: {agent} has ended already, so nobody need end it again"
+        yield "ODD_DESTRUCTION", "", text, "Take it back; AGENT_DESTROYED was sent when it ended."
+    if odd is not None:
+        yield "ODD_DESTRUCTION", "", f"{read.name}: {odd}", "Refuse the request with a reason, unless it is meant so."
+
+
+def _roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+    for name, wrong in roster_gaps(read, facts.expected):
+        text = f"AGENT_ROSTER_BROADCAST: {name} {wrong}; a roster is complete"
+        yield "ROSTER_DRIFT", name, text, "Send it again, complete."
+
+
+_RULES: Mapping[str, _Rule] = {
+    "TASK_ASSIGNMENT": _assignment,
+    BATCH_REPORT: _batch_report,
+    "AGENT_COMPLETE": _report,
+    "AGENT_DESTROY_REQUEST": _destruction,
+    "AGENT_ROSTER_BROADCAST": _roster,
+}
