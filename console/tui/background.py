@@ -12,9 +12,10 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 from team_console.console.preferences import Preferences
+from team_console.console.tui.cache import AttachmentCache
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.evidence import EvidenceRequest, gather
-from team_console.console.tui.modes.pane import AttachmentCache, Gathered, gathered
+from team_console.console.tui.gathered import Gathered, gathered
 from team_console.console.tui.words import error_text
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.errors import Code, TeamError

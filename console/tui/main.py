@@ -14,10 +14,12 @@ from team_console.console.actions import ACTIONS, BY_ID, PINNED, READING, Action
 from team_console.console.preferences import Preferences
 from team_console.console.selection import NOTHING, ActionContext, Mode
 from team_console.console.tui.background import Background
+from team_console.console.tui.cache import AttachmentCache
 from team_console.console.tui.decisions import PendingDecision, PendingDecisions
 from team_console.console.tui.drafts import Drafts, Visit
 from team_console.console.tui.editor import edit_text
-from team_console.console.tui.modes.pane import AttachmentCache, EvidenceWanted, Pane
+from team_console.console.tui.modes.message_sources import ContentWanted, EvidenceWanted
+from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import (
     DRAFT,
     ScreenState,
@@ -188,13 +190,13 @@ class MainScreen(Screen[None]):
 
     def keep_painted(self) -> None:
         """Keep what was painted until now, in the list in front and in what its form shows."""
-        self.pane.keep_painted(self.pane.detail)
+        self.cache.keep_painted(self.pane.detail)
         if self.form is not None:
             for excerpt in self.form.query(Detail):
-                self.pane.keep_painted(excerpt)
+                self.cache.keep_painted(excerpt)
 
     @property
-    def listing(self) -> Pane[Any] | None:
+    def complete_pane(self) -> Pane[Any] | None:
         """The list in front; None when it is not complete."""
         return self.pane if self.pane.is_complete else None
 
@@ -288,7 +290,7 @@ class MainScreen(Screen[None]):
     def _enter(self) -> None:
         if not self._is_drawn:
             return
-        self.pane.lay_out()
+        self.pane.divider.lay_out()
         self._show_pane(again=True)
         self.pane.focus_first()
         self.app.call_later(self._show_keys)  # behind the focus, which moves later: its keys are written once
@@ -318,7 +320,7 @@ class MainScreen(Screen[None]):
             self._tells_since = None
         shown = self.shown_in_front
         if shown is not None and shown is not situation and shows_the_same(shown, situation):
-            self._shown[self.mode] = self.pane.situation = situation  # nothing needs to be painted
+            self._shown[self.mode] = self.pane.listing.situation = situation  # nothing needs to be painted
             return
         self._show_frame()
         if self._is_drawn:
@@ -327,7 +329,7 @@ class MainScreen(Screen[None]):
         if follow := getattr(self.app.screen, "follow", None):  # something that is read, over this screen
             follow(self.view)
         if self.form is not None and self._asks_about_request and self.pane.is_complete:
-            self.form.show_outcome(self.pane.outcome)
+            self.form.show_outcome(self.pane.presenter.outcome)
 
     def _show_pane(self, *, again: bool = False) -> None:
         """Show the situation in front; a list that fails says so instead of showing what was true before."""
@@ -380,7 +382,7 @@ class MainScreen(Screen[None]):
         """The keys that do something to what is chosen; none while something stands in front that has its own."""
         if not self.is_mounted:
             return
-        bar, is_filtering = self.query_one(KeyBar), self.pane.is_asking
+        bar, is_filtering = self.query_one(KeyBar), self.pane.search.is_open
         if not self._is_in_front or is_filtering:
             bar.show(_OF_THE_FILTER if is_filtering else ())
             return
@@ -534,7 +536,7 @@ class MainScreen(Screen[None]):
         if not action.deciding:
             self._do(action)
             return
-        self.pane.draw_now()
+        self.pane.presenter.show_now()
         self._undrawn += 1  # until then keys wait: what they are meant for is about to change
         self.call_after_refresh(self._do_drawn, action, monotonic() + _PAINTED_WITHIN)
 
@@ -543,9 +545,9 @@ class MainScreen(Screen[None]):
         try:
             if not pane.is_complete:
                 return  # what it was about is not in front any more
-            if not pane.is_drawn and monotonic() < until:
+            if not pane.presenter.is_drawn and monotonic() < until:
                 # A widget tells its screen by a message that it is to be painted; until that has come the screen rests.
-                pane.draw_now(whole=True)
+                pane.presenter.show_now(whole=True)
                 waits = self.call_after_refresh(self._do_drawn, action, until)
             else:
                 self._do(action)
@@ -562,7 +564,7 @@ class MainScreen(Screen[None]):
                 self.toast(f"{action.label.rstrip('…')}: {why}", severity="warning")
             return
         self._warning = ""
-        if action.deciding and self.pane.undisturbed_for() < GUARD:
+        if action.deciding and self.pane.chosen_from.undisturbed_for() < GUARD:
             if not action.asks:
                 self.toast(f"{_CHANGED} Review it, then press the key again.", severity="warning")
                 return
@@ -589,7 +591,7 @@ class MainScreen(Screen[None]):
 
         def closed(result: ResultT | None) -> None:
             self.form = None
-            pane.take_away(form)
+            pane.divider.take_away(form)
             self.set_focus(self._focus_below)
             self._another_front()
             if result is not None:
@@ -600,7 +602,7 @@ class MainScreen(Screen[None]):
         form.warning, self._warning = self._warning, ""
         self.app.clear_notifications()  # they would lie over the fields
         self.form, self._focus_below, self._asks_about_request = form, self.focused, about is not None
-        pane.hold(form)
+        pane.divider.hold(form)
         self._another_front()
 
     def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
@@ -630,14 +632,14 @@ class MainScreen(Screen[None]):
 
     def text_read(self) -> str:
         """Return the source of the text being read, made safe: an editor or pager may print it to the terminal."""
-        self.pane.draw_now()
+        self.pane.presenter.show_now()
         document = self.pane.detail.document
         return safe_text(document.source).rstrip("\n") + "\n" if document is not None and document.source else ""
 
     def step_on(self, decided: Collection[str]) -> None:
         """Go from what was just decided to the next thing; that it leaves the list is no disturbance."""
-        if (listing := self.listing) is not None:
-            listing.step_on(decided)
+        if (pane := self.complete_pane) is not None:
+            pane.step_on(decided)
 
     def stay(self) -> None:
         """Keep the rows of decisions that were undone or refused, in whichever list they were decided."""
@@ -647,8 +649,8 @@ class MainScreen(Screen[None]):
 
     def seek(self, subject: str) -> None:
         """Put the cursor on the row of what was taken back."""
-        if (listing := self.listing) is not None:
-            listing.seek_subject(subject)
+        if (pane := self.complete_pane) is not None:
+            pane.seek_subject(subject)
 
     def _tell_wait(self, words: str, give_up: Callable[[], None]) -> None:
         """In a thread that writes: a human's key is waited for."""
@@ -667,8 +669,8 @@ class MainScreen(Screen[None]):
         self._show_frame()
         self._show_keys()
 
-    @on(Pane.Wanted)
-    def _wanted(self, event: Pane.Wanted) -> None:
+    @on(ContentWanted)
+    def _wanted(self, event: ContentWanted) -> None:
         event.stop()
         self.background.fetch(event.message)
 
@@ -688,8 +690,8 @@ class MainScreen(Screen[None]):
 
     @on(FewLines.Clicked, "#keys")
     def _pressed(self, event: FewLines.Clicked) -> None:
-        if self.pane.is_asking:
-            self.pane.end_asking(keep=event.name == "enter")
+        if self.pane.search.is_open:
+            self.pane.search.close(keep=event.name == "enter")
             return
         here = actions_in(self.mode, read_only=self.cannot_write)
         action = next((action for action in here if shown_key(action) == event.name), None)

@@ -132,7 +132,7 @@ class Desk:
         """The rows of the present mode, by key."""
         pane = self.app.main.pane
         assert isinstance(pane, Pane)
-        return [pane.key_of(row) for row in pane.rows.rows]
+        return [pane.listing.key_of(row) for row in pane.rows.rows]
 
     @property
     def front(self) -> Widget:
@@ -230,7 +230,7 @@ class Desk:
         await self.press("g")
         for _ in main.pane.rows.rows:
             await self.until(
-                lambda: main.pane.is_drawn and not main.cache.unseen(main.pane.selection().token), "a thing"
+                lambda: main.pane.presenter.is_drawn and not main.cache.unseen(main.pane.selection().token), "a thing"
             )
             await self.press("j")
         await self.press("g")
@@ -262,7 +262,7 @@ class Desk:
 
     async def calm(self) -> None:
         """Let the pause after a change under the cursor be over."""
-        await self.until(lambda: self.app.main.pane.undisturbed_for() > 0.7, "a quiet list")
+        await self.until(lambda: self.app.main.pane.chosen_from.undisturbed_for() > 0.7, "a quiet list")
 
 
 @asynccontextmanager

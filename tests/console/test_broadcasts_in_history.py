@@ -49,10 +49,10 @@ async def test_who_reads_it_meanwhile_is_told_in_the_row_that_stays(team: Memory
         await desk.press("enter")
         await desk.reads(f"{len(copies)} recipients")
         reader = next(copy.recipients[0] for copy in copies if copy.recipients[0] != AUTHOR)
-        key = history(desk).key_of(history(desk).rows.rows[0])
+        key = history(desk).listing.key_of(history(desk).rows.rows[0])
         inbox.receive(Caller(team, reader), agent=reader)
         await desk.reads("2 read")
-        assert [history(desk).key_of(row) for row in history(desk).rows.rows] == [key]
+        assert [history(desk).listing.key_of(row) for row in history(desk).rows.rows] == [key]
 
 
 async def test_a_search_for_one_recipient_finds_its_copy(team: MemoryTeam) -> None:

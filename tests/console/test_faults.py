@@ -62,7 +62,7 @@ async def test_what_cannot_be_drawn_says_so_and_the_rest_goes_on(
     sending.send(Caller(team, AUTHOR), to=(LEAD,), summary="State of the export job please", content=SECRET)
     other = Mode.SPRINT if mode is not Mode.SPRINT else Mode.HISTORY
     async with opened(team, faults=None) as desk:
-        monkeypatch.setattr(pane_of(mode), part, fail)
+        monkeypatch.setattr(pane_of(mode) if part == "show" else pane_of(mode).LISTING, part, fail)
         desk.app.main.show_again()
         await go(desk, mode)
         if desk.app.faults.all and (
@@ -70,7 +70,7 @@ async def test_what_cannot_be_drawn_says_so_and_the_rest_goes_on(
         ):  # opened by a key there
             await desk.shows(CANNOT_BE_SHOWN)
         await go(desk, other)
-        assert desk.app.main.pane.MODE is other
+        assert desk.app.main.pane.listing.MODE is other
         assert SECRET not in desk.text
 
 

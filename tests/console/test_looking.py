@@ -46,7 +46,7 @@ async def test_a_filter_speaks_the_language_of_the_command_line_and_completes_it
         await desk.shows("△ since: '14:61' is not a time. Give today")
         assert len(desk.rows) == 2, "the list is as it was"
         await desk.press("enter")
-        assert desk.app.main.pane.is_asking
+        assert desk.app.main.pane.search.is_open
 
 
 async def test_a_filter_that_finds_nothing_does_not_say_that_nothing_waits(team: MemoryTeam) -> None:

@@ -149,9 +149,9 @@ async def test_keys_theme_and_sorting_of_the_user_hold(team: MemoryTeam, write: 
         await desk.press("V")
         await desk.tells("texts as they were written")
         await desk.press("slash")
-        assert not pane.is_asking
+        assert not pane.search.is_open
         await desk.press("F")
-        assert pane.is_asking
+        assert pane.search.is_open
     configure_keys({})
 
 
@@ -198,14 +198,14 @@ async def test_what_is_saved_in_the_editor_holds_at_once_and_a_mistake_leaves_wh
         await desk.press("comma")
         await desk.tells("The settings of before hold.\nconfig.toml:3: there is no them. Did you mean theme?")
         await desk.press("F")
-        assert desk.app.main.pane.is_asking
+        assert desk.app.main.pane.search.is_open
         await desk.press("escape", "comma")
         await desk.shows("PLAN · task-manager")
         said = len(desk.toasts)
         await desk.press("X", "F")
-        assert not desk.app.main.pane.is_asking
+        assert not desk.app.main.pane.search.is_open
         await desk.press("slash")
-        assert desk.app.main.pane.is_asking
+        assert desk.app.main.pane.search.is_open
         assert "once" not in "".join(desk.toasts[said:])
 
 

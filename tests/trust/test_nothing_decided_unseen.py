@@ -189,7 +189,7 @@ async def test_of_several_only_what_was_shown_whole_is_decided_and_the_form_name
         await desk.shows("not shown whole")
         await desk.press("escape", "escape")
         for _ in desk.rows:
-            await desk.until(lambda: desk.app.main.pane.is_drawn, "the next thing")
+            await desk.until(lambda: desk.app.main.pane.presenter.is_drawn, "the next thing")
             await desk.press("j")
         await desk.press("asterisk", "a")
         await desk.shows("Approve 2", f"1 not shown whole stay: {AUTHOR}", " lines · ")

@@ -16,7 +16,6 @@ from team_console.console.tui.decisions import PendingDecision, PendingWrite
 from team_console.console.tui.editor import edit_text
 from team_console.console.tui.evidence import EvidenceRequest, gather
 from team_console.console.tui.main import MainScreen
-from team_console.console.tui.modes.pane import evidence_request
 from team_console.console.tui.words import quoted
 from team_console.store.contract.team import attachment_of
 from team_console.store.contract.transaction import ChangedError
@@ -104,7 +103,7 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
     part, second = None, None if approving else Ask("second", "suggest", wanted="what would be accepted instead")
     if approving and row.kind in (RequestKind.PERMISSION, RequestKind.PLAN):
         ways = _ways_of_permission(row, context) if row.kind is RequestKind.PERMISSION else _ways_of_plan(row)
-        part = editable_part(row.question, whole=screen.pane.content_of(row.question))
+        part = editable_part(row.question, whole=screen.pane.listing.sources.content_of(row.question))
     elif approving and row.kind is RequestKind.CREATE:
         second = Ask("second", "agent name", wanted="made from its type when left empty")
     foreseen = approving and row.kind in (RequestKind.CREATE, RequestKind.DESTROY)
@@ -395,7 +394,7 @@ def _decide_many(screen: MainScreen, context: ActionContext, *, approving: bool)
     seen = {key: context.selection.looked_at.get(digest_of(row.question)) for key, row in rows.items()}
 
     def unseen(key: str) -> str:
-        screen.pane.keep_painted(screen.pane.detail)
+        screen.cache.keep_painted(screen.pane.detail)
         return cache.unseen(digest_of(rows[key].question))
 
     def decided(key: str, words: str) -> PendingWrite:
@@ -484,8 +483,8 @@ class SeenRequest:
         """Begin with what was `seen`; `about` makes what the form says of a request, as safe text."""
         self._screen, self._seen, self._about = screen, seen, about
         self.row = row
-        self._content = screen.pane.content_of(row.question)
-        self._request = evidence_request(screen.pane, row)
+        self._content = screen.pane.listing.sources.content_of(row.question)
+        self._request = screen.pane.listing.sources.evidence_request(row)
         known = screen.cache.evidence.get(row.key)
         self._evidence = known.evidence if known is not None and known.seen == seen else None
 
@@ -600,7 +599,7 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
 
 def remarks_to_send(screen: MainScreen, row: RequestRow) -> tuple[Remark, ...]:
     """Return the remarks that go with what is said to a request."""
-    lines = lines_to_remark(row.question, screen.pane.content_of(row.question))
+    lines = lines_to_remark(row.question, screen.pane.listing.sources.content_of(row.question))
     found = []
     for line, text in screen.drafts.remarks(row.request_id, digest_of(row.question)).items():
         with suppress(ValueError):
@@ -630,7 +629,7 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
         else:
             screen.toast("Nothing here has lines that a remark could be on.", severity="warning")
         return
-    lines = lines_to_remark(row.question, screen.pane.content_of(row.question))
+    lines = lines_to_remark(row.question, screen.pane.listing.sources.content_of(row.question))
     if not lines[at - 1 : at]:
         return  # the text is another one meanwhile
     of = digest_of(row.question)
@@ -640,7 +639,7 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
     def kept(decision: Answered) -> None:
         typed[str(at)] = decision.words if decision.way == 0 else ""
         screen.drafts.keep_remarks(row.request_id, of, typed)
-        screen.pane.draw_now()
+        screen.pane.presenter.show_now()
 
     prompt = Prompt[Answered](
         f"Remark on line {at}",

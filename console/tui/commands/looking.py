@@ -65,7 +65,9 @@ def raw(screen: MainScreen, context: ActionContext) -> None:
 
 def sort(screen: MainScreen, context: ActionContext) -> None:
     """Sort by the next column."""
-    if (name := screen.pane.sort_next()) is not None:
+    name = screen.pane.listing.sort_next()
+    if name is not None:
+        screen.pane.fill()
         screen.toast(f"sorted by {name}" if name else "in their own order")
 
 
@@ -84,7 +86,7 @@ def copy_id(screen: MainScreen, context: ActionContext) -> None:
 
 def copy_text(screen: MainScreen, context: ActionContext) -> None:
     """Copy the text of what the cursor is on; a cursor that moves fast is ahead of the detail."""
-    screen.pane.draw_now()
+    screen.pane.presenter.show_now()
     document = screen.pane.detail.document
     if document is not None and document.source:
         # As it is written, lines as lines; what could end a bracketed paste is a symbol in it.
@@ -204,14 +206,14 @@ def teams(screen: MainScreen, context: ActionContext) -> None:
 
 def read(screen: MainScreen, context: ActionContext) -> None:
     """Give what is under the cursor the whole screen, or the list its place again."""
-    screen.pane.draw_now()
+    screen.pane.presenter.show_now()
     screen.pane.read(not context.is_reading)
 
 
 def next_hit(direction: int, screen: MainScreen, context: ActionContext) -> None:
     """Go to the next place with the words looked for; while reading without any, to the next thing."""
     pane = screen.pane
-    if not ((direction > 0 and pane.go_on()) or pane.next_hit(direction)):
+    if not ((direction > 0 and pane.go_on()) or pane.search.next_hit(direction)):
         last = "That was the last one." if context.is_reading else "No more matches. / searches for other words."
         screen.toast(last, severity="warning")
 
@@ -224,7 +226,7 @@ def previous_thing(screen: MainScreen, context: ActionContext) -> None:
 
 def next_heading(direction: int, screen: MainScreen, context: ActionContext) -> None:
     """Go to the next heading, or the one before."""
-    screen.pane.draw_now()
+    screen.pane.presenter.show_now()
     screen.pane.detail.next_heading(direction)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
-from team_console.console.tui.modes.pane import FilterLine, Pane
+from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.modes.listing import Listing
+from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.reader import LocalFacts
 from team_console.console.tui.team import asked_title
 from team_console.console.tui.words import ScreenState, empty_words, first_step, first_step_lines, is_sure
@@ -34,11 +36,184 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import DescendantFocus
+from textual.message import Message as TextualMessage
 
 _SAID = 50
 """Messages of an agent that its page lists."""
 _LATEST = 5
 """Messages that the summary of an agent names."""
+
+
+class AgentListing(Listing[Message]):
+    """The messages of the agent that is chosen in the roster, and what is known of all agents.
+
+    Attributes:
+        chosen: The agent under the roster's cursor; None without agents.
+        page: What is known of that agent.
+    """
+
+    MODE: ClassVar[Mode] = Mode.AGENTS
+    MARKABLE: ClassVar[bool] = True
+    KEY: ClassVar[str] = "message_id"
+
+    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+        super().__init__(cache, want)
+        self.chosen: RosterRow | None = None
+        self.page: AgentPage | None = None
+        self._agent: str | None = None
+        self._said: Mapping[str, str] = MappingProxyType({})
+        self._groups: Mapping[str, str] = MappingProxyType({})
+        self._signs: Mapping[str, Sign] = MappingProxyType({})
+        self._by_question: Mapping[str, RequestRow] = MappingProxyType({})
+
+    def take_roster(self, view: View | None) -> tuple[RosterRow, ...]:
+        """Learn the signs, last words and requests of all agents; returns the agents in their order."""
+        self._signs = signs_of(view)
+        self._by_question = {request.question.message_id: request for request in reversed(self.requests)}
+        self._said = last_words(view) if view is not None else {}
+        return self.everybody(view) if view is not None else ()
+
+    def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
+        """Return a message as its recipient sees it; of what the agent wrote, to whom."""
+        is_own = row.sender == self._agent and self.group_of(row) == _IT_SAID
+        other = f"→ {', '.join(row.recipients)}" if is_own else ""
+        return inbox_lines(row, drawing, asked=asked_title(self.situation.view, row), other=other)
+
+    def group_of(self, row: Message) -> str:
+        """Return the heading of a row: open with the human, told to the agent, said by it."""
+        return self._groups.get(row.message_id, "")
+
+    def draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
+        """Return the lines of an agent; the human's own is an inbox."""
+        if row.name == self.me:
+            return my_inbox_lines(self._unread_of(row), drawing)
+        return roster_lines(row, drawing, self.sign_of(row), self._said.get(row.name, ""))
+
+    def _unread_of(self, row: RosterRow) -> Unread:
+        """Return what a row has not read; the human's also what was written to `user`."""
+        user = self.user
+        if user is None or row.name != self.me:
+            return Unread(row.unread, row.oldest_unread)
+        moments = [moment for moment in (row.oldest_unread, user.oldest_unread) if moment is not None]
+        return Unread(row.unread + user.unread, min(moments, default=None))
+
+    @property
+    def user(self) -> RosterRow | None:
+        """The row of `user`, whose mail is the human's own; None where somebody else looks on, or has that name."""
+        view = self.situation.view
+        if view is None or view.me == USER or view.me != view.snapshot.config.lead:
+            return None
+        return next((row for row in view.roster if row.name == USER), None)
+
+    def everybody(self, view: View) -> tuple[RosterRow, ...]:
+        """Return the roster with the human last."""
+        own = (view.me, USER) if self.user is not None else (view.me,)
+        others = [row for row in view.roster if row.name not in own]
+        return (*others, *(row for row in view.roster if row.name == view.me))
+
+    def sign_of(self, row: RosterRow) -> Sign:
+        """Return the sign of an agent's state, or of what it waits for."""
+        return self._signs.get(row.name, AGENTS[row.state])
+
+    def matter_of(self, row: Message) -> object:
+        """Return its text and delivery state."""
+        return row.status, row.payload
+
+    def keep_read(
+        self, rows: tuple[Message, ...], read: Message | None, before: Sequence[Message], *, is_leaving: bool
+    ) -> tuple[Message, ...]:
+        """See `Listing`; on the page of another agent nothing of the former one is read."""
+        former, self._agent = self._agent, self._name
+        if former == self._agent:
+            return super().keep_read(rows, read, before, is_leaving=is_leaving)
+        self.gone = None
+        return rows
+
+    @property
+    def _name(self) -> str | None:
+        """The agent whose messages are listed."""
+        return self.chosen.name if self.chosen is not None else None
+
+    def row_as_known(self, row: Message) -> Message:
+        """See `Listing.row_as_known`."""
+        snapshot = self.situation.snapshot
+        live = snapshot.messages if snapshot is not None else ()
+        return next((message for message in live if message.message_id == row.message_id), row)
+
+    def rows_of(self, view: View) -> tuple[Message, ...]:
+        """Return the messages of the chosen agent: open with the human, its inbox, what it said."""
+        agent = self._name
+        page = self.page = agent_page(view, agent) if agent is not None else None
+        if page is None:
+            return ()
+        asked = [row.question for row in page.open_with_reader if row.asker == agent]
+        told, said = page.told, page.said[:_SAID]
+        if agent == view.me:
+            told, said = self._own_mail(view), ()
+        groups: dict[str, str] = {}
+        rows: list[Message] = []
+        for group, messages in ((_OPEN, asked), (_INBOX, told), (_IT_SAID, said)):
+            for message in messages:
+                if groups.setdefault(message.message_id, group) == group:
+                    rows.append(message)
+        self._groups = groups
+        return tuple(rows)
+
+    def _own_mail(self, view: View) -> tuple[Message, ...]:
+        mine = tuple(view.inboxes.get(view.me, ()))
+        return (*mine, *view.inboxes.get(USER, ())) if self.user is not None else mine
+
+    def found_in(self, row: Message) -> Searchable:
+        """Return the message."""
+        return message_found(row)
+
+    def request_of(self, row: Message) -> RequestRow | None:
+        """Return the request it asks, so that it is answered here as in the other lists."""
+        return self._by_question.get(row.message_id)
+
+    def page_document(self, page: AgentPage, view: View) -> Document:
+        """Return the page of an agent; the human's own is an inbox."""
+        if page.row.name == self.me:
+            return my_inbox_document(self._own_mail(view), view)
+        around = self.situation.reading.around if self.situation.reading is not None else LocalFacts()
+        return agent_document(page, view, self.now, self.sign_of(page.row), around)
+
+    def document_of(self, row: Message) -> Document:
+        """Return the message; beside a request what stands beside it in the other lists, since it is answered here,
+        too.
+        """
+        request = self.request_of(row)
+        # guard: evidence-in-inboxes
+        return self.sources.document_of(row, self.sources.evidence_for(request) if request is not None else None)
+
+    def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
+        """Return the messages, and who wrote them."""
+        return Selection(
+            request=self.request_of(row),
+            requests=tuple(filter(None, map(self.request_of, some))),
+            message=row,
+            messages=some,
+            letters=some,
+            agents=tuple(dict.fromkeys(message.sender for message in some)),
+            incomplete=self.sources.is_incomplete(row),
+        )
+
+    def title_of(self, shown: int, total: int) -> str:
+        """Return the agent's name with its state."""
+        row = self.chosen
+        if row is None:
+            return "Messages"
+        number = f"{shown:,}" if shown == total else f"{shown:,} of {total:,}"
+        if row.name == self.me:
+            return f"my inbox · {number}"
+        return f"{safe_line(row.name, 64)} · {number} · {self.sign_of(row).word}"
+
+    def empty(self) -> tuple[Line, ...]:
+        """See `Listing`; of an agent its state, and what lets it ask here."""
+        if self.chosen is None or self.query_text or not is_sure(self.situation):
+            return super().empty()
+        step = first_step_lines(self.situation, self.chosen.name)
+        return (*_why_empty(self.chosen, self.sign_of(self.chosen)), *step)
 
 
 class AgentsPane(Pane[Message]):
@@ -48,17 +223,10 @@ class AgentsPane(Pane[Message]):
     AgentsPane RowList { display: none; }
     AgentsPane RowList.-front { display: block; }
     """
-    MODE: ClassVar[Mode] = Mode.AGENTS
-    MARKABLE: ClassVar[bool] = True
-    KEY: ClassVar[str] = "message_id"
+    LISTING = AgentListing
+    listing: AgentListing
     _sought_agent = ""
     _was_in_roster = True
-    _agent: str | None = None
-    _said: Mapping[str, str] = MappingProxyType({})
-    _page: AgentPage | None = None
-    _groups: Mapping[str, str] = MappingProxyType({})
-    _signs: Mapping[str, Sign] = MappingProxyType({})
-    _by_question: Mapping[str, RequestRow] = MappingProxyType({})
 
     @cached_property
     def rows(self) -> RowList[Message]:
@@ -88,144 +256,30 @@ class AgentsPane(Pane[Message]):
 
     def compose(self) -> ComposeResult:
         """Roster and messages at the same place, one of them shown; the page or the message right of it or below."""
+        draw = self.listing.draw_agent
         with Container(classes="pane--rows"):
-            yield RowList[RosterRow](lambda row: row.name, self._draw_agent, matter=lambda row: row.name, id="roster")
+            yield RowList[RosterRow](lambda row: row.name, draw, matter=lambda row: row.name, id="roster")
             yield self.make_list(id="inbox")
-            yield FilterLine(self.query_values)
+            yield self.search.line
         with Container(classes="pane--thing"):
             yield Detail()
 
-    def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
-        """Return a message as its recipient sees it; of what the agent wrote, to whom."""
-        is_own = row.sender == self._agent and self.group_of(row) == _IT_SAID
-        other = f"→ {', '.join(row.recipients)}" if is_own else ""
-        return inbox_lines(row, drawing, asked=asked_title(self.situation.view, row), other=other)
-
-    def group_of(self, row: Message) -> str:
-        """Return the heading of a row: open with the human, told to the agent, said by it."""
-        return self._groups.get(row.message_id, "")
-
-    def _draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
-        if row.name == self.me:
-            return my_inbox_lines(self._unread_of(row), drawing)
-        return roster_lines(row, drawing, self._sign_of(row), self._said.get(row.name, ""))
-
-    def _unread_of(self, row: RosterRow) -> Unread:
-        """Return what a row has not read; the human's also what was written to `user`."""
-        user = self._user
-        if user is None or row.name != self.me:
-            return Unread(row.unread, row.oldest_unread)
-        moments = [moment for moment in (row.oldest_unread, user.oldest_unread) if moment is not None]
-        return Unread(row.unread + user.unread, min(moments, default=None))
-
-    @property
-    def _user(self) -> RosterRow | None:
-        """The row of `user`, whose mail is the human's own; None where somebody else looks on, or has that name."""
-        view = self.situation.view
-        if view is None or view.me == USER or view.me != view.snapshot.config.lead:
-            return None
-        return next((row for row in view.roster if row.name == USER), None)
-
-    def _everybody(self, view: View) -> tuple[RosterRow, ...]:
-        """Return the roster with the human last."""
-        own = (view.me, USER) if self._user is not None else (view.me,)
-        others = [row for row in view.roster if row.name not in own]
-        return (*others, *(row for row in view.roster if row.name == view.me))
-
-    def _sign_of(self, row: RosterRow) -> Sign:
-        return self._signs.get(row.name, AGENTS[row.state])
-
-    def matter_of(self, row: Message) -> object:
-        """Return its text and delivery state."""
-        return row.status, row.payload
-
-    def _with_what_is_read(self, rows: tuple[Message, ...]) -> tuple[Message, ...]:
-        """See `Pane`; on the page of another agent nothing of the former one is read."""
-        former, self._agent = self._agent, self.roster.cursor_key
-        if former == self._agent:
-            return super()._with_what_is_read(rows)
-        self._gone = None
-        return rows
-
-    def row_as_known(self, row: Message) -> Message:
-        """See `Pane.row_as_known`."""
-        snapshot = self.situation.snapshot
-        live = snapshot.messages if snapshot is not None else ()
-        return next((message for message in live if message.message_id == row.message_id), row)
-
-    def rows_of(self, view: View) -> tuple[Message, ...]:
-        """Return the messages of the agent under the roster's cursor: open with the human, its inbox, what it said."""
-        agent = self.roster.cursor_key
-        page = self._page = agent_page(view, agent) if agent is not None else None
-        if page is None:
-            return ()
-        asked = [row.question for row in page.open_with_reader if row.asker == agent]
-        told, said = page.told, page.said[:_SAID]
-        if agent == view.me:
-            told, said = self._own_mail(view), ()
-        groups: dict[str, str] = {}
-        rows: list[Message] = []
-        for group, messages in ((_OPEN, asked), (_INBOX, told), (_IT_SAID, said)):
-            for message in messages:
-                if groups.setdefault(message.message_id, group) == group:
-                    rows.append(message)
-        self._groups = groups
-        return tuple(rows)
-
-    def _own_mail(self, view: View) -> tuple[Message, ...]:
-        mine = tuple(view.inboxes.get(view.me, ()))
-        return (*mine, *view.inboxes.get(USER, ())) if self._user is not None else mine
-
-    def found_in(self, row: Message) -> Searchable:
-        """Return the message."""
-        return message_found(row)
-
-    def request_of(self, row: Message) -> RequestRow | None:
-        """Return the request it asks, so that it is answered here as in the other lists."""
-        return self._by_question.get(row.message_id)
-
     def shown_document(self) -> Document | None:
         """In the roster the page of the agent, in its messages the one under the cursor."""
-        if not self._is_in_roster or self._page is None or self.situation.view is None:
+        page, view = self.listing.page, self.listing.situation.view
+        if not self._is_in_roster or page is None or view is None:
             return super().shown_document()
-        if self._page.row.name == self.me:
-            own = my_inbox_document(self._own_mail(self.situation.view), self.situation.view)
-            return replace(own, blocks=(*own.blocks, *self._first_step_block()))
-        around = self.situation.reading.around if self.situation.reading is not None else LocalFacts()
-        sign = self._sign_of(self._page.row)
-        page = agent_document(self._page, self.situation.view, self.now, sign, around)
-        return replace(page, blocks=(*page.blocks, *self._first_step_block()))
-
-    def _first_step_block(self) -> Iterator[Block]:
-        """Yield what lets an agent ask here, where the page has nothing to tell."""
-        if self.first_step():
-            yield Lines(first_step_lines(self.situation, self.roster.cursor_key or ""))
-
-    def document_of(self, row: Message) -> Document:
-        """Return the message; beside a request what stands beside it in the other lists, since it is answered here,
-        too.
-        """
-        request = self.request_of(row)
-        # guard: evidence-in-inboxes
-        return self.letter(row, self.decision_context(request) if request is not None else None)
-
-    def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
-        """Return the messages, and who wrote them."""
-        return Selection(
-            request=self.request_of(row),
-            requests=tuple(filter(None, map(self.request_of, some))),
-            message=row,
-            messages=some,
-            letters=some,
-            agents=tuple(dict.fromkeys(message.sender for message in some)),
-            incomplete=self.is_incomplete(row),
-        )
+        document = self.listing.page_document(page, view)
+        if self.first_step():  # where the page has nothing to tell
+            step = Lines(first_step_lines(self.listing.situation, self.roster.cursor_key or ""))
+            document = replace(document, blocks=(*document.blocks, step))
+        return document
 
     def selection(self) -> Selection:
         """In the roster its agents, in the messages those."""
         selection = super().selection()
         key = self.roster.cursor_key
-        chosen = (key,) if key not in (None, self.me) else ()
+        chosen = (key,) if key not in (None, self.listing.me) else ()
         if not self._is_in_roster:
             return selection if selection.agents else replace(selection, agents=chosen)
         agents = tuple(row.name for row in self.roster.marked_rows()) or chosen
@@ -241,21 +295,23 @@ class AgentsPane(Pane[Message]):
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another roster and the messages that belong to it."""
-        view = situation.view
-        self.situation, self.now = situation, now
-        self._signs = signs_of(view)
-        self._by_question = {request.question.message_id: request for request in reversed(self.requests)}
+        listing, view = self.listing, situation.view
+        listing.situation, listing.now = situation, now
         empty = empty_words(Mode.AGENTS, situation)
         if view is not None and view.snapshot.messages:
             empty = ((("No agents are known yet", "muted"),),)
-        agents = self._everybody(view) if view is not None else ()
-        self._said = last_words(view) if view is not None else {}
+        agents = listing.take_roster(view)
         self.roster.set_roomy(max(2, 2 * len(agents)))  # two lines each where all of them fit
         self.roster.set_rows(agents, now=now, empty=empty)
         if self._sought_agent:
             self.seek_agent(self._sought_agent)
         self._show_roster_title()
-        super().show(situation, now)
+        self._show_messages()
+
+    def _show_messages(self) -> None:
+        """Show the messages of the agent under the roster's cursor."""
+        self.listing.chosen = self.roster.cursor_row
+        super().show(self.listing.situation, self.listing.now)
 
     def on_resize(self) -> None:
         """A title that fits."""
@@ -265,17 +321,17 @@ class AgentsPane(Pane[Message]):
             self._show_roster_title()
 
     def _show_roster_title(self) -> None:
-        view = self.situation.view
+        view = self.listing.situation.view
         unread = sum(row.unread for row in view.roster) if view else 0
         count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
-        number = sum(row.name != self.me for row in self.roster.rows)
+        number = sum(row.name != self.listing.me for row in self.roster.rows)
         words: Line = ((f"   {count}", "warn"),) if count else ()
         right: Line = ((f"{unread:,} unread", "muted"),) if unread and not count else ()
         self.roster.set_title(((f"Agents · {number:,}", ""), *words), right)
 
     def seek_agent(self, name: str) -> None:
         """Put the roster's cursor on an agent, now or once it is there."""
-        self._sought_agent = name = self.me if name == USER and self._user is not None else name
+        self._sought_agent = name = self.listing.me if name == USER and self.listing.user is not None else name
         if self.is_complete and self.roster.select(name):
             self._sought_agent = ""
             self._turn_to(self.roster)
@@ -304,20 +360,6 @@ class AgentsPane(Pane[Message]):
         for rows in (self.roster, self.rows):
             rows.set_class(rows is front, "-front")
 
-    def undisturbed_for(self) -> float:
-        """Of the list that has the focus."""
-        return self.roster.undisturbed_for() if self._is_in_roster else self.rows.undisturbed_for()
-
-    def title_of(self, shown: int, total: int) -> str:
-        """Return the agent's name with its state."""
-        row = self.roster.cursor_row
-        if row is None:
-            return "Messages"
-        number = f"{shown:,}" if shown == total else f"{shown:,} of {total:,}"
-        if row.name == self.me:
-            return f"my inbox · {number}"
-        return f"{safe_line(row.name, 64)} · {number} · {self._sign_of(row).word}"
-
     def back(self) -> bool:
         """From the messages to the roster, after all else."""
         if super().back():
@@ -332,24 +374,17 @@ class AgentsPane(Pane[Message]):
 
     def first_step(self) -> str:
         """See `Pane`; it lets an agent ask here that never did, and whoever is first where nothing was written yet."""
-        row = self.roster.cursor_row
-        was_seen = row is not None and row.name != self.me and row.last_seen is not None
-        if self.rows.rows or self.query_text or was_seen or not is_sure(self.situation):
+        row, situation = self.roster.cursor_row, self.listing.situation
+        was_seen = row is not None and row.name != self.listing.me and row.last_seen is not None
+        if self.rows.rows or self.listing.query_text or was_seen or not is_sure(situation):
             return ""
-        return first_step(self.situation, self.roster.cursor_key or "")
-
-    def _empty(self) -> tuple[Line, ...]:
-        row = self.roster.cursor_row
-        if row is None or self.query_text or not is_sure(self.situation):
-            return super()._empty()
-        step = first_step_lines(self.situation, row.name)
-        return (*_why_empty(row, self._sign_of(row)), *step)
+        return first_step(situation, self.roster.cursor_key or "")
 
     @on(RowList.Moved, "#roster")
     def _agent_chosen(self, event: RowList.Moved) -> None:
         event.prevent_default()
         event.stop()
-        super().show(self.situation, self.now)
+        self._show_messages()
         self.post_message(self.Looked(self))
 
     @on(RowList.Marked, "#roster")
@@ -367,7 +402,7 @@ class AgentsPane(Pane[Message]):
 
     @on(DescendantFocus)
     def _focused(self) -> None:
-        self._show_detail()
+        self.presenter.show()
         self.post_message(self.Looked(self))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import ClassVar
 
 from team_console.console.selection import NOTHING, Mode, Selection
-from team_console.console.tui.modes.pane import AttachmentCache, Pane
+from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.modes.listing import Listing
+from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import ScreenState, empty_words, reason_of
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.safe import counted, safe_line, safe_text
@@ -21,6 +23,7 @@ from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
 from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line, Part, ago, clock_time, span
 from textual import work
+from textual.message import Message as TextualMessage
 from textual.worker import Worker, WorkerState
 
 _ARCHIVED, _AUDITED = 20_000, 20_000
@@ -40,17 +43,21 @@ def _digest(text: str) -> Line:
     return (("sha256 ", "muted"), (named(text), "muted")) if text else _UNKNOWN
 
 
-class DecisionsPane(Pane[DecidedRequest]):
-    """Decisions, newest first; enter opens one with its digests, its evidence and what is not proved."""
+class DecisionListing(Listing[DecidedRequest]):
+    """Decisions, newest first.
+
+    Attributes:
+        ledger: What was read last; None before the first reading.
+        failure: Why it could not be read, as safe text; empty where it could.
+        is_busy: Whether it is being read.
+    """
 
     MODE: ClassVar[Mode] = Mode.DECISIONS
 
-    def __init__(self, cache: AttachmentCache) -> None:
-        super().__init__(cache)
-        self._ledger: DecisionLedger | None = None
-        self._reading: Worker[DecisionLedger] | None = None
-        self._read_for: object = None
-        self._failure = ""
+    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+        super().__init__(cache, want)
+        self.ledger: DecisionLedger | None = None
+        self.failure, self.is_busy = "", False
 
     def draw(self, row: DecidedRequest, drawing: Drawing) -> tuple[Line, ...]:
         """Verdict, agent, kind and what; below them by whom, when, the words and the proof."""
@@ -73,7 +80,11 @@ class DecisionsPane(Pane[DecidedRequest]):
 
     @property
     def _latest(self) -> DecisionLedger:
-        return self._ledger or DecisionLedger()
+        return self.ledger or DecisionLedger()
+
+    def take_latest(self) -> None:
+        """List the decisions of the ledger that was read last."""
+        self.all = self._latest.decisions
 
     def found_in(self, row: DecidedRequest) -> Searchable:
         """Return the searchable fields: who decided what for whom, how, when, with which words and evidence."""
@@ -138,49 +149,67 @@ class DecisionsPane(Pane[DecidedRequest]):
             return NOTHING
         return Selection(request=request, message=request.verdict, messages=(request.question,))
 
-    def show(self, situation: ScreenState, now: datetime) -> None:
-        """Show what is known, and read the ledger again when anything was decided since."""
-        self.situation, self.now = situation, now
-        self._all = self._latest.decisions
-        self._look()
-        self._fill()
-
-    def tick(self, now: datetime) -> None:
-        """Let ages go on; what could not be read is tried again, also where nothing else changes."""
-        super().tick(now)
-        if self._failure:
-            self._look()
-
     def title_of(self, shown: int, total: int) -> str:
         """Return the number of decisions, and of those without proof."""
-        odd = sum(row.proof in (Proof.UNVERIFIED, Proof.NOT_KNOWN) for row in self._all)
+        odd = sum(row.proof in (Proof.UNVERIFIED, Proof.NOT_KNOWN) for row in self.all)
         return f"{super().title_of(shown, total)}{f' · {odd:,} not proved' if odd else ''}"
 
     def notes(self) -> list[str]:
         """Return the work under way, and what makes the ledger incomplete."""
-        notes = ["◔ reading"] if self._reading is not None else []
-        notes += [f"✗ not read again: {self._failure}"] if self._failure else []
+        notes = ["◔ reading"] if self.is_busy else []
+        notes += [f"✗ not read again: {self.failure}"] if self.failure else []
         problems = self._latest.problems
         return [*notes, f"△ {counted(len(problems), 'gap')} in the sources"] if problems else notes
 
-    def _fill(self) -> None:
-        super()._fill()
-        if self._ledger is None:
-            waiting: tuple[Line, ...] = ((("◔  ", "open"), ("Reading archives and audit trail …", "strong")),)
-            failed: tuple[Line, ...] = ((("✗  ", "alarm"), (f"Not read: {self._failure}", "strong")),)
-            known = self.situation.snapshot is not None
-            words = failed if self._failure else waiting
-            self.rows.set_rows((), now=self.now, empty=words if known else empty_words(self.MODE, self.situation))
+    def shown(self) -> tuple[DecidedRequest, ...]:
+        """See `Listing`; none before the first reading."""
+        return super().shown() if self.ledger is not None else ()
+
+    def empty(self) -> tuple[Line, ...]:
+        """See `Listing`; before the first reading that it is under way, or why it failed."""
+        if self.ledger is not None:
+            return super().empty()
+        if self.situation.snapshot is None:
+            return empty_words(self.MODE, self.situation)
+        if self.failure:
+            return ((("✗  ", "alarm"), (f"Not read: {self.failure}", "strong")),)
+        return ((("◔  ", "open"), ("Reading archives and audit trail …", "strong")),)
+
+
+class DecisionsPane(Pane[DecidedRequest]):
+    """Decisions, newest first; enter opens one with its digests, its evidence and what is not proved."""
+
+    LISTING = DecisionListing
+    listing: DecisionListing
+
+    def __init__(self, cache: AttachmentCache) -> None:
+        super().__init__(cache)
+        self._reading: Worker[DecisionLedger] | None = None
+        self._read_for: object = None
+
+    def show(self, situation: ScreenState, now: datetime) -> None:
+        """Show what is known, and read the ledger again when anything was decided since."""
+        self.listing.situation, self.listing.now = situation, now
+        self.listing.take_latest()
+        self._look()
+        self.fill()
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on; what could not be read is tried again, also where nothing else changes."""
+        super().tick(now)
+        if self.listing.failure:
+            self._look()
 
     def _look(self) -> None:
         """Read in a thread, one reading at a time, when what was decided is not what was read."""
-        snapshot = self.situation.snapshot
+        snapshot = self.listing.situation.snapshot
         if snapshot is None or self._reading is not None:
             return
-        known = sources_stamp(self.requests, snapshot)
+        known = sources_stamp(self.listing.requests, snapshot)
         if known != self._read_for:
             self._read_for = known
             self._reading = self._read(snapshot)
+            self.listing.is_busy = True
 
     @work(thread=True, exit_on_error=False, group="decisions")
     def _read(self, snapshot: Snapshot) -> DecisionLedger:
@@ -190,11 +219,11 @@ class DecisionsPane(Pane[DecidedRequest]):
         """A reading ended: show it, or say why there is none; look again for what was decided meanwhile."""
         if event.worker is not self._reading or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
             return
-        self._reading = None
+        self._reading, self.listing.is_busy = None, False
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._failure, self._read_for = reason_of(event.worker.error), None
+            self.listing.failure, self._read_for = reason_of(event.worker.error), None
         else:
-            self._ledger, self._failure = event.worker.result, ""
-            self._all = self._latest.decisions
+            self.listing.ledger, self.listing.failure = event.worker.result, ""
+            self.listing.take_latest()
             self._look()
-        self._fill()
+        self.fill()

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
+from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
@@ -22,7 +23,7 @@ from team_console.widgets.signs import DELIVERIES
 from team_console.widgets.text import Line, Part, ago, clock_time, span
 
 
-class DeliveriesPane(Pane[DeliveryRow]):
+class DeliveryListing(Listing[DeliveryRow]):
     """The router's queue and the failure desk."""
 
     MODE: ClassVar[Mode] = Mode.DELIVERIES
@@ -64,7 +65,7 @@ class DeliveriesPane(Pane[DeliveryRow]):
     def document_of(self, row: DeliveryRow) -> Document:
         """Return its clock, what the last try failed with where the message does not say it, and the message."""
         message = row.message
-        content, seal = self.content_of(message), self.seal_of(message)
+        content, seal = self.sources.content_of(message), self.sources.seal_of(message)
         base = message_document(message, now=self.now, content=content, token=digest_of(message), seal=seal)
         is_said = not row.error or row.error == message.envelope("error_message")
         error = () if is_said else (said(safe_line(row.error, 400), _tone(row)),)
@@ -86,8 +87,14 @@ class DeliveriesPane(Pane[DeliveryRow]):
 
     def title_of(self, shown: int, total: int) -> str:
         """Return the number of failures."""
-        failed = sum(row.state is DeliveryState.FAILED for row in self._all)
+        failed = sum(row.state is DeliveryState.FAILED for row in self.all)
         return f"{super().title_of(shown, total)}{f' · {failed} failed' if failed else ''}"
+
+
+class DeliveriesPane(Pane[DeliveryRow]):
+    """Messages on their way; enter opens one beside the list."""
+
+    LISTING = DeliveryListing
 
 
 def _tone(row: DeliveryRow) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.selection import NOTHING, Mode, Selection
-from team_console.console.tui.modes.pane import AttachmentCache, Pane
+from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.modes.listing import Listing
+from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import ScreenState, findings_elsewhere, pulse_of, reason_of, truth_of
 from team_console.store.contract.team import FOREIGN_TEAM, KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text
@@ -27,6 +29,7 @@ from team_console.widgets.rows import row_lines
 from team_console.widgets.signs import severity_sign
 from team_console.widgets.text import Line, ago, cell_len, clock_time, pad
 from textual import work
+from textual.message import Message as TextualMessage
 from textual.worker import Worker, WorkerState
 
 _NOTICED = {
@@ -79,16 +82,18 @@ Row = Vital | FindingGroup | Problem
 _TROUBLE, _STORE, _NOTICES = "TROUBLE", "THE STORE", "TO KNOW"
 
 
-class HealthPane(Pane[Row]):
-    """What is known of the store first, then the findings, errors first."""
+class HealthListing(Listing[Row]):
+    """What is known of the store first, then the findings, errors first.
+
+    Attributes:
+        audit: What is known of the audit trail; None before it was looked at.
+    """
 
     MODE: ClassVar[Mode] = Mode.HEALTH
 
-    def __init__(self, cache: AttachmentCache) -> None:
-        super().__init__(cache)
-        self._audit: Vital | None = None
-        self._audited = ""
-        self._is_audit_unread = False
+    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+        super().__init__(cache, want)
+        self.audit: Vital | None = None
         self._findings: tuple[Problem, ...] = ()
         self._unfolded: set[str] = set()
 
@@ -130,26 +135,21 @@ class HealthPane(Pane[Row]):
         """Return the finding's identity."""
         return self.key_of(row)
 
-    def show(self, situation: ScreenState, now: datetime) -> None:
-        """Facts are known even when nothing could be read."""
-        self.situation, self.now = situation, now
-        view = situation.view
+    def look(self) -> None:
+        """List the facts and findings of the situation."""
+        view, snapshot = self.situation.view, self.situation.snapshot
         findings = findings_elsewhere(view) if view is not None else ()
-        unseen = situation.snapshot.problems if situation.snapshot and view is None else ()
-        self._look_at_audit()
+        unseen = snapshot.problems if snapshot and view is None else ()
         self._findings = tuple(self._shortened(problem) for problem in findings or unseen)
-        self._all = self._arranged(self._grouped())
-        self._fill()
-        self.rows.begin_at_top()  # findings come later than facts, and stand above them
+        self.all = self._arranged(self._grouped())
 
-    def tick(self, now: datetime) -> None:
-        """Say the facts anew, since they tell how long ago; what could not be read of the trail is tried again."""
-        self.now = now
-        if self._is_audit_unread:
-            self._is_audit_unread = False
-            self._check_audit()
-        self._all = self._arranged(row for row in self._all if not isinstance(row, Vital))
-        self._fill()
+    def look_at_clock(self) -> None:
+        """Say the facts anew, since they tell how long ago."""
+        self.all = self._arranged(row for row in self.all if not isinstance(row, Vital))
+
+    def fold(self, group: FindingGroup) -> None:
+        """Fold findings of one kind out or away."""
+        self._unfolded ^= {group.key}
 
     def _arranged(self, findings: Iterable[Row]) -> tuple[Row, ...]:
         """Return the rows with problems first and notices last."""
@@ -170,39 +170,24 @@ class HealthPane(Pane[Row]):
             if group.key in self._unfolded:
                 yield from problems
 
-    def _filtered(self) -> tuple[Row, ...]:
+    def shown(self) -> tuple[Row, ...]:
         """A filter looks at every finding, folded away or not."""
         if not self.query_text:
-            return self._all
-        folded = self._all
-        self._all = self._arranged(self._findings)
-        shown = super()._filtered()
-        self._all = folded
+            return self.all
+        folded = self.all
+        self.all = self._arranged(self._findings)
+        shown = super().shown()
+        self.all = folded
         return shown
 
-    def open(self) -> None:
-        """Fold findings of one kind out or away; of one finding go to the request it is about, else into its text."""
-        row = self.rows.cursor_row
-        if isinstance(row, FindingGroup):
-            self._unfolded ^= {row.key}
-            self.show(self.situation, self.now)
-        elif isinstance(row, Problem) and (request := self._request_of(row)) is not None:
-            self.post_message(self.GoTo(Mode.REQUESTS, request.key))
-        else:
-            super().open()
-
-    def _request_of(self, problem: Problem) -> RequestRow | None:
+    def request_about(self, problem: Problem) -> RequestRow | None:
+        """Return the request that a finding is about; None for none."""
         place = problem.place.partition(" ")[0]
         return next((row for row in self.requests if place in (row.question.message_id, row.request_id)), None)
 
-    def focus_first(self) -> None:
-        """The facts; archives are looked at anew, since nothing else tells what became of them meanwhile."""
-        super().focus_first()
-        self.app.look(back=True)  # type: ignore[attr-defined]
-
     def rows_of(self, view: View) -> tuple[Row, ...]:
         """Facts and findings."""
-        return self._all
+        return self.all
 
     def _shortened(self, problem: Problem) -> Problem:
         short = self.situation.short
@@ -241,7 +226,7 @@ class HealthPane(Pane[Row]):
             key=f"finding:{self.key_of(row)}",
             title=severity_sign(row).word.capitalize(),
             headline=safe_line(row.message, 600),
-            blocks=(*(hint,) * bool(row.hint), *(leads,) * (self._request_of(row) is not None)),
+            blocks=(*(hint,) * bool(row.hint), *(leads,) * (self.request_about(row) is not None)),
             more=(fact("code", safe_line(row.code, 64), ""), fact("place", safe_line(row.place, 400), "")),
             source=f"{row.code} {row.place}: {row.message}",
         )
@@ -254,11 +239,11 @@ class HealthPane(Pane[Row]):
         """Return the number of errors, warnings and notices."""
         counts = Counter(problem.severity for problem in self._findings)
         words = ", ".join(counted(counts[word], word) for word in ("error", "warning", "notice") if counts[word])
-        ill = any(isinstance(row, Vital) and row.tone in ("bad", "warn") for row in self._all)
+        ill = any(isinstance(row, Vital) and row.tone in ("bad", "warn") for row in self.all)
         return f"Health · {words or ('look at the store' if ill else 'all is well')}"
 
     def _vitals(self) -> tuple[Vital, ...]:
-        found = [self._queue(), self._lock(), self._watch(), *((self._audit,) if self._audit else ())]
+        found = [self._queue(), self._lock(), self._watch(), *((self.audit,) if self.audit else ())]
         lost = truth_of(self.situation, self.now).reason(State.SETTINGS)
         if lost is not None:
             text = safe_line(self.situation.short(lost.text), 300)
@@ -269,29 +254,8 @@ class HealthPane(Pane[Row]):
                 found.append(Vital(_SETTINGS, "▲", "warn", safe_line(warning, 300)))
         return tuple(found)
 
-    def _look_at_audit(self) -> None:
-        """Check the end of the audit trail in a thread, once for each state of the store."""
-        revision = self.situation.snapshot.revision if self.situation.snapshot else ""
-        if revision and revision != self._audited:
-            self._audited = revision
-            self._check_audit()
-
-    @work(thread=True, exit_on_error=False, group="audit", exclusive=True)
-    def _check_audit(self) -> Vital:
-        lines = self.cache.team.audit(limit=_AUDITED)
-        if not lines:
-            return self._unrecorded()
-        problem = next(trail_findings(lines), None)
-        if problem is not None and problem.severity != "notice":
-            glyph, tone = ("✗", "bad") if problem.severity == "error" else ("△", "warn")
-            return Vital("audit", glyph, tone, safe_line(problem.message, 300), safe_line(problem.hint, 300))
-        last = lines[0]
-        words = f"intact to line {last.seq} · last {safe_line(last.action, 40)} by {safe_line(last.actor, 64)}"
-        head = "Every write action leaves a line; the newest come first."
-        return Vital("audit", "✓", "good", words, "\n".join([head, "", *_record(lines, self.now)]))
-
-    def _unrecorded(self) -> Vital:
-        """No line of the trail could be read: of a team that was never written to, or of one whose trail is lost."""
+    def unrecorded(self) -> Vital:
+        """Return what is known where no line of the trail could be read: it is lost, or nobody ever wrote."""
         more = "Every write action of team-console leaves a line. Restore the file if there was one."
         snapshot = self.situation.snapshot
         if snapshot is not None and any(problem.code == FOREIGN_TEAM for problem in snapshot.problems):
@@ -301,21 +265,6 @@ class HealthPane(Pane[Row]):
         if snapshot is not None and snapshot.messages:
             return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)
         return Vital("audit", "○", "muted", "nothing is on record", more)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """The audit trail was looked at."""
-        if event.worker.group != "audit":
-            return
-        result: Any = event.worker.result
-        if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
-            self._is_audit_unread = event.state is WorkerState.ERROR
-        if event.state is WorkerState.SUCCESS and isinstance(result, Vital):
-            self._audit = result
-        elif event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._audit = Vital("audit", "✗", "bad", f"cannot be read: {reason_of(event.worker.error)}")
-        else:
-            return
-        self.show(self.situation, self.now)
 
     def _queue(self) -> Vital:
         snapshot, place = self.situation.snapshot, safe_line(self.cache.team.location, 300)
@@ -352,6 +301,87 @@ class HealthPane(Pane[Row]):
         more = safe_text(watch.reason) or ("The system tells of every change." if well else "")
         how = "" if pulse.word.lower() == watch.state else f" · changes are {_NOTICED[watch.state]}"
         return Vital("watch", pulse.glyph, pulse.tone, pulse.word + how, more)
+
+
+class HealthPane(Pane[Row]):
+    """The health of the store; enter folds findings, goes to the request one is about, or opens its text."""
+
+    LISTING = HealthListing
+    listing: HealthListing
+
+    def __init__(self, cache: AttachmentCache) -> None:
+        super().__init__(cache)
+        self._audited = ""
+        self._is_audit_unread = False
+
+    def show(self, situation: ScreenState, now: datetime) -> None:
+        """Facts are known even when nothing could be read."""
+        self.listing.situation, self.listing.now = situation, now
+        self._look_at_audit()
+        self.listing.look()
+        self.fill()
+        self.rows.begin_at_top()  # findings come later than facts, and stand above them
+
+    def tick(self, now: datetime) -> None:
+        """Say the facts anew, since they tell how long ago; what could not be read of the trail is tried again."""
+        self.listing.now = now
+        if self._is_audit_unread:
+            self._is_audit_unread = False
+            self._check_audit()
+        self.listing.look_at_clock()
+        self.fill()
+
+    def open(self) -> None:
+        """Fold findings of one kind out or away; of one finding go to the request it is about, else into its text."""
+        row = self.rows.cursor_row
+        if isinstance(row, FindingGroup):
+            self.listing.fold(row)
+            self.show(self.listing.situation, self.listing.now)
+        elif isinstance(row, Problem) and (request := self.listing.request_about(row)) is not None:
+            self.post_message(self.GoTo(Mode.REQUESTS, request.key))
+        else:
+            super().open()
+
+    def focus_first(self) -> None:
+        """The facts; archives are looked at anew, since nothing else tells what became of them meanwhile."""
+        super().focus_first()
+        self.app.look(back=True)  # type: ignore[attr-defined]
+
+    def _look_at_audit(self) -> None:
+        """Check the end of the audit trail in a thread, once for each state of the store."""
+        revision = self.listing.situation.snapshot.revision if self.listing.situation.snapshot else ""
+        if revision and revision != self._audited:
+            self._audited = revision
+            self._check_audit()
+
+    @work(thread=True, exit_on_error=False, group="audit", exclusive=True)
+    def _check_audit(self) -> Vital:
+        lines = self.cache.team.audit(limit=_AUDITED)
+        if not lines:
+            return self.listing.unrecorded()
+        problem = next(trail_findings(lines), None)
+        if problem is not None and problem.severity != "notice":
+            glyph, tone = ("✗", "bad") if problem.severity == "error" else ("△", "warn")
+            return Vital("audit", glyph, tone, safe_line(problem.message, 300), safe_line(problem.hint, 300))
+        last = lines[0]
+        words = f"intact to line {last.seq} · last {safe_line(last.action, 40)} by {safe_line(last.actor, 64)}"
+        head = "Every write action leaves a line; the newest come first."
+        return Vital("audit", "✓", "good", words, "\n".join([head, "", *_record(lines, self.listing.now)]))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """The audit trail was looked at."""
+        if event.worker.group != "audit":
+            return
+        result: Any = event.worker.result
+        if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
+            self._is_audit_unread = event.state is WorkerState.ERROR
+        if event.state is WorkerState.SUCCESS and isinstance(result, Vital):
+            self.listing.audit = result
+        elif event.state is WorkerState.ERROR and event.worker.error is not None:
+            self.listing.audit = Vital("audit", "✗", "bad", f"cannot be read: {reason_of(event.worker.error)}")
+        else:
+            return
+        self.show(self.listing.situation, self.listing.now)
 
 
 def _record(lines: list[AuditLine], now: datetime) -> list[str]:

@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import ClassVar
 
 from team_console.console.selection import Mode, Selection
-from team_console.console.tui.modes.pane import AttachmentCache, Pane
+from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.modes.listing import Listing
+from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.team import asked_title
 from team_console.console.tui.words import ScreenState, empty_words, reason_of
 from team_console.store.contract.team import LOST, Snapshot
@@ -48,39 +50,26 @@ _MANY = 3
 """Recipients from which on their number is told, since their names have no room."""
 
 
-class HistoryPane(Pane[Message]):
-    """Everything that was ever said, newest first; enter opens a message beside the list."""
+class HistoryListing(Listing[Message]):
+    """The messages that were read so far, those of one broadcast as one row.
+
+    Attributes:
+        scanned: Messages that were looked at.
+        at_end: Whether everything there is has been read.
+        is_busy: Whether a walk through the archives is under way.
+        gaps: What could not be read.
+    """
 
     MODE: ClassVar[Mode] = Mode.HISTORY
     ROOMY: ClassVar[int] = 24
     KEY: ClassVar[str] = "message_id"
-    at_end = False
-    """Whether everything there is has been read."""
 
-    @dataclass
-    class Read(TextualMessage):
-        """A stretch of history was read, in the walk numbered `walk`."""
-
-        walk: int
-        found: tuple[Message, ...]
-        scanned: int
-        at_end: bool
-        problems: tuple[Problem, ...] = ()
-
-    def __init__(self, cache: AttachmentCache) -> None:
-        super().__init__(cache)
-        self._walk = 0
-        self._steps: Iterator[Stretch] | None = None
-        self._scanned = 0
-        self._busy: Worker[None] | None = None
-        self._gaps: dict[Problem, None] = {}
+    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+        super().__init__(cache, want)
+        self.scanned, self.at_end, self.is_busy = 0, False, False
+        self.gaps: dict[Problem, None] = {}
         self._copies: dict[str, tuple[Message, ...]] = {}
-        self._typing: Timer | None = None
         self._found_by: tuple[tuple[RequestRow, ...], Callable[[Message], Searchable]] | None = None
-
-    def messages(self) -> tuple[Message, ...]:
-        """Return every message that the rows stand for, newest first."""
-        return tuple([copy for row in self.rows.rows for copy in self._copies_of(row)])
 
     def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
         """Return a message in one line or two."""
@@ -102,13 +91,17 @@ class HistoryPane(Pane[Message]):
 
     def rows_of(self, view: View) -> tuple[Message, ...]:
         """Return the messages read so far."""
-        return self._all
+        return self.all
+
+    def shown(self) -> tuple[Message, ...]:
+        """Return all that was read: the filter was asked while it was."""
+        return self.all
 
     def found_in(self, row: Message) -> Searchable:
         """Return the message."""
-        return self._finder()(row)
+        return self.finder()(row)
 
-    def _finder(self) -> Callable[[Message], Searchable]:
+    def finder(self) -> Callable[[Message], Searchable]:
         """Return what finds messages as their requests stand now."""
         if self._found_by is None or self._found_by[0] is not self.requests:
             self._found_by = self.requests, finder(self.requests, self.me)
@@ -116,37 +109,129 @@ class HistoryPane(Pane[Message]):
 
     def document_of(self, row: Message) -> Document:
         """Return the message, and of a broadcast how far each of its copies is."""
-        copies = self._copies_of(row)
-        seals = [self.seal_of(copy) for copy in copies]
+        copies = self.copies_of(row)
+        seals = [self.sources.seal_of(copy) for copy in copies]
         seal = next((seal for seal in (Seal.BROKEN, Seal.UNSIGNED) if seal in seals), seals[0])
         below = copies_blocks(copies, self.now)
-        return message_document(row, now=self.now, content=self.content_of(row), seal=seal, below=below)
+        return message_document(row, now=self.now, content=self.sources.content_of(row), seal=seal, below=below)
 
     def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
         """Return the message and who wrote it."""
-        return Selection(message=row, agents=(row.sender,), messages=self._copies_of(row))
+        return Selection(message=row, agents=(row.sender,), messages=self.copies_of(row))
+
+    def title_of(self, shown: int, total: int) -> str:
+        """Return the number of messages read, and whether there are more."""
+        more = "" if self.at_end else "+"
+        if self.query_text:
+            return f"History · {shown:,} found in {self.scanned:,}{more}"
+        return f"History · {shown:,}{more}"
+
+    def notes(self) -> list[str]:
+        """Return what could not be read, and the work under way."""
+        gaps = [f"✗ not all of it can be read: {_gap(next(iter(self.gaps)))}"] if self.gaps else []
+        if not self.is_busy:
+            return gaps
+        return [*gaps, "◔ searching, esc stops" if self.query_text else "◔ reading"]
+
+    def empty(self) -> tuple[Line, ...]:
+        """Return what is under way, else why there is nothing."""
+        if not self.is_busy and self.at_end:
+            return _unread(next(iter(self.gaps))) if self.gaps else super().empty()
+        if self.situation.snapshot is None:
+            return empty_words(self.MODE, self.situation)
+        words = "Searching …" if self.query_text else "Reading the archives …"
+        return ((("◔  ", "open"), (words, "strong")),)
+
+    def begin(self) -> None:
+        """Forget all that was read, because a walk begins anew."""
+        self.scanned, self.at_end, self.all = 0, False, ()
+        self.gaps.clear()
+        self._copies.clear()
+
+    def add(self, found: tuple[Message, ...]) -> None:
+        """Add messages of the past; a broadcast may go on where this page begins."""
+        last = self._copies.pop(self.all[-1].message_id, self.all[-1:]) if self.all else ()
+        self.all = (*self.all[:-1], *self._as_rows((*last, *found)))
+
+    def refresh(self, live: Sequence[Message]) -> None:
+        """Take in new messages and new states of known ones."""
+        states = {message.message_id: message for message in live}
+        known = {row.message_id for row in self.all}
+        known.update(copy.message_id for copies in self._copies.values() for copy in copies)
+        new = [message for message in live if message.message_id not in known]
+        new = [message for message in new if self.query.fits(self.found_in(message))]
+        new.sort(key=lambda message: message.created, reverse=True)
+        self.all = (*self._as_rows(new), *(self._renewed(row, states) for row in self.all))
+
+    def _as_rows(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """Yield the messages, those of one broadcast as one, whose copies are remembered."""
+        for copies in gathered_copies(messages):
+            row = as_one(copies)
+            if len(copies) > 1:
+                self._copies[row.message_id] = copies
+            yield row
+
+    def copies_of(self, row: Message) -> tuple[Message, ...]:
+        """Return the messages that a row stands for."""
+        return self._copies.get(row.message_id, (row,))
+
+    def _renewed(self, row: Message, states: Mapping[str, Message]) -> Message:
+        copies = self._copies.get(row.message_id)
+        if copies is None:
+            return states.get(row.message_id, row)
+        now = tuple([states.get(copy.message_id, copy) for copy in copies])
+        if all(copy is other for copy, other in zip(copies, now, strict=True)):
+            return row
+        self._copies[row.message_id] = now
+        return as_one(now)
+
+
+class HistoryPane(Pane[Message]):
+    """Everything that was ever said, newest first; enter opens a message beside the list."""
+
+    LISTING = HistoryListing
+    listing: HistoryListing
+
+    @dataclass
+    class Read(TextualMessage):
+        """A stretch of history was read, in the walk numbered `walk`."""
+
+        walk: int
+        found: tuple[Message, ...]
+        scanned: int
+        at_end: bool
+        problems: tuple[Problem, ...] = ()
+
+    def __init__(self, cache: AttachmentCache) -> None:
+        super().__init__(cache)
+        self._walk = 0
+        self._steps: Iterator[Stretch] | None = None
+        self._busy: Worker[None] | None = None
+        self._typing: Timer | None = None
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return every message that the rows stand for, newest first."""
+        return tuple([copy for row in self.rows.rows for copy in self.listing.copies_of(row)])
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Begin to read at the first showing; later bring in what is new."""
-        before = self.situation.snapshot
-        self.situation, self.now = situation, now
-        snapshot = situation.snapshot
-        if snapshot is None:
-            self._fill()
-        elif (self._steps is None and not self.at_end) or (self._gaps and _is_another(before, snapshot)):
+        listing = self.listing
+        before, snapshot = listing.situation.snapshot, situation.snapshot
+        listing.situation, listing.now = situation, now
+        has_begun = self._steps is not None or listing.at_end
+        if snapshot is not None and (not has_begun or (listing.gaps and _is_another(before, snapshot))):
             self._start()
-        elif _is_another(before, snapshot):
-            self._refresh(snapshot.messages)
-        else:
-            self._fill()
+            return
+        if snapshot is not None and _is_another(before, snapshot):
+            listing.refresh(snapshot.messages)
+        self.fill()
 
     def set_filter(self, text: str) -> None:
         """Search for the words of `text` once the typing pauses."""
-        if text == self.query_text:
+        if text == self.listing.query_text:
             return
-        self.query_text = text
-        self._mark_hits(text)
-        if self._asking.trouble:
+        self.listing.query_text = text
+        if not self.search.take(text):
             return
         if self._typing is not None:
             self._typing.stop()
@@ -154,71 +239,44 @@ class HistoryPane(Pane[Message]):
 
     def back(self) -> bool:
         """Stop a search first; out of the message next."""
-        if self._busy is not None and self.query_text and not self.is_asking:
-            self._busy.cancel()
+        if self._busy is not None and self.listing.query_text and not self.search.is_open:
+            self._stop()
             self._walk += 1
-            self._busy = None
-            self.at_end = True
-            self._show_titles()
+            self.listing.at_end = True
+            self.show_titles()
             return True
         return super().back()
 
-    def title_of(self, shown: int, total: int) -> str:
-        """Return the number of messages read, and whether there are more."""
-        more = "" if self.at_end else "+"
-        if self.query_text:
-            return f"History · {shown:,} found in {self._scanned:,}{more}"
-        return f"History · {shown:,}{more}"
-
-    def notes(self) -> list[str]:
-        """Return what could not be read, and the work under way."""
-        gaps = [f"✗ not all of it can be read: {_gap(next(iter(self._gaps)))}"] if self._gaps else []
-        if self._busy is None:
-            return gaps
-        return [*gaps, "◔ searching, esc stops" if self.query_text else "◔ reading"]
-
     def on_unmount(self) -> None:
         """Let a walk end."""
+        self._stop()
+
+    def _stop(self) -> None:
         if self._busy is not None:
             self._busy.cancel()
+        self._set_busy(None)
 
-    def _filtered(self) -> tuple[Message, ...]:
-        return self._all
-
-    def _fill(self) -> None:
-        super()._fill()
-        if self.rows.rows:
-            return
-        if self._busy is None and self.at_end:
-            if self._gaps:
-                self.rows.set_rows((), now=self.now, empty=_unread(next(iter(self._gaps))))
-            return
-        words = "Searching …" if self.query_text else "Reading the archives …"
-        waiting: tuple[Line, ...] = ((("◔  ", "open"), (words, "strong")),)
-        known = self.situation.snapshot is not None
-        empty = waiting if known else empty_words(self.MODE, self.situation)
-        self.rows.set_rows((), now=self.now, empty=empty)
+    def _set_busy(self, walk: Worker[None] | None) -> None:
+        self._busy = walk
+        self.listing.is_busy = walk is not None
 
     def _start(self) -> None:
         """Walk anew from the newest message."""
-        if self._busy is not None:
-            self._busy.cancel()
-            self._busy = None
+        self._stop()
         self._walk += 1
-        self._scanned, self.at_end, self._all = 0, False, ()
-        self._gaps.clear()
-        self._copies.clear()
-        snapshot = self.situation.snapshot
-        query, found = self.wanted, self._finder()
+        listing = self.listing
+        listing.begin()
+        snapshot = listing.situation.snapshot
+        query, found = listing.query, listing.finder()
         live = snapshot.messages if snapshot is not None else ()
         self._steps = search(self.cache.team, live, lambda message: query.fits(found(message)))
         self._go_on(first=True)
 
     def _go_on(self, *, first: bool = False) -> None:
-        if self._busy is None and not self.at_end and self._steps is not None:
-            most = 1_000_000 if self.query_text else 1 if first else _STEPS
-            self._busy = self._step(self._walk, self._steps, most)
-            self._fill()
+        if self._busy is None and not self.listing.at_end and self._steps is not None:
+            most = 1_000_000 if self.listing.query_text else 1 if first else _STEPS
+            self._set_busy(self._step(self._walk, self._steps, most))
+            self.fill()
 
     @work(thread=True, exit_on_error=False, group="history")
     def _step(self, walk: int, steps: Iterator[Stretch], most: int) -> None:
@@ -237,12 +295,12 @@ class HistoryPane(Pane[Message]):
         """A walk paused, ended or failed."""
         if event.worker is not self._busy or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
             return
-        self._busy = None
+        self._set_busy(None)
         if event.state is WorkerState.ERROR:
-            self.at_end = True
+            self.listing.at_end = True
             reason = reason_of(event.worker.error) if event.worker.error is not None else "it stopped"
             self.app.notify(f"✗ History cannot be read: {reason}", severity="error", markup=False)
-        self._fill()
+        self.fill()
         self._near_the_end()
 
     @on(Read)
@@ -250,57 +308,21 @@ class HistoryPane(Pane[Message]):
         event.stop()
         if event.walk != self._walk:
             return
-        self.at_end, self._scanned = event.at_end, event.scanned
-        self._gaps.update(dict.fromkeys(event.problems))
+        listing = self.listing
+        listing.at_end, listing.scanned = event.at_end, event.scanned
+        listing.gaps.update(dict.fromkeys(event.problems))
         if event.found:
-            self._all = (*self._all[:-1], *self._as_rows((*self._copies_of_last(), *event.found)))
+            listing.add(event.found)
         if event.found or event.at_end or event.problems:
-            self._fill()
+            self.fill()
         else:
-            self._show_titles()
+            self.show_titles()
 
     @on(RowList.Moved)
     def _near_the_end(self) -> None:
         place, number = self.rows.position
-        if not self.query_text and number - place < _AHEAD:
+        if not self.listing.query_text and number - place < _AHEAD:
             self._go_on()
-
-    def _refresh(self, live: Sequence[Message]) -> None:
-        """Show new messages and new states of known ones without walking again."""
-        states = {message.message_id: message for message in live}
-        known = {row.message_id for row in self._all}
-        known.update(copy.message_id for copies in self._copies.values() for copy in copies)
-        new = [message for message in live if message.message_id not in known]
-        new = [message for message in new if self.wanted.fits(self.found_in(message))]
-        new.sort(key=lambda message: message.created, reverse=True)
-        self._all = (*self._as_rows(new), *(self._renewed(row, states) for row in self._all))
-        self._fill()
-
-    def _as_rows(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """Yield the messages, those of one broadcast as one, whose copies are remembered."""
-        for copies in gathered_copies(messages):
-            row = as_one(copies)
-            if len(copies) > 1:
-                self._copies[row.message_id] = copies
-            yield row
-
-    def _copies_of(self, row: Message) -> tuple[Message, ...]:
-        """Return the messages that a row stands for."""
-        return self._copies.get(row.message_id, (row,))
-
-    def _copies_of_last(self) -> tuple[Message, ...]:
-        """Return the messages of the last row: a broadcast may go on where the next page begins."""
-        return self._copies.pop(self._all[-1].message_id, self._all[-1:]) if self._all else ()
-
-    def _renewed(self, row: Message, states: Mapping[str, Message]) -> Message:
-        copies = self._copies.get(row.message_id)
-        if copies is None:
-            return states.get(row.message_id, row)
-        now = tuple([states.get(copy.message_id, copy) for copy in copies])
-        if all(copy is other for copy, other in zip(copies, now, strict=True)):
-            return row
-        self._copies[row.message_id] = now
-        return as_one(now)
 
 
 def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:

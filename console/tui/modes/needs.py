@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
-from team_console.console.tui.modes.pane import AttachmentCache, Pane
-from team_console.console.tui.words import pending_words, row_now
+from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.modes.listing import Listing
+from team_console.console.tui.modes.pane import Pane
+from team_console.console.tui.words import empty_words, pending_words, row_now
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, first_of, safe_line
@@ -26,11 +28,12 @@ from team_console.widgets.details import (
     source_of,
 )
 from team_console.widgets.document import Document, Lines, fact, said
-from team_console.widgets.requests import late_by, late_tone, request_document, version_words
+from team_console.widgets.requests import earlier_plans, late_by, late_tone, request_document, version_words
 from team_console.widgets.row_list import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_word, row_lines, verdict_word
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign
 from team_console.widgets.text import Line, Part, span, spread
+from textual.message import Message as TextualMessage
 
 SNOOZE = timedelta(minutes=15)
 _ALIKE = 3
@@ -39,15 +42,15 @@ _WORDS_NAMED = 4
 """Words that differ between alike rows that their row names."""
 
 
-class NeedsPane(Pane[ActionItem]):
-    """The list the console opens with."""
+class NeedsListing(Listing[ActionItem]):
+    """What waits for the human, those that are alike as one row."""
 
     MODE: ClassVar[Mode] = Mode.NEEDS
     MARKABLE: ClassVar[bool] = True
     HAS_GROUP_IN_TITLE: ClassVar[bool] = True
 
-    def __init__(self, cache: AttachmentCache) -> None:
-        super().__init__(cache)
+    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+        super().__init__(cache, want)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
         self._alike: dict[str, tuple[ActionItem, ...]] = {}
         self._opened_up: set[str] = set()
@@ -89,7 +92,7 @@ class NeedsPane(Pane[ActionItem]):
             elif row.need is Need.QUESTION:
                 number = sum(len(item.options) for item in questions_of(message.payload))
                 yield from (counted(number, "option"),) * bool(number)
-        if request is not None and request.supersedes and (earlier := self.earlier(request)):
+        if request is not None and request.supersedes and (earlier := earlier_plans(request, self.requests)):
             yield version_words(request, earlier)
         # What the first line and the name say, or all rows of its kind have: requests of a human are of high priority.
         told = {"overdue", f"blocks {row.who}", "high priority" if request is not None else "", *SAID_BY_KIND}
@@ -115,27 +118,12 @@ class NeedsPane(Pane[ActionItem]):
 
     def heading(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
         """Return the group, how many, and the key that marks the news as read."""
-        return spread(((f" {self._group_words(below)}", "muted"),), self._key_of_group(below), drawing.width)
+        return spread(((f" {self.group_words(below)}", "muted"),), key_of_group(below), drawing.width)
 
-    def _group_words(self, below: tuple[ActionItem, ...]) -> str:
+    def group_words(self, below: tuple[ActionItem, ...]) -> str:
+        """Return a group and how many items are in it."""
         number = sum(len(self._standing_for(row)) for row in below if not self.is_gone(row))
         return f"{self.group_of(below[0])} {number:,}"
-
-    @staticmethod
-    def _key_of_group(below: tuple[ActionItem, ...]) -> Line:
-        is_news = part_of(below[0]) is ItemPart.INFORMATION
-        return (("D", "key"), (" mark all read ", "muted")) if is_news else ()
-
-    def title_of(self, shown: int, total: int) -> str:
-        """Return the group at the top, which needs no heading then; of a part of all the number of rows, too."""
-        top = self.rows.rows_at_top
-        group = self._group_words(top) if top else self.MODE.label
-        return group if shown == total else f"{shown:,} of {total:,} · {group}"
-
-    def quiet_words(self) -> Line:
-        """See `Pane`; of the news also the key that marks them as read."""
-        top = self.rows.rows_at_top
-        return (*(self._key_of_group(top) if top else ()), *super().quiet_words())
 
     def is_new(self, row: ActionItem) -> bool:
         """Return whether it came since the human was here last, and was not on the screen yet."""
@@ -204,20 +192,17 @@ class NeedsPane(Pane[ActionItem]):
         words = (permission_of(each.payload).input["command"][start:end] for each, (start, end) in spans if end)
         return list(dict.fromkeys(words))
 
+    def items_of(self, rows: tuple[ActionItem, ...]) -> tuple[ActionItem, ...]:
+        """Return the items that rows stand for."""
+        return tuple(item for row in rows for item in self._standing_for(row))
+
     def _standing_for(self, row: ActionItem) -> tuple[ActionItem, ...]:
         return self._alike.get(row.key, (row,))
 
     def row_as_known(self, row: ActionItem) -> ActionItem:
-        """See `Pane.row_as_known`; its request is still known."""
+        """See `Listing.row_as_known`; its request is still known."""
         request = row_now(row.request, self.situation.view) if row.request is not None else None
         return row if request is None or request is row.request else replace(row, request=request)
-
-    def tick(self, now: datetime) -> None:
-        """Let ages go on; what was put aside long enough comes back, also where nothing else changes."""
-        if any(until <= now for until, _ in self._snoozed.values()):
-            self.show(self.situation, now)
-        else:
-            super().tick(now)
 
     def found_in(self, row: ActionItem) -> Searchable:
         """Return the request or message, why it is here, and what it blocks."""
@@ -237,7 +222,7 @@ class NeedsPane(Pane[ActionItem]):
         if row.request is not None:
             return _document_of(self, row.request, row)
         if row.message is not None:
-            return self.letter(row.message)
+            return self.sources.document_of(row.message)
         return Document(
             key=f"item:{row.key}",
             title=NEEDS[row.need].word.capitalize(),
@@ -267,31 +252,21 @@ class NeedsPane(Pane[ActionItem]):
             source="\n".join(map(source_of, questions)),
         )
 
-    def open(self) -> None:
-        """Go into the thing under the cursor; permissions of one cause become rows of their own."""
-        row = self.rows.cursor_row
-        if row is not None and row.key in self._alike and self._asks(row):
-            first = self._alike[row.key][0]
-            self._opened_up.add(row.key)
-            self.show(self.situation, self.now)
-            self.rows.select(first.key)
-        else:
-            super().open()
+    def alike_permissions(self, row: ActionItem) -> tuple[ActionItem, ...]:
+        """Return the permissions of one cause that a row stands for; none where it stands for itself."""
+        return self._alike.get(row.key, ()) if self._asks(row) else ()
+
+    def unfold(self, row: ActionItem) -> None:
+        """Make the items of a row that stands for several rows of their own."""
+        self._opened_up.add(row.key)
 
     def request_of(self, row: ActionItem) -> RequestRow | None:
         """Return the request that waits, if it is one."""
-        return None if row.key in self._alike and self._asks(row) else row.request
-
-    def selection(self) -> Selection:
-        """See `Pane.selection`; a row that stands for several requests is as good as marks on them."""
-        selection, row = super().selection(), self.rows.cursor_row
-        if row is None or selection.marked or row.key not in self._alike or not self._asks(row):
-            return selection
-        return replace(selection, marked=len(self._alike[row.key]))
+        return None if self.alike_permissions(row) else row.request
 
     def subject_of(self, row: ActionItem, some: tuple[ActionItem, ...]) -> Selection:
         """Return the item under the cursor; agents and messages of the marked ones when there are any."""
-        meant = tuple(item for standing in some for item in self._standing_for(standing))
+        meant = self.items_of(some)
         request, letters = self.request_of(row), tuple(item.message for item in meant if item.message is not None)
         question = request.question if request is not None else None
         return Selection(
@@ -300,44 +275,39 @@ class NeedsPane(Pane[ActionItem]):
             agents=tuple(dict.fromkeys(item.who for item in meant if item.who and item.need is not Need.DAMAGED)),
             messages=tuple(item.message for item in meant if item.message is not None and item.need is Need.FAILED),
             letters=letters,
-            incomplete=self.is_incomplete(question),
+            incomplete=self.sources.is_incomplete(question),
             requests=tuple(item.request for item in meant if item.request is not None),
-            listed=tuple(item for standing in self.rows.rows for item in self._standing_for(standing)),
         )
 
     def subjects_of(self, row: ActionItem) -> tuple[str, ...]:
-        """See `Pane`; of a row that stands for several the messages of all."""
+        """See `Listing`; of a row that stands for several the messages of all."""
         same = self._alike.get(row.key, ())
         messages = (item.message.message_id for item in same if item.message is not None)
         return (*super().subjects_of(row), *messages, *(item.request.request_id for item in same if item.request))
 
-    def snooze(self) -> tuple[int, float]:
-        """Put the chosen items aside for a while; returns how many, and after how many seconds the first is back.
+    def snooze(self, some: tuple[ActionItem, ...]) -> float:
+        """Put items aside for a while; returns after how many seconds the first is back.
 
         A request with an end is back in half of what is left: hidden past its end it would be lost unanswered.
         """
-        row = self.rows.cursor_row
-        some = self.rows.marked_rows() or ((row,) if row is not None else ())
-        chosen = {row.key for row in some}
-        items = tuple(item for row in some for item in self._standing_for(row))
+        items = self.items_of(some)
         ends = [item.request.expires_at for item in items if item.request and item.request.expires_at]
         pause = min((SNOOZE, *((end - self.now) / 2 for end in ends)))
         for item in items:
             self._snoozed[item.key] = (self.now + pause, self.matter_of(item))
-        self.rows.step_on(lambda item: item.key in chosen)
-        self.show(self.situation, self.now)
-        return len(some), pause.total_seconds()
+        return pause.total_seconds()
 
-    def wake(self) -> int:
-        """Show all snoozed items again; returns how many."""
-        number = len(self._snoozed)
+    def wake(self) -> None:
+        """Put no item aside any more."""
         self._snoozed.clear()
-        self.show(self.situation, self.now)
-        return number
 
-    def hidden(self) -> int:
-        """Return the number of snoozed items."""
-        return len(self._snoozed)
+    def is_any_due(self, now: datetime) -> bool:
+        """Return whether an item was put aside long enough."""
+        return any(until <= now for until, _ in self._snoozed.values())
+
+    def empty(self) -> tuple[Line, ...]:
+        """See `Listing`; what was put aside is told."""
+        return empty_words(self.MODE, self.situation, query=self.query_text, snoozed=len(self._snoozed))
 
     def notes(self) -> list[str]:
         """Return the number of snoozed items in words."""
@@ -353,8 +323,75 @@ class NeedsPane(Pane[ActionItem]):
                 del self._snoozed[key]
 
 
+class NeedsPane(Pane[ActionItem]):
+    """The list the console opens with."""
+
+    LISTING = NeedsListing
+    listing: NeedsListing
+
+    def title_of(self, shown: int, total: int) -> str:
+        """Return the group at the top, which needs no heading then; of a part of all the number of rows, too."""
+        top = self.rows.rows_at_top
+        group = self.listing.group_words(top) if top else Mode.NEEDS.label
+        return group if shown == total else f"{shown:,} of {total:,} · {group}"
+
+    def quiet_words(self) -> Line:
+        """See `Pane`; of the news also the key that marks them as read."""
+        top = self.rows.rows_at_top
+        return (*(key_of_group(top) if top else ()), *super().quiet_words())
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on; what was put aside long enough comes back, also where nothing else changes."""
+        if self.listing.is_any_due(now):
+            self.show(self.listing.situation, now)
+        else:
+            super().tick(now)
+
+    def open(self) -> None:
+        """Go into the thing under the cursor; permissions of one cause become rows of their own."""
+        row = self.rows.cursor_row
+        asked = self.listing.alike_permissions(row) if row is not None else ()
+        if row is not None and asked:
+            self.listing.unfold(row)
+            self._show_again()
+            self.rows.select(asked[0].key)
+        else:
+            super().open()
+
+    def selection(self) -> Selection:
+        """See `Pane.selection`; a row that stands for several requests is as good as marks on them."""
+        row, listed = self.rows.cursor_row, self.listing.items_of(self.rows.rows)
+        selection = replace(super().selection(), listed=listed) if row is not None else super().selection()
+        asked = self.listing.alike_permissions(row) if row is not None else ()
+        return replace(selection, marked=len(asked)) if asked and not selection.marked else selection
+
+    def snooze(self) -> tuple[int, float]:
+        """Put the chosen items aside for a while; returns how many, and after how many seconds the first is back."""
+        row = self.rows.cursor_row
+        some = self.rows.marked_rows() or ((row,) if row is not None else ())
+        chosen = {row.key for row in some}
+        seconds = self.listing.snooze(some)
+        self.rows.step_on(lambda item: item.key in chosen)
+        self._show_again()
+        return len(some), seconds
+
+    def wake(self) -> None:
+        """Show all snoozed items again."""
+        self.listing.wake()
+        self._show_again()
+
+    def _show_again(self) -> None:
+        self.show(self.listing.situation, self.listing.now)
+
+
 _CAUSE = " alike "
 """Stands in the key of a row between its group and what its permissions share."""
+
+
+def key_of_group(below: tuple[ActionItem, ...]) -> Line:
+    """Return the key that marks a group of news as read; empty for another group."""
+    is_news = part_of(below[0]) is ItemPart.INFORMATION
+    return (("D", "key"), (" mark all read ", "muted")) if is_news else ()
 
 
 def _likeness(item: ActionItem) -> str:
@@ -365,7 +402,7 @@ def _likeness(item: ActionItem) -> str:
     return item.key
 
 
-class RequestsPane(Pane[RequestRow]):
+class RequestListing(Listing[RequestRow]):
     """Everything that was asked: open requests first, then the answered ones."""
 
     MODE: ClassVar[Mode] = Mode.REQUESTS
@@ -409,14 +446,20 @@ class RequestsPane(Pane[RequestRow]):
             message=row.question,
             agents=tuple(dict.fromkeys(request.asker for request in some)),
             messages=tuple(request.question for request in some),
-            incomplete=self.is_incomplete(row.question),
+            incomplete=self.sources.is_incomplete(row.question),
             requests=some,
         )
 
     def title_of(self, shown: int, total: int) -> str:
         """Return the number of open requests."""
-        count = sum(row.is_open for row in self._all)
+        count = sum(row.is_open for row in self.all)
         return f"All requests · {count:,} open" if shown == total else f"All requests · {shown:,} of {total:,}"
+
+
+class RequestsPane(Pane[RequestRow]):
+    """All requests; enter opens one beside the list."""
+
+    LISTING = RequestListing
 
 
 # A request in a row.
@@ -448,16 +491,17 @@ def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
     return row_lines(drawing, sign, title, end, word=word, who=row.asker, facts=facts)
 
 
-def _document_of(pane: Pane[Any], row: RequestRow, item: ActionItem | None = None) -> Document:
-    around = pane.decision_context(row)
+def _document_of(listing: Listing[Any], row: RequestRow, item: ActionItem | None = None) -> Document:
+    sources = listing.sources
+    around = sources.evidence_for(row)
     return request_document(
         row,
-        now=pane.now,
-        requests=pane.requests,
-        me=pane.me,
+        now=listing.now,
+        requests=listing.requests,
+        me=listing.me,
         item=item,
-        content=pane.content_of(row.question),
-        seal=pane.seal_of(row.question),
+        content=sources.content_of(row.question),
+        seal=sources.seal_of(row.question),
         seen=around.seen,
         above=around.above,
         below=around.below,

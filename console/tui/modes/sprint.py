@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 from team_console.console.selection import NOTHING, Mode, Selection
+from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.parsing import parse_message
@@ -57,7 +58,7 @@ class SessionRow(Struct, frozen=True):
 SprintRow = SessionRow | Batch | Lifecycle
 
 
-class SprintPane(Pane[SprintRow]):
+class SprintListing(Listing[SprintRow]):
     """Batches by session, those with failures first, and below each the agents that work on it."""
 
     MODE: ClassVar[Mode] = Mode.SPRINT
@@ -117,8 +118,8 @@ class SprintPane(Pane[SprintRow]):
 
     def title_of(self, shown: int, total: int) -> str:
         """Batches and agents."""
-        batches = sum(isinstance(row, Batch) for row in self._all)
-        agents = sum(isinstance(row, Lifecycle) for row in self._all)
+        batches = sum(isinstance(row, Batch) for row in self.all)
+        agents = sum(isinstance(row, Lifecycle) for row in self.all)
         return f"Sprint · {counted(batches, 'batch')} · {counted(agents, 'agent')}"
 
     def _life_document(self, life: Lifecycle) -> Document:
@@ -150,6 +151,12 @@ class SprintPane(Pane[SprintRow]):
             (clock_time(step.at, self.now) if step.at else "", "muted"),
             (note, "warn"),
         )
+
+
+class SprintPane(Pane[SprintRow]):
+    """Sessions, batches and agents; enter opens one beside the list."""
+
+    LISTING = SprintListing
 
 
 def _works_on(life: Lifecycle, batch: Batch) -> bool:

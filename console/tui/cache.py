@@ -1,0 +1,84 @@
+"""What all lists share: contents and evidence that were read, what was painted, and what is pending."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from team_console.console.preferences import Preferences
+from team_console.console.tui.drafts import Drafts
+from team_console.console.tui.gathered import Gathered
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.verdicts import Seen
+from team_console.widgets.detail import Detail, Painted
+from team_console.widgets.form import CHANGED
+
+
+class AttachmentCache(Struct):
+    """What panes read from beside the view.
+
+    Attributes:
+        contents: Texts stored beside the queue that have been read, by their reference.
+        pending: Id of a request or message -> what was decided about it and is not written yet, or `DRAFT`.
+        looked_at: Tokens of the documents that were on the screen, each with all that was last shown with it.
+        painted: Tokens of these documents, each with the lines that were painted (`detail.Painted`).
+        evidence: What was looked at beside a request or report, by its key.
+        preferences: What the user chose.
+        divider: Shares by which lists are wider than usual, or narrower.
+        new_since: What came later than this was not seen before; None when that is not known.
+        drafts: What was typed and not sent: remarks are drawn below their lines.
+    """
+
+    team: Team
+    contents: dict[str, str] = field(default_factory=dict)
+    pending: Mapping[str, str] = field(default_factory=dict)
+    looked_at: dict[str, Seen | None] = field(default_factory=dict)
+    painted: dict[str, Painted] = field(default_factory=dict)
+    evidence: dict[str, Gathered] = field(default_factory=dict)
+    preferences: Preferences = field(default_factory=Preferences)
+    divider: int = 0
+    new_since: datetime | None = None
+    drafts: Drafts | None = None
+
+    def is_new(self, since: datetime | None, token: str) -> bool:
+        """Return whether the human has not seen what came at `since` and is shown under `token`."""
+        return (
+            since is not None and self.new_since is not None and since > self.new_since and token not in self.looked_at
+        )
+
+    def as_painted(self, seen: Seen, frame: int) -> Seen:
+        """Return what was shown of a request, with the lines of it that the terminal held up to a frame.
+
+        Raises:
+            TeamError: Nothing of it was held.
+        """
+        painted = self.painted.get(seen.question, Painted()).until(frame)
+        changed = self.painted.get(f"{CHANGED}{seen.question}", Painted()).until(frame)
+        if not painted.text and changed.text:
+            return replace(seen, painted=f"what changed meanwhile, {changed.words}", hides_evidence=True)
+        # guard: nothing-decided-that-was-never-drawn
+        if painted.shown is None:
+            text = "nothing of it was on the screen when the key was pressed"
+            raise TeamError(Code.NOT_PERMITTED, text, "esc, then enter shows it.")
+        evidence = painted.has_evidence
+        return replace(seen, painted=painted.words, hides_evidence=not evidence, is_whole=painted.is_whole)
+
+    def unseen(self, token: str) -> str:
+        """Return what was not painted of a request so far, as safe words; empty when all of it was."""
+        painted = self.painted.get(token, Painted())
+        if painted.is_whole:
+            return ""
+        return (
+            "not shown yet" if painted.shown is None else f"shown {len(painted.text):,} of {painted.text_lines:,} lines"
+        )
+
+    def keep_painted(self, detail: Detail) -> None:
+        """Keep what was on the screen, here and in the other lists: the most that was painted of each request."""
+        self.looked_at |= detail.drawn_before
+        for token, painted in detail.painted_before.items():
+            known = self.painted.get(token)
+            if known is None or len(painted.text) >= len(known.text) or known.layout[2:] != painted.layout[2:]:
+                self.painted[token] = painted

@@ -1,0 +1,202 @@
+"""What every list of the console lists: its rows, which of them are shown, and what is read of one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import ClassVar, Generic, TypeVar
+
+from team_console.console.selection import Mode, Selection
+from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.modes.message_sources import MessageSources
+from team_console.console.tui.words import ScreenState, empty_words, next_sort, sorted_rows, with_pending
+from team_console.store.model.message import Status
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.views.rows import RequestRow, RequestState, View
+from team_console.store.views.search import Query, Searchable
+from team_console.widgets.document import Document
+from team_console.widgets.row_list import Drawing
+from team_console.widgets.text import Line
+from textual.message import Message as TextualMessage
+
+RowT = TypeVar("RowT")
+
+
+class Listing(ABC, Generic[RowT]):
+    """The rows of one list, and what is known of each; `Pane` shows them.
+
+    Attributes:
+        situation, now: The state of the store that is listed, and when that was.
+        all: Every row, the one that is read included although it left.
+        gone: The row that is only there because it is read; None for none.
+        query: What the rows are filtered by, as it was typed in `query_text`.
+        sort: What the rows are sorted by; empty for their own order.
+        sources: What belongs to a message beside its record.
+    """
+
+    MODE: ClassVar[Mode]
+    MARKABLE: ClassVar[bool] = False
+    KEY: ClassVar[str] = "key"
+    """Attribute that names a row."""
+    HAS_GROUP_IN_TITLE: ClassVar[bool] = False
+    """Whether the title names the group of the rows at the top."""
+    ROOMY: ClassVar[int] = 18
+    """Height of the list from which on its rows have two lines; 0 for never."""
+
+    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+        self.cache, self.want = cache, want
+        self.situation, self.now = ScreenState(), datetime.now(UTC)
+        self.all: tuple[RowT, ...] = ()
+        self.gone: RowT | None = None
+        self.query, self.query_text = Query(), ""
+        self.sort = getattr(cache.preferences.sort, self.MODE, "")
+        self.sources = MessageSources(self)
+
+    @property
+    def me(self) -> str:
+        """The person the team is shown to."""
+        return self.situation.view.me if self.situation.view is not None else ""
+
+    @property
+    def requests(self) -> tuple[RequestRow, ...]:
+        """Every request that is known."""
+        return self.situation.view.requests if self.situation.view is not None else ()
+
+    # What each list says of its rows.
+
+    @abstractmethod
+    def rows_of(self, view: View) -> tuple[RowT, ...]:
+        """Return the rows of this list."""
+
+    @abstractmethod
+    def draw(self, row: RowT, drawing: Drawing) -> tuple[Line, ...]:
+        """Return the lines of a row."""
+
+    @abstractmethod
+    def found_in(self, row: RowT) -> Searchable:
+        """Return the fields that a filter searches."""
+
+    @abstractmethod
+    def document_of(self, row: RowT) -> Document | None:
+        """Return the document of a row."""
+
+    @abstractmethod
+    def subject_of(self, row: RowT, some: tuple[RowT, ...]) -> Selection:
+        """Return the selection: the row under the cursor, and `some`: the marked rows if any, else that row."""
+
+    def key_of(self, row: RowT) -> str:
+        """Return the key of a row."""
+        return str(getattr(row, self.KEY))
+
+    def row_as_known(self, row: RowT) -> RowT:
+        """Return a row that is none of the list any more, as it is known now."""
+        return row
+
+    def matter_of(self, row: RowT) -> object:
+        """Return the part of a row that a human decides on."""
+        return row
+
+    def group_of(self, row: RowT) -> str:
+        """Return the heading a row stands under; empty for none."""
+        return ""
+
+    def heading(self, below: tuple[RowT, ...], drawing: Drawing) -> Line:
+        """Return the line above a group of rows."""
+        return ((f" {self.group_of(below[0])} {len(below):,}", "muted"),)
+
+    def is_new(self, row: RowT) -> bool:
+        """Return whether the human has not seen a row yet."""
+        return False
+
+    def request_of(self, row: RowT) -> RequestRow | None:
+        """Return the request of a row, whose evidence is looked for before the row is drawn; None for one without."""
+        return None
+
+    def subjects_of(self, row: RowT) -> tuple[str, ...]:
+        """Return ids of the request and the message that a row is about."""
+        chosen = self.subject_of(row, (row,))
+        ids = [chosen.request.request_id] if chosen.request is not None else []
+        return (*ids, chosen.message.message_id) if chosen.message is not None else tuple(ids)
+
+    def title_of(self, shown: int, total: int) -> str:
+        """Return the words on the border of the list."""
+        return f"{self.MODE.label} · {shown:,}" if shown == total else f"{self.MODE.label} · {shown:,} of {total:,}"
+
+    def notes(self) -> list[str]:
+        """Further words on the border."""
+        return []
+
+    def empty(self) -> tuple[Line, ...]:
+        """Return what stands where no row is shown."""
+        return empty_words(self.MODE, self.situation, query=self.query_text)
+
+    # The rows that are shown.
+
+    def shown(self) -> tuple[RowT, ...]:
+        """Return the rows that fit the filter, in their order."""
+        if not self.query.terms:
+            return sorted_rows(self.all, self.sort)
+        return sorted_rows(tuple(row for row in self.all if self.query.fits(self.found_in(row))), self.sort)
+
+    def sort_next(self) -> str | None:
+        """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""
+        name = next_sort(self.MODE, self.sort)
+        if name is not None:
+            self.sort = name
+        return name
+
+    def query_values(self) -> Mapping[str, Iterable[str]]:
+        """Return the values that complete a key of a query."""
+        view = self.situation.view
+        names = [agent.name for agent in view.roster] if view is not None else []
+        kinds = [str(kind) for kind in RequestKind]
+        states = [*map(str, Status), *map(str, RequestState)]
+        return {"from": names, "kind": kinds, "status": states, "@": sorted(self.cache.preferences.filters)}
+
+    def keep_read(
+        self, rows: tuple[RowT, ...], read: RowT | None, before: Sequence[RowT], *, is_leaving: bool
+    ) -> tuple[RowT, ...]:
+        """Return the rows, with the one that is read where it stood: who reads it is told there that it left them.
+
+        Args:
+            read: The row under the cursor.
+            before: The rows above it.
+            is_leaving: Whether it was just decided on, so that nobody is surprised that it left.
+        """
+        self.gone = None
+        key = self.key_of(read) if read is not None else None
+        if read is None or is_leaving or any(self.key_of(row) == key for row in rows):
+            return rows
+        self.gone = self.row_as_known(read)
+        places = {self.key_of(row): place for place, row in enumerate(rows)}
+        above = map(self.key_of, reversed(before))
+        place = next((places[key] + 1 for key in above if key in places), 0)
+        return (*rows[:place], self.gone, *rows[place:])
+
+    def forget_gone(self) -> str:
+        """Take the row away that is only there because it was read; returns its key."""
+        assert self.gone is not None
+        key = self.key_of(self.gone)
+        self.gone = None
+        self.all = tuple(row for row in self.all if self.key_of(row) != key)
+        return key
+
+    def is_gone(self, row: RowT) -> bool:
+        """Return whether a row is only there because it is read: it left the list, and no number counts it."""
+        # guard: what-is-gone-is-not-counted
+        return self.gone is not None and self.key_of(row) == self.key_of(self.gone)
+
+    def count(self, rows: Sequence[RowT]) -> int:
+        """Return the number of rows; of all of a long list it is known at once."""
+        return len(rows) - (self.gone is not None and sum(map(self.is_gone, rows)))
+
+    def pending_of(self, row: RowT) -> str:
+        """Return the verb of the row's pending decision; empty for none."""
+        decided = self.cache.pending
+        return next((decided[key] for key in self.subjects_of(row) if key in decided), "") if decided else ""
+
+    def whole_document_of(self, row: RowT) -> Document | None:
+        """Return the document of a row, which says first what is pending about it."""
+        document, decided = self.document_of(row), self.pending_of(row)
+        return with_pending(document, decided) if document and decided else document

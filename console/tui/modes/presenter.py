@@ -1,0 +1,175 @@
+"""Shows the thing under the cursor: once, with its evidence, and with what became of it while it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from msgspec.structs import replace
+from team_console.console.tui.modes.listing import Listing
+from team_console.console.tui.words import BROKEN_DOCUMENT, NO_LONGER, request_outcome, row_now, with_banner
+from team_console.store.protocol.verdicts import digest_of
+from team_console.store.views.rows import RequestRow, RequestState
+from team_console.widgets.detail import Detail
+from team_console.widgets.document import Document
+from team_console.widgets.requests import earlier_plans, remarks_on
+from team_console.widgets.row_list import RowList
+from team_console.widgets.scrolled import NotShown
+from textual.message import Message as TextualMessage
+from textual.timer import Timer
+
+_REST = 0.04
+"""Seconds for which a thing waits for its evidence before it is drawn without."""
+_AROUND = 0.15
+"""Seconds after which the evidence of the rows around the cursor is looked for, since one of them is next."""
+
+
+class Host(Protocol):
+    """The list whose thing under the cursor is shown."""
+
+    @property
+    def listing(self) -> Listing[Any]:
+        """The rows."""
+
+    @property
+    def rows(self) -> RowList[Any]:
+        """The list."""
+
+    @property
+    def chosen_from(self) -> RowList[Any]:
+        """The list under whose cursor the thing is that is shown."""
+
+    @property
+    def detail(self) -> Detail:
+        """Where it is shown."""
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the thing has the whole screen."""
+
+    def read(self, reads: bool) -> bool:
+        """Give the thing the whole screen, or the list its place again."""
+
+    def shown_document(self) -> Document | None:
+        """Return the document of what is chosen."""
+
+    def set_timer(self, delay: float, callback: Callable[[], object]) -> Timer:
+        """Call back in so many seconds."""
+
+    def post_message(self, message: TextualMessage) -> bool:
+        """Tell the screen."""
+
+
+class DetailPresenter:
+    """Gives the detail of one list the document of the thing under the cursor."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._drawn: object = None
+        self._asked: RequestRow | None = None
+        self._resting: Timer | None = None
+        self._around: Timer | None = None
+
+    def show(self) -> None:
+        """Give the detail the thing under the cursor as it is now."""
+        host = self._host
+        self._follow_request()
+        row = self._drawn = host.rows.cursor_row
+        if host.chosen_from.cursor_key is None and host.is_reading:
+            host.read(False)
+        try:
+            document = host.shown_document()
+        except Exception as error:
+            host.post_message(NotShown(error))
+            document = BROKEN_DOCUMENT
+        request = host.listing.request_of(row) if row is not None else None
+        if document is not None and request is not None and document.token == digest_of(request.question):
+            document = self._with_remarks(document, request)
+        if document is not None and (outcome := self.outcome):
+            document = with_banner(document, f"{outcome}{' · enter shows' * bool(self.newer)} · n next")
+        host.detail.show(document)
+        if self._around is not None:
+            self._around.stop()
+        self._around = host.set_timer(_AROUND, self._prepare_around)
+
+    def _with_remarks(self, document: Document, request: RequestRow) -> Document:
+        """Return the document with remarks below the lines they are on: of earlier versions, and what is typed."""
+        listing, of = self._host.listing, digest_of(request.question)
+        drafts, content = listing.cache.drafts, listing.sources.content_of(request.question)
+        typed = drafts.remarks(request.request_id, of) if drafts is not None else {}
+        remarks = remarks_on(request, earlier_plans(request, listing.requests), content, typed=typed)
+        return replace(document, remarks=remarks)
+
+    def show_changed(self) -> None:
+        """Show the thing again after the rows changed; one that waits for its evidence goes on waiting."""
+        if self._resting is None:
+            self.show()
+        else:
+            self.show_once()
+
+    def show_now(self, *, whole: bool = False) -> None:
+        """Draw the thing under the cursor now; `whole`, also the lines that are on the screen already."""
+        self._stop_resting()
+        self.show()
+        if whole:
+            self._host.detail.refresh()
+
+    def show_once(self) -> None:
+        """Draw the thing under the cursor, a moment later where its evidence is still looked for: once with it."""
+        self._stop_resting()
+        listing, row = self._host.listing, self._host.rows.cursor_row
+        request = listing.request_of(row) if row is not None else None
+        if request is None or listing.sources.is_ready(request):
+            self.show()
+        else:
+            listing.sources.evidence_for(request)
+            self._resting = self._host.set_timer(_REST, self.show_now)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the detail was given the row under the cursor as it is now, and painted a line of it since."""
+        detail = self._host.detail
+        is_painted = detail.document is None or detail.drawn == detail.document.token
+        return self._drawn is self._host.rows.cursor_row and is_painted
+
+    def _stop_resting(self) -> None:
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+
+    def _prepare_around(self) -> None:
+        listing, rows = self._host.listing, self._host.rows
+        place, _ = rows.position
+        for row in (*rows.rows[max(0, place - 2) : max(0, place - 1)], *rows.rows[place : place + 1]):
+            request = listing.request_of(row)
+            if request is not None and not listing.sources.is_ready(request):
+                listing.sources.evidence_for(request)
+
+    # What became of a request while it was read.
+
+    def _follow_request(self) -> None:
+        """Remember the request that is read as long as it waits, to tell what became of it."""
+        row = self._host.rows.cursor_row
+        request = self._host.listing.request_of(row) if row is not None else None
+        if request is None or request.is_open:
+            self._asked = request
+        elif self._asked is not None and self._asked.key != request.key:
+            self._asked = None
+
+    def forget_request(self) -> None:
+        """Tell no more of the request that was read: it is left."""
+        self._asked = None
+
+    @property
+    def outcome(self) -> str:
+        """The outcome of the request being read, as safe text; empty while it is still open."""
+        listing = self._host.listing
+        if self._asked is not None:
+            return request_outcome(self._asked, listing.situation.view, listing.now)
+        return NO_LONGER if listing.gone is not None else ""
+
+    @property
+    def newer(self) -> str:
+        """Id of the version that took the place of what is read while it was; empty when none did."""
+        now = row_now(self._asked, self._host.listing.situation.view) if self._asked is not None else None
+        return now.superseded_by or "" if now is not None and now.state is RequestState.SUPERSEDED else ""

@@ -1,0 +1,214 @@
+"""The search line of a list, and what its words do: rows are filtered, what is read is searched in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from team_console.console.tui.modes.listing import Listing
+from team_console.store.model.errors import TeamError
+from team_console.store.model.safe import safe_line
+from team_console.store.views.search import Query, parse_query, query_completions
+from team_console.widgets.bars import OneLine
+from team_console.widgets.detail import Detail
+from team_console.widgets.fields import Completer, Field
+from team_console.widgets.row_list import RowList
+from textual.app import ComposeResult
+from textual.containers import Container
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+    from textual.widgets import Input
+
+
+class SearchLine(Container):
+    """Words to search for, behind the `/` that opened the line; not there until it is asked for."""
+
+    DEFAULT_CSS = """
+    SearchLine { display: none; height: 1; layout: horizontal; background: $panel; }
+    SearchLine.-shown { display: block; }
+    SearchLine > OneLine { width: 3; padding: 0 1; background: $panel; }
+    SearchLine > Field { width: 1fr; }
+    SearchLine.-trouble { height: 2; }
+    SearchLine > .search--trouble { display: none; dock: bottom; width: 100%; }
+    SearchLine.-trouble > .search--trouble { display: block; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """Yield the slash; the field is made when it is first asked for."""
+        slash = OneLine()
+        slash.set_line((("/", "key"),))
+        yield slash
+        yield OneLine(classes="search--trouble")
+
+    def __init__(
+        self,
+        values: Callable[[], Mapping[str, Iterable[str]]],
+        typed: Callable[[str], object],
+        submitted: Callable[[str], object],
+    ) -> None:
+        """Make a closed line.
+
+        Args:
+            values: Values that complete a key of a query.
+            typed: Takes the words after each change.
+            submitted: Takes the words when they are as they should be.
+        """
+        super().__init__()
+        self._values, self._take_typed, self._take_submitted = values, typed, submitted
+        self._field: Field | None = None
+        self._asked_from: Widget | None = None
+        self.trouble = ""
+
+    def say(self, trouble: str) -> None:
+        """Say what of the words is not understood, safe text; empty where all is."""
+        if trouble != self.trouble:
+            self.trouble = safe_line(trouble, 300)
+            self.set_class(bool(trouble), "-trouble")
+            self.query_one(".search--trouble", OneLine).set_line((("△ ", "warn"), (self.trouble, "warn")))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether words are being typed."""
+        return self._field is not None and self.is_attached and self.has_class("-shown")
+
+    def open(self, words: str) -> None:
+        """Ask for words, beginning with those that hold now."""
+        if self._field is None:
+            wanted = 'words  from: to: kind: status: is: since: before:  -without  "exact"'
+            self._field = Field(
+                placeholder=wanted, suggester=Completer(lambda typed: query_completions(typed, self._values()))
+            )
+            # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
+            # what is typed meanwhile would be keys.
+            self.mount(self._field, before=".search--trouble")
+        if not self.is_open:
+            self._asked_from = self.screen.focused
+        self.add_class("-shown")
+        self._field.value = words
+        self._field.select_all()
+        # At once: `focus` takes its turn in a queue, and a key that is there already would act on the list.
+        self.screen.set_focus(self._field)
+
+    def close(self) -> Widget | None:
+        """Ask no more; what had the focus before, None when nothing was asked."""
+        self.remove_class("-shown")
+        before, self._asked_from = self._asked_from, None
+        return before
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Words were typed."""
+        event.stop()
+        self._take_typed(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The words are as they should be."""
+        event.stop()
+        self._take_submitted(event.value)
+
+
+class Host(Protocol):
+    """The list and the thing below its cursor, in which is searched."""
+
+    @property
+    def listing(self) -> Listing[Any]:
+        """The rows that are filtered."""
+
+    @property
+    def rows(self) -> RowList[Any]:
+        """The list."""
+
+    @property
+    def detail(self) -> Detail:
+        """The thing under the cursor."""
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the thing has the whole screen, so that words are looked for in it."""
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that fit a query."""
+
+    def step(self, direction: int) -> bool:
+        """Go to the next thing, or the one before; False at the end."""
+
+
+class Search:
+    """The search of one list: its line, the query of the words in it, and the way from hit to hit.
+
+    Attributes:
+        line: Where the words are typed.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.line = SearchLine(lambda: host.listing.query_values(), self._typed, self._submitted)
+        self._last = Query()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether words are being typed."""
+        return self.line.is_open
+
+    @property
+    def _words(self) -> str:
+        """The words that hold now."""
+        return self._host.detail.sought if self._host.is_reading else self._host.listing.query_text
+
+    def open(self) -> None:
+        """Ask for words to filter by, or to look for in what is read."""
+        self.line.open(self._words)
+
+    def close(self, *, keep: bool) -> None:
+        """Ask for no more words; without `keep`, show all rows again."""
+        words = self._words if keep else ""
+        self._typed(words)
+        host, before = self._host, self.line.close()
+        (host.detail if host.is_reading else host.rows if words or before is None else before).focus()
+
+    def _typed(self, text: str) -> None:
+        """Search in what is read, or filter the list."""
+        if self._host.is_reading:
+            self._host.detail.find(text)
+        else:
+            self._host.set_filter(text)
+
+    def _submitted(self, text: str) -> None:
+        self._typed(text)
+        if not self.line.trouble or self._host.is_reading:
+            self.close(keep=True)
+
+    def take(self, text: str) -> bool:
+        """Understand the query, mark its words in rows and detail, and remember it for `next_hit`; False where it is
+        not understood and the rows stay as they were.
+        """
+        listing = self._host.listing
+        try:
+            saved = listing.cache.preferences.filters
+            listing.query = parse_query(text, now=listing.now, saved=saved, me=listing.me)
+        except TeamError as error:
+            self.line.say(f"{error.message}. {error.hint}")
+            return False
+        self.line.say("")
+        self._last = listing.query if listing.query.terms else self._last
+        shown = tuple(word.casefold() for word in listing.query.words)
+        self._host.rows.set_hits(shown)
+        self._host.detail.set_hits(shown)
+        return True
+
+    def next_hit(self, direction: int) -> bool:
+        """Go to the next place with the words of the last filter: in the detail a line, else a row; False for none."""
+        host, detail, rows = self._host, self._host.detail, self._host.rows
+        if host.is_reading and detail.sought:
+            return detail.next_hit((detail.sought,), direction)
+        if host.is_reading:
+            return host.step(direction)
+        if not self._last.terms:
+            return False
+        if detail.has_focus:
+            return detail.next_hit(tuple(word.casefold() for word in self._last.words), direction)
+        all_rows, (place, number) = rows.rows, rows.position
+        order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
+        fits = (index for index in order if self._last.fits(host.listing.found_in(all_rows[index])))
+        index = next(fits, None)
+        return index is not None and rows.select(host.listing.key_of(all_rows[index]))
