@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import shlex
 import sys
 import traceback
@@ -313,14 +314,17 @@ class Parser(argparse.ArgumentParser):
         raise TeamError(Code.USAGE, message, meant or self._how(message))
 
     def _how(self, message: str) -> str:
-        """Return how the verb is called, for values that have no place in it, and what lists those that are missing."""
+        """Return the next step: what lists missing ids, the choice that was meant, or how the verb is called."""
         missing = message.partition("arguments are required: ")[2].split(", ")[0]
         if missing in _FOUND_BY:
             return f"{PROGRAM} {_FOUND_BY[missing]} lists them."
-        if message.startswith("unrecognized arguments: ") and not message.partition(": ")[2].startswith("-"):
-            usage = " ".join(self.format_usage().removeprefix("usage: ").split())
-            return f"It is called as: {usage:.240}{'…' if len(usage) > 240 else ''}"
-        return f"{self.prog} --help lists what it takes."
+        given, _, offered = message.partition("invalid choice: ")[2].partition(" (choose from ")
+        if meant := nearest(given.strip("'"), re.findall(r"'([^']+)'", offered)):
+            return f"Did you mean {meant}?"
+        example = next((line for line in (self.description or "").splitlines() if line.startswith("  ")), "")
+        if not example or message.startswith("unrecognized arguments: -"):
+            return f"{self.prog} --help lists what it takes."
+        return f"For example: {example.partition('  #')[0].strip()}"
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse `args`, remembered for the hint of a mistake."""
@@ -470,6 +474,7 @@ _SEVERAL: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("list", "ls"), ("requests", "roster", "inbox NAME")),
     **dict.fromkeys(("open", "start", "run", "console", "ui", "tui"), ("", "demo")),
     **dict.fromkeys(("exit", "quit"), ("leave NAME", "help exit-codes")),
+    "version": ("--version",),
 }
 """Words that can mean one of several verbs; without a verb the console opens."""
 _FOUND_BY = {"REQUEST": "requests --open", "AGENT": "roster", "NAME": "roster", "ID": "history --json"}

@@ -135,7 +135,7 @@ def refuse_empty(decision: Decision) -> None:
         return
     request_id = decision.request_id
     if decision.approve is False:
-        raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Give it with --reason TEXT.")
+        raise TeamError(Code.MISSING_REASON, "a rejection needs a reason", "Give it with --reason TEXT.")
     if decision.asks_back:
         text, hint = "the question back is empty", 'For example: team-console askback REQUEST "How do we roll back?"'
         raise TeamError(Code.MISSING_CONTENT, text, hint, request_id=request_id)

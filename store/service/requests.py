@@ -311,9 +311,9 @@ def _answer_body(question: Message, kind: RequestKind, verdict: Decision, langua
         item = next(iter(questions_of(question.payload)), None)
         options = " or ".join(option.label for option in item.options) if item is not None else ""
         hint = f"Choose with: team-console answer REQUEST --option LABEL{f' ({options:.120})' if options else ''}"
-        _refuse(f"{request_id} is a question, which a yes does not answer", hint)
+        _refuse(f"{request_id} is a question; it needs an answer, not an approval", hint)
     if verdict.approve is None and kind not in IN_WORDS:
-        _refuse(f"{is_kind}, which wants a yes or no", "Use approve or reject.")
+        _refuse(f"{is_kind}, which is approved or rejected", "Use approve or reject.")
     if verdict.answers is not None and kind is not RequestKind.QUESTION:
         _refuse(f"{is_kind}; only questions have options", "Use approve or reject.")
     if verdict.updated is not None and editable_part(question) is None:

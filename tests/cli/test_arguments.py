@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 from team_console.console.cli.main import SAME, VERBS
 
@@ -61,34 +63,6 @@ def test_an_error_is_one_json_object_on_standard_output_with_json(elsewhere: Com
     assert "init" in result.json["hint"]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("sned",),
-        ("send", "--nonsense"),
-        ("send", "--to"),
-        ("send", "--priority", "soonish", "--to", "ceo"),
-        ("ack",),
-        ("shutdown",),
-        ("shutdown", "--all", "task-manager"),
-        ("receive",),
-        ("receive", "--agent", "ceo", "--wait", "soon"),
-        ("demo", "--speed", "0", "--headless", "1"),
-        ("completions", "tcsh"),
-        ("init", "--agent", "a:boss"),
-        ("init", "--agent", "a", "--agent", "a"),
-    ],
-)
-def test_mistakes_in_the_arguments_are_usage_errors(arguments: tuple[str, ...], team: CommandLine) -> None:
-    result = team(*arguments, "--json")
-    assert (result.status, result.json["error"]) == (2, "USAGE")
-    assert result.json["message"]
-
-
-def test_a_folder_given_as_verb_is_understood(elsewhere: CommandLine) -> None:
-    assert "team-console -t ./team" in elsewhere("./team").err
-
-
 def test_help_lists_every_verb_that_is_not_hidden(elsewhere: CommandLine) -> None:
     text = elsewhere.ok("--help").out
     shown = [line.split()[0] for line in text.splitlines() if line.startswith("  ") and line.strip()]
@@ -111,45 +85,70 @@ def test_bytes_that_are_no_text_are_refused_before_anything_is_written(team: Com
     assert (team.folder / "message-queue.yaml").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "hint"),
-    [
-        (("send", "--TO", "file-manager"), "Did you mean --to?"),
-        (("send", "--cont", "x", "--to", "file-manager"), "Did you mean --content?"),
-        (("clear", "--older-than", "3"), "Did you mean --older-than-days?"),
-        (("status", "--jsno"), "Did you mean --json?"),
-        (("verdict", "--request", "q-1"), "REQUEST is given without --request: team-console verdict REQUEST"),
-        (("send", "--content", "-x;y", "--to", "ceo"), "A value that begins with a dash is given as '--content=-x;y'"),
-        (("history", "--since", "-2h"), "A value that begins with a dash is given as --since=-2h"),
-        (("approve", "q-1", "--reason", "x"), "team-console approve --help lists what it takes."),
-        (("send", "--content"), "team-console send --help lists what it takes."),
-        (("reply", "q-1"), "Did you mean 'team-console answer'?"),
-        (("deny", "q-1"), "Did you mean 'team-console reject'?"),
-        (("stop", "file-manager"), "Did you mean 'team-console shutdown'?"),
-        (("list",), "Did you mean 'team-console requests' or 'team-console roster' or 'team-console inbox NAME'?"),
-        (("open",), "Did you mean 'team-console' or 'team-console demo'?"),
-        (("approve",), "team-console requests --open lists them."),
-        (("send", "file-manager", "hello"), "It is called as: team-console send [-h] [--to NAME[,NAME]|all]"),
-    ],
+WRONG: tuple[tuple[str, str, str], ...] = (
+    ("sned", "USAGE", "Did you mean 'team-console send'?"),
+    ("reply q-1", "USAGE", "Did you mean 'team-console answer'?"),
+    ("deny q-1", "USAGE", "Did you mean 'team-console reject'?"),
+    ("stop file-manager", "USAGE", "Did you mean 'team-console shutdown'?"),
+    ("list", "USAGE", "Did you mean 'team-console requests' or 'team-console roster' or 'team-console inbox NAME'?"),
+    ("open", "USAGE", "Did you mean 'team-console' or 'team-console demo'?"),
+    ("help exit", "USAGE", "Did you mean 'team-console leave NAME' or 'team-console help exit-codes'?"),
+    ("version", "USAGE", "Did you mean 'team-console --version'?"),
+    ("./team", "USAGE", "To open the team there: team-console -t ./team"),
+    ("send --TO file-manager", "USAGE", "Did you mean --to?"),
+    ("send --cont x --to file-manager", "USAGE", "Did you mean --content?"),
+    ("clear --older-than 3", "USAGE", "Did you mean --older-than-days?"),
+    ("status --jsno", "USAGE", "Did you mean --json?"),
+    ("verdict --request q-1", "USAGE", "REQUEST is given without --request: team-console verdict REQUEST"),
+    ("send --content '-x;y' --to ceo", "USAGE", "A value that begins with a dash is given as '--content=-x;y'"),
+    ("history --since -2h", "USAGE", "A value that begins with a dash is given as --since=-2h"),
+    ("send --priority soonish --to ceo", "USAGE", "For example: team-console send --to helper"),
+    ("config chek", "USAGE", "Did you mean check?"),
+    ("join helper --for claud", "USAGE", "Did you mean claude?"),
+    ("completions tcsh", "USAGE", "For example: team-console completions bash --install"),
+    ("approve q-1 --reason x", "USAGE", "team-console approve --help lists what it takes."),
+    ("send --content", "USAGE", "For example: team-console send --to helper"),
+    ("send file-manager hello", "USAGE", "For example: team-console send --to helper --summary"),
+    ("roster file-manager", "USAGE", "For example: team-console roster"),
+    ("approve", "USAGE", "team-console requests --open lists them."),
+    ("ack", "USAGE", "team-console history --json lists them."),
+    ("plan", "USAGE", "For example: team-console --as helper plan"),
+    ("discard M-1", "USAGE", "For example: team-console discard ID --reason"),
+    ("shutdown", "USAGE", "team-console shutdown AGENT..."),
+    ("shutdown --all task-manager", "USAGE", "team-console shutdown AGENT..."),
+    ("receive", "USAGE", "team-console receive NAME"),
+    ("receive --agent ceo --wait soon", "USAGE", "For example --wait 30."),
+    ("watch --for -1", "USAGE", "For example --for 30."),
+    ("watch --for=nan", "USAGE", "For example --for 30."),
+    ("demo --speed 0 --headless 1", "USAGE", "For example --speed 2."),
+    ("history --since yestrday", "USAGE", "Give today, yesterday, 14:00, a date"),
+    ("init --agent a:boss", "USAGE", ""),
+    ("init --agent a --agent a", "USAGE", ""),
+    ("grants recall", "USAGE", "team-console grants recall ID"),
+    ("join task-manager", "USAGE", "For example: team-console join task-manager --for claude"),
+    ("init", "NOT_PERMITTED", "There is a team: 'team-console' opens it"),
+    ("ask Which?", "NOT_PERMITTED", "An agent asks: --as AGENT."),
+    ("inbox file-manger", "AGENT_NOT_FOUND", "Did you mean file-manager?"),
+    ("send --to file-manger --summary 'a b c d e' --content x", "AGENT_NOT_FOUND", "Did you mean file-manager?"),
+    ("show nothing", "INVALID_FIELD", "List ids with: team-console requests"),
+    ("verdict q-1", "INVALID_REQUEST_ID", "List the requests with: team-console requests"),
+    ("--as ceo approve all", "INVALID_REQUEST_ID", "List the open ones with: team-console requests --open"),
+    ("-t /nowhere status", "TEAM_NOT_FOUND", "Give a team with -t LOCATION"),
 )
-def test_what_was_meant_is_named(arguments: tuple[str, ...], hint: str, team: CommandLine) -> None:
-    refused = team(*arguments, "--json")
-    assert (refused.status, refused.json["error"]) == (2, "USAGE")
+"""A command that does not work, its error, and the beginning of the next step that it names."""
+
+
+@pytest.mark.parametrize(("typed", "code", "hint"), WRONG, ids=[row[0] for row in WRONG])
+def test_a_wrong_command_names_the_next_step(typed: str, code: str, hint: str, team: CommandLine) -> None:
+    refused = team(*shlex.split(typed), "--json")
+    assert (refused.status, refused.json["error"]) == (2 if code == "USAGE" else 1, code)
+    assert refused.json["message"]
     assert refused.json["hint"].startswith(hint)
 
 
 def test_every_word_that_stands_for_a_verb_leads_to_one() -> None:
     assert set(SAME.values()) <= {verb.name for verb in VERBS}
     assert not set(SAME) & {verb.name for verb in VERBS}
-
-
-@pytest.mark.parametrize("seconds", ["-1", "nan"])
-def test_a_watch_for_no_number_of_seconds_is_refused_before_it_begins(team: CommandLine, seconds: str) -> None:
-    refused = team("watch", "--for", seconds)
-    assert refused.status == 2
-    assert refused.err == f"team-console: --for {float(seconds):g} is not a number of seconds (USAGE)\n" + (
-        "  For example --for 30.\n"
-    )
 
 
 def test_a_broadcast_that_would_be_refused_is_refused_when_it_is_only_foreseen(team: CommandLine) -> None:
