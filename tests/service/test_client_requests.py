@@ -147,11 +147,6 @@ def test_a_yes_is_no_answer_to_a_question_and_a_refusal_is_one(team: Team) -> No
     assert (verdict_of(team, request_id).state, verdict_of(team, request_id).reason) == ("rejected", "Decide yourself")
 
 
-def test_a_mode_nobody_offered_is_refused(team: Team) -> None:
-    request_id = str(requests.submit_plan(agent(team), content="1. Go", modes=("default",)).request_id)
-    assert refusal(requests.approve, lead(team), request_id=request_id, mode="yolo").hint == "It can go on in default."
-
-
 @pytest.mark.parametrize(
     "given",
     [{"tool": "", "input": {}}, {"tool": "Bash", "input": "ls"}, {"tool": "Bash", "input": {}, "expires": "soon"}],

@@ -130,13 +130,6 @@ def test_what_only_the_lead_decides_is_asked_of_no_other_master(sprint: Sprint) 
     assert "goes to the lead master" in refused["message"]
 
 
-def test_the_row_of_an_end_says_who_ends(sprint: Sprint) -> None:
-    sprint.created("slave-1")
-    asked = sprint.end_asked("slave-1")["message_id"]
-    (row,) = [line for line in sprint.command("-t", sprint.place, "requests").out.splitlines() if asked in line]
-    assert "End sc-1: one two three" in row
-
-
 def test_it_stays_closed_once_the_creation_left_the_queue(sprint: Sprint) -> None:
     sprint.created("slave-1")
     sprint.ended("slave-1")

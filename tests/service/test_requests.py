@@ -75,12 +75,3 @@ def test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused(team:
     with pytest.raises(TeamError) as caught:
         requests.approve(caller("ceo"), request_id=request_id, seen=seen)
     assert caught.value.code is Code.INVALID_REQUEST_ID
-
-
-def test_an_open_request_never_leaves_the_queue(team: MemoryTeam, caller: SeatOf, clock: FakeClock) -> None:
-    request_id = _plan(caller)
-    inbox.receive(caller("ceo"), agent="ceo")
-    clock.advance(30 * 86_400)
-    sending.send(caller("ceo"), to="file-manager", content="later", summary="later")
-    inbox.receive(caller("file-manager"), agent="file-manager")
-    assert request_id in [message.request_id for message in team.snapshot().messages]

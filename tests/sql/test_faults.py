@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -38,33 +37,6 @@ def file(tmp_path: Path) -> Path:
 
 def _fill(team: SqlTeam) -> None:
     put(team, make_message(1, to="architect"))
-
-
-def test_a_lock_of_another_program_is_waited_for_and_then_named(team: SqlTeam, place: str, opened: Open) -> None:
-    held, leave = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with opened(place).transaction(actor="architect", action="hold", wait=5.0):
-            held.set()
-            leave.wait(20)
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    try:
-        assert held.wait(10)
-        with pytest.raises(TeamError) as caught, team.transaction(actor="ceo", action="send", wait=0.05):
-            pass
-        assert (caught.value.code, caught.value.exit_code) == (Code.STORE_LOCKED, 3)
-        assert "nothing was changed" in caught.value.message
-        snapshot = team.snapshot()
-        assert snapshot.condition is Condition.EMPTY
-        if "://" in place:
-            assert snapshot.holder is not None
-            assert snapshot.holder.action == "hold architect"
-    finally:
-        leave.set()
-        thread.join()
-    _fill(team)
 
 
 def test_the_process_that_holds_the_file_is_named(file: Path, opened: Open) -> None:
@@ -232,14 +204,6 @@ def test_a_network_file_system_is_pointed_out(file: Path, opened: Open, monkeypa
     mounts.write_text(f"server:/x {file.parent} nfs4 rw 0 0\n/dev/sda1 / ext4 rw 0 0\n")
     monkeypatch.setattr(sqlite, "_MOUNTS", mounts)
     assert [problem.code for problem in opened(str(file)).snapshot().problems] == ["NETWORK_FILE_SYSTEM"]
-
-
-def test_a_copied_database_works_on_its_own(file: Path, tmp_path: Path, opened: Open) -> None:
-    team = opened(str(file))
-    _fill(team)
-    team.close()
-    shutil.copy(file, tmp_path / "copy.db")
-    assert len(opened(str(tmp_path / "copy.db")).snapshot().messages) == 1
 
 
 @pytest.mark.parametrize("read_only", [True, False])

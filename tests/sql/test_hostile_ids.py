@@ -9,7 +9,7 @@ import pytest
 from team_console.store.api import join_team
 from team_console.store.backends.open import QUEUE_NAME
 from team_console.store.backends.sql.open import create_database
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import TeamError
 from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.equipment.samples import sampled
@@ -74,14 +74,6 @@ def test_every_kind_of_team_says_the_same(empty_place: str, folder: str, text: s
     assert dict(_outcomes(empty_place, text)) == dict(_outcomes(folder, text))
 
 
-@pytest.mark.parametrize("text", [HOSTILE["nul"], HOSTILE["half a character"]], ids=["nul", "half a character"])
-def test_an_id_that_is_no_text_is_refused_by_its_name(empty_place: str, text: str) -> None:
-    create_database(empty_place, SETTINGS)
-    with join_team(empty_place, "architect") as agent, pytest.raises(TeamError) as refused:
-        agent.send("ceo", "text", summary=NOTE, message_id=text)
-    assert (refused.value.code, refused.value.message[:3]) == (Code.INVALID_FIELD, "id:")
-
-
 def test_one_that_is_stored_as_another_is_not_taken_for_it(empty_place: str) -> None:
     create_database(empty_place, SETTINGS)
     with join_team(empty_place, "architect") as agent, join_team(empty_place, "ceo") as lead:
@@ -96,10 +88,3 @@ def test_one_that_is_stored_as_another_is_not_taken_for_it(empty_place: str) -> 
         [HOSTILE["nul"]],
         [HOSTILE["its picture"]],
     ]
-
-
-def test_an_attachment_under_such_a_name_is_not_there(empty_place: str) -> None:
-    create_database(empty_place, SETTINGS)
-    with join_team(empty_place, "architect") as agent, pytest.raises(TeamError) as refused:
-        agent._team.attachment(HOSTILE["nul"])
-    assert refused.value.code == Code.INVALID_FIELD

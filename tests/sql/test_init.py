@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.equipment.command_line import CommandLine
-from tests.equipment.statements import SEED, execute
 from tests.sql.conftest import Open
 
 pytestmark = pytest.mark.slow
@@ -25,15 +24,3 @@ def test_an_empty_database_becomes_a_team_with_members(elsewhere: CommandLine, e
     assert [line.action for line in team.audit()] == ["member_add"]
     again = elsewhere("-t", empty_place, "init", "--json")
     assert (again.status, again.json["error"]) == (1, "NOT_PERMITTED")
-
-
-def test_a_table_of_others_is_adopted_with_its_rows(elsewhere: CommandLine, empty_place: str, opened: Open) -> None:
-    execute(empty_place, SEED.format(more=""))
-    execute(
-        empty_place,
-        "INSERT INTO agent_message (message_id, sender, recipient, message_type, status) "
-        "VALUES ('theirs', 'a1', 'a2', 'spec_ready', 'pending')",
-    )
-    elsewhere.ok("init", empty_place, "--agent", "a1", "--agent", "a2")
-    assert [message.message_id for message in opened(empty_place).snapshot().messages] == ["theirs"]
-    assert opened(empty_place).config().declared

@@ -20,7 +20,6 @@ from team_console.store.settings.team_config import TeamConfig
 from tests.equipment.command_line import CommandLine
 from tests.equipment.statements import SEED, execute, insert
 from tests.equipment.teams import FakeClock, make_message, put
-from tests.equipment.waiting import until
 from tests.sql.conftest import Open
 
 pytestmark = pytest.mark.slow
@@ -148,28 +147,6 @@ def test_a_team_that_goes_round_all_stores_comes_back_as_it_left_and_a_second_ru
         assert (target.snapshot().revision, len(target.audit(limit=1000))) == before
     assert all(line.intact for team in teams for line in team.audit(limit=1000))
     for team in teams:
-        team.close()
-
-
-@pytest.mark.parametrize("kind", ["yaml", "postgresql"])
-def test_a_run_that_was_killed_is_simply_run_again(
-    kind: str, make_place: Callable[[str, str], str], clock: FakeClock, tmp_path: Path
-) -> None:
-    source = open_target(str(tmp_path / "source.db"), CONFIG, clock=clock)
-    put(source, *[make_message(number, to="architect") for number in range(600)])
-    inbox.receive(Caller(source, "architect"), agent="architect")
-    put(source, *[make_message(number, to="architect") for number in range(600, 640)])
-    place = make_place(kind, "target")
-    target = open_target(place, CONFIG, clock=clock)
-    line = CommandLine(tmp_path)
-    with line.running("migrate", source.location, place) as process:
-        until(lambda: bool(target.history(limit=1).messages) or process.poll() is not None, seconds=60)
-        process.kill()
-        process.wait()
-    line.ok("migrate", source.location, place)
-    assert (_live(target), _archives(target)) == (_live(source), _archives(source))
-    assert line.ok("migrate", "--json", source.location, place).json["archived"] == 0
-    for team in (source, target):
         team.close()
 
 

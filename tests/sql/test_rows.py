@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from team_console.store.backends.sql.rows import (
-    COLUMNS,
     NOTE_KEY,
     Row,
     RowEntry,
@@ -161,24 +160,3 @@ def test_a_status_that_nobody_knows_is_a_problem_and_is_not_delivered(status: An
     assert entry.message is not None
     assert not entry.message.is_pending_for("b")
     assert [problem.code for problem in entry.problems] == ["UNKNOWN_STATUS"]
-
-
-def test_the_seeds_own_row_is_a_message() -> None:
-    payload = '{"task_id": "TASK-31-1", "spec_id": "SPEC-031", "priority": "high"}'
-    head = ("msg-001", "orchestrator", "code_developer", "task_assignment", payload, "pending")
-    entry = read_row(Row(*head, "2025-10-26 10:30:00", None, 0, 3, None), place="row 1")
-    message = entry.message
-    assert message is not None
-    assert (message.sender, message.recipients, message.type) == (
-        "orchestrator",
-        ("code_developer",),
-        "task_assignment",
-    )
-    assert message.created == "2025-10-26T10:30:00.000Z"
-    assert (message.status, message.priority, dict(message.payload)) == ("pending", "high", json.loads(payload))
-    assert entry.problems == ()
-
-
-def test_the_columns_are_those_of_the_source() -> None:
-    before, after = "message_id sender recipient message_type payload status created_at", "retry_count max_retries"
-    assert " ".join(COLUMNS) == f"{before} delivered_at {after} error_message"

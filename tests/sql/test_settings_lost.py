@@ -177,12 +177,6 @@ def test_lost_settings_can_be_confirmed_as_they_are(place: Place, says: Says, ho
         assert (team.config().declared, accept_settings(Caller(team, "ceo"))) == (False, ())
 
 
-def test_settings_that_nobody_can_understand_are_not_confirmed(place: Place, says: Says) -> None:
-    place.lose(NEW["not YAML"])
-    status, text = says("--as", "ceo", "check", "--accept-settings", "--json")
-    assert (status, json.loads(text)["error"]) == (4, "STORE_UNREADABLE")
-
-
 def test_an_edit_is_no_loss_and_is_in_force_from_the_next_write_on(place: Place, says: Says) -> None:
     edited = SETTINGS.replace("lead: ceo", "lead: architect").encode()
     place.lose(edited)

@@ -43,18 +43,3 @@ def test_a_watch_calls_nothing_new_that_it_knew_before_an_outage(place: str, lin
         assert "condition vanished -> ok" in next_line(watch.stdout)
         line.ok("-t", place, "send", "--to", "architect", "--type", "spec_ready", "--id", "msg-2")
         assert "new msg-2" in next_line(watch.stdout)
-
-
-def test_a_team_that_cannot_be_reached_is_an_error_and_not_empty(line: CommandLine) -> None:
-    for location in ("postgresql://nobody@127.0.0.1:1/none", str(line.folder / "none.db")):
-        result = line("-t", location, "inbox", "architect", "--json")
-        assert result.status in (1, 4)
-        assert result.json["error"] in ("STORE_UNREADABLE", "TEAM_NOT_FOUND")
-        assert "Traceback" not in result.err
-
-
-def test_a_folder_with_a_database_only_is_no_team_but_its_database_is(place: str, line: CommandLine) -> None:
-    if "://" in place:
-        assert line.ok("-t", place, "status", "--json").json["backend"] == "sql"
-        return
-    assert line.ok("-t", f"sqlite:///{place}", "status", "--json").json["backend"] == "sql"

@@ -62,24 +62,6 @@ def test_what_a_program_without_team_console_writes_is_noticed(team: SqlTeam, pl
     asyncio.run(story())
 
 
-def test_an_idle_database_gives_no_hints(team: SqlTeam, place: str, opened: Open) -> None:
-    put(opened(place), make_message(1))
-
-    async def story() -> int:
-        hints = team.watch()
-        await _next(hints)
-        count = 0
-        try:
-            async with asyncio.timeout(1.5):
-                async for _ in hints:
-                    count += 1
-        except TimeoutError:
-            return count
-        return count
-
-    assert asyncio.run(story()) <= 2  # it is looked for again what a slow disk shows late
-
-
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_commit_that_is_synced_slowly_is_noticed_when_it_can_be_seen(
     tmp_path: Path, opened: Open, read_only: bool

@@ -299,13 +299,3 @@ def test_what_is_over_is_found_walked_through_and_cleared(
     cleared = maintenance.clear(caller)
     left = {row[0] for row in execute(large, "SELECT message_id FROM agent_message")}
     assert (cleared.deleted, left - {sent}) == (FEW + 1 - len(left), set())
-
-
-def test_check_looks_at_every_row(large: str, elsewhere: CommandLine) -> None:
-    odd = "'not JSON'" if "://" not in large else """CAST('"a text"' AS JSON)"""
-    execute(large, f"UPDATE agent_message SET payload = {odd}, max_retries = -3 WHERE message_id = 'old-2'")
-    execute(large, "UPDATE agent_message SET created_at = NULL WHERE message_id = 'old-2'")
-    found = elsewhere("-t", large, "check", "--json").json["findings"]
-    if "://" not in large:
-        assert "old-2" in {finding["place"] for finding in found}
-    assert elsewhere("-t", large, "check", "--json").status in (0, 1)

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 
-from tests.equipment.signing_keys import key_file, sign_verdicts
+from tests.equipment.signing_keys import sign_verdicts
 from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
 pytestmark = ROOT_ONLY
@@ -26,7 +26,6 @@ to: ceo
 payload: {request_id: plan_approval-1@bob@sprint-42, summary: one two three four five, content: 1. Go}
 """
 REQUEST = "plan_approval-1@bob@sprint-42"
-Looks = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
@@ -78,21 +77,3 @@ def test_a_plan_goes_through_drop_and_its_signed_verdict_is_read_and_checked(
     assert (status, json.loads(text)["state"], json.loads(text)["answered_by"]) == (0, "approved", "ceo")
     status, text = look(folder, capfd, "evidence", REQUEST, "--json")
     assert (status, json.loads(text)["proven"]) == (0, True)
-
-
-def test_nothing_but_drop_is_in_reach(folder: Path) -> None:
-    for path in [folder, *folder.rglob("*")]:
-        if path.is_file():
-            with as_nobody(), pytest.raises(PermissionError):
-                path.open("a")
-    for path in (folder / "team.key", key_file()):
-        with as_nobody(), pytest.raises(PermissionError):
-            path.read_bytes()
-    for act in (
-        lambda: (folder / "new.yaml").write_text("x"),
-        lambda: (folder / "message-queue.yaml").unlink(),
-        lambda: (folder / "drop").rename(folder / "other"),
-        lambda: list((folder / "drop").iterdir()),
-    ):
-        with as_nobody(), pytest.raises(PermissionError):
-            act()

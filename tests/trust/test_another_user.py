@@ -14,7 +14,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.requests import approve
 
-from tests.equipment.damage import NOTE, PLAN, healthy_team
+from tests.equipment.damage import healthy_team
 from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
 pytestmark = [ROOT_ONLY, pytest.mark.slow]
@@ -56,18 +56,6 @@ def test_a_healthy_team_is_healthy_for_another_user(folder: Path, looks: Looks) 
     assert (status, [load["code"] for load in json.loads(text)["findings"]]) == (0, ["OVERDUE_REQUEST", "KEPT_PRIVATE"])
     status, text = looks("status")
     assert (status, "condition  ok\n" in text, "another program" in text) == (0, True, False)
-
-
-def test_the_history_shows_the_queue_and_says_that_the_rest_is_private(looks: Looks) -> None:
-    status, text = looks("history")
-    assert (status, PLAN in text, NOTE in text, PRIVATE in text) == (0, True, True, True)
-
-
-def test_a_queue_cut_by_somebody_else_is_harm_for_another_user_too(folder: Path, looks: Looks) -> None:
-    queue = folder / "message-queue.yaml"
-    queue.write_bytes(queue.read_bytes()[:-20] + b"'\n- [")
-    status, text = looks("status")
-    assert (status, "condition  ok" in text) in ((0, False), (4, False))
 
 
 @pytest.mark.parametrize("name", ["audit.jsonl", "archive"])

@@ -32,22 +32,6 @@ def request_of(team: CommandLine, *place: str) -> dict[str, object]:
     return dict(requests[0])
 
 
-def test_a_verdict_flipped_in_the_file_decides_nothing_is_told_and_put_back(team: CommandLine) -> None:
-    rejected(team)
-    queue = team.folder / "message-queue.yaml"
-    queue.write_text(queue.read_text().replace("approve: false", "approve: true"))
-    found = request_of(team)
-    assert (found["state"], found["flags"]) == ("rejected", ["altered"])
-    checked = team("check", "--json")
-    assert checked.status == 1
-    assert "ALTERED_VERDICT" in {item["code"] for item in checked.json["findings"]}
-    sent = team.ok("send", "--to", "file-manager", "--summary", "one two three four five", "--content", "c")
-    assert "says again what is on record" in sent.err
-    assert "approve: true" not in queue.read_text()
-    assert request_of(team)["flags"] == []
-    assert team("check").status == 0
-
-
 @pytest.fixture
 def database(team: CommandLine) -> Path:
     """A SQLite copy of the team."""

@@ -73,18 +73,6 @@ def test_hostile_names_on_disk_are_handled_by_deliver_receive_and_clear_inside_t
     assert {path.name for path in (team.folder / "inbox").glob("*")} <= {"task-manager.jsonl", "ceo.jsonl"}
 
 
-@pytest.mark.parametrize("reference", ["../secret", "attachments/../../secret", "/etc/passwd", "attachments/link"])
-def test_an_attachment_reference_does_not_read_a_file_elsewhere(team: CommandLine, reference: str) -> None:
-    (team.folder.parent / "secret").write_text("SECRET WORDS")
-    (team.folder / "attachments").mkdir()
-    (team.folder / "attachments" / "link").symlink_to(team.folder.parent / "secret")
-    payload = {"content": "begin", "attachment": {"path": reference, "bytes": 12}}
-    (team.folder / QUEUE_NAME).write_bytes(corpus.queue_of([record(payload=payload)]))
-    opened = open_team(str(team.folder), read_only=True)
-    with pytest.raises(TeamError):
-        opened.attachment(reference)
-
-
 def test_drafts_of_any_place_and_purpose_lie_in_the_state_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,10 +15,10 @@ from team_console.console.tui import keys
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.verdicts import SHOWN_BY, Face, seen_of
+from team_console.store.protocol.verdicts import SHOWN_BY, seen_of
 from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller
-from team_console.store.service.decision import DECISION, KEY, Decision
+from team_console.store.service.decision import KEY, Decision
 from textual.events import Key
 
 from tests.console.conftest import (
@@ -38,7 +38,7 @@ from tests.console.test_deciding import rewrite
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.terminal import console
-from tests.hook.conftest import Client, Heard, Human, client, human, office
+from tests.hook.conftest import client, human, office
 from tests.proofs import keys as random_keys
 
 __all__ = ["client", "clock", "human", "keys_are_through", "office", "plain_environment", "team"]
@@ -350,18 +350,6 @@ async def test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_wa
     assert answer.payload["updated_input"]["command"].endswith("make part-59")
 
 
-@pytest.mark.anyio
-async def test_an_edited_version_is_not_read_for_a_no(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    permission(team)
-    edited_by(monkeypatch, lambda text: LONG)
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("ctrl+e", "2", "n", "n", "o", "enter")
-        await desk.until(lambda: bool(written(team)), "the answer")
-    (answer,) = written(team)
-    assert (answer.payload["approve"], "updated_input" in answer.payload) == (False, False)
-
-
 def test_a_decision_by_a_click_is_on_record_as_one(make_team: Callable[..., CommandLine], tmp_path: Path) -> None:
     sprint_team = make_team("task-manager")
     sprint_team.ok("plan", "--as", "task-manager", "--summary", "Split the loader today", "--content", "1. Split")
@@ -379,45 +367,7 @@ def test_a_decision_by_a_click_is_on_record_as_one(make_team: Callable[..., Comm
     assert line["facts"][KEY] == "mouse"
 
 
-def test_on_a_terminal_that_never_answers_what_it_shows_is_decided_and_nothing_typed_ahead(
-    make_team: Callable[..., CommandLine], tmp_path: Path
-) -> None:
-    sprint_team = make_team("task-manager")
-    sprint_team.ok("plan", "--as", "task-manager", "--summary", "Split the loader today", "--content", "1. Split")
-    with console(sprint_team.folder, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
-        terminal.screen.write_process_input = lambda data: None  # type: ignore[method-assign]
-        terminal.wait_for("●", "1. Split")
-        terminal.send("a\r")
-        terminal.wait_for("1 key did nothing")
-        assert [line for line in _trail(sprint_team.folder) if line["action"] == "approve"] == []
-        terminal.settle(1.0)
-        terminal.send("\r")
-        terminal.wait_for("Nothing waits for you")
-    (line,) = [line for line in _trail(sprint_team.folder) if line["action"] == "approve"]
-    assert line["facts"][SHOWN_BY].startswith("the console: line 1 of 1")
-
-
 # The same value from the command line, from programs, and what it is bound to.
-
-
-@pytest.mark.parametrize("verb", [("approve",), ("reject", "--reason", "no"), ("askback", "why?")])
-def test_the_command_line_says_that_nothing_was_shown_unless_it_quotes_what_show_printed(
-    make_team: Callable[..., CommandLine], verb: tuple[str, ...]
-) -> None:
-    sprint_team = make_team("task-manager:plan")
-    ask = ("plan", "--as", "task-manager", "--summary", "Split the loader in two today", "--content", "1. Split")
-    request = sprint_team.ok(*ask).out.strip()
-    word = sprint_team.ok("show", request, "--json").json["seen"]
-    verb = (verb[0], "--as", LEAD, request, *verb[1:])
-    changed = sprint_team(*verb, "--seen", "0" * 64)
-    assert changed.status == 1
-    sprint_team.ok(*verb)
-    (line,) = [line for line in _trail(sprint_team.folder) if verb[0] in line["action"]]
-    assert line["facts"][SHOWN_BY] == str(Face.NAMED)
-    assert len(line["facts"][DECISION]) == 64
-    assert KEY not in line["facts"]
-    if verb[0] == "askback":
-        sprint_team.ok(*verb, "--seen", word)
 
 
 def _trail(folder: Path) -> Iterator[dict[str, Any]]:
@@ -425,66 +375,6 @@ def _trail(folder: Path) -> Iterator[dict[str, Any]]:
 
     for line in (folder / "audit.jsonl").read_text(encoding="utf-8").splitlines():
         yield json.loads(line)
-
-
-OUTCOMES: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "nobody decides": ((), "", ""),
-    "yes": (("approve",), "allow", "approved"),
-    "no": (("reject", "--reason", "not on a Friday"), "deny", "rejected"),
-}
-"""Verb of the lead, and what a hook and a tool of MCP must say then."""
-
-
-@pytest.mark.parametrize("outcome", OUTCOMES)
-def test_what_an_agent_hears_by_its_hook_is_the_decision_on_record_and_nothing_without_one(
-    client: Client, human: Human, office: CommandLine, outcome: str
-) -> None:
-    verb, behavior, state = OUTCOMES[outcome]
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest")
-        (asked,) = human.asked()
-        assert office("--as", "ben", "approve", asked["request_id"]).status == 1
-        assert (_decided(office.folder), hook.poll()) == ([], None)
-        if verb:
-            office.ok("--as", LEAD, verb[0], asked["request_id"], *verb[1:])
-            heard = client.end(hook)
-    if not verb:
-        assert (client.end(hook), _decided(office.folder)) == (Heard(0, ""), [])
-        return
-    (line,) = _decided(office.folder)
-    assert (line["action"], line["actor"], line["facts"]["request_id"]) == (verb[0], LEAD, asked["request_id"])
-    assert (heard.decision["behavior"], human.ended()["state"]) == (behavior, state)
-    assert verb[-1] in (verb[0], heard.decision.get("message", "").removeprefix("ceo: "))
-
-
-@pytest.mark.parametrize("outcome", OUTCOMES)
-def test_what_an_agent_hears_by_mcp_is_the_decision_on_record_and_nothing_without_one(
-    office: CommandLine, outcome: str
-) -> None:
-    # Where the extra [mcp] is missing, the import skips this scene and no other.
-    from tests.mcp.conftest import Place, told
-    from tests.mcp.test_tools import run
-
-    verb, _, state = OUTCOMES[outcome]
-    place = Place(str(office.folder), office)
-
-    def hear() -> dict[str, Any]:
-        verdict: dict[str, Any] = run(place, lambda mcp: told(mcp, "verdict", request_id=ticket), "alice")
-        return {name: verdict.get(name) for name in ("decided", "state", "answered_by", "reason")}
-
-    with place.open:
-        handed_in = run(place, lambda mcp: told(mcp, "hand_in_plan", plan="1. Go", wait_seconds=0), "alice")
-        ticket = handed_in["request_id"]
-        nothing = {"decided": False, "state": "open", "answered_by": None, "reason": None}
-        assert office("--as", "ben", "approve", ticket).status == 1
-        assert (hear(), _decided(office.folder)) == (nothing, [])
-        if not verb:
-            return
-        office.ok("--as", LEAD, verb[0], ticket, *verb[1:])
-        (line,) = _decided(office.folder)
-        assert (line["action"], line["actor"], line["facts"]["request_id"]) == (verb[0], LEAD, ticket)
-        reason = verb[-1] if "--reason" in verb else None
-        assert hear() == {"decided": True, "state": state, "answered_by": LEAD, "reason": reason}
 
 
 def _decided(folder: Path) -> list[dict[str, Any]]:
@@ -520,16 +410,6 @@ async def test_why_nothing_is_decided_under_lost_settings_is_said_in_the_form_as
     why = said.partition("the settings are not in force: ")[2].partition("; until then")[0]
     assert why
     assert why in " ".join(refused.err.split())
-
-
-@pytest.mark.anyio
-async def test_the_trail_has_the_key_that_decided_and_a_digest_of_all_that_was_decided(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.approves(team)
-    (line,) = [line for line in team.audit() if line.action == "approve"]
-    assert line.facts[KEY] == "enter"
-    assert len(line.facts[DECISION]) == 64
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import argparse
 import random
 import sys
 
-from tests.proofs.torture.run import STORES, torture
+from tests.proofs.torture.run import torture
 
 
 def main() -> int:
@@ -14,10 +14,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.proofs.torture", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=random.randrange(1000))
-    parser.add_argument("--store", choices=STORES, default="yaml", help="broken: the source's order, which must fail")
     parser.add_argument("--no-foreign", action="store_true", help="leave out programs that do not lock")
     chosen = parser.parse_args()
-    outcome = torture(seconds=chosen.seconds, seed=chosen.seed, store=chosen.store, foreign=not chosen.no_foreign)
+    outcome = torture(seconds=chosen.seconds, seed=chosen.seed, foreign=not chosen.no_foreign)
     print(outcome)
     print("(a child killed between a return and its receipt counts as unseen; kills never test fsync)")
     if outcome.verdict.failures:

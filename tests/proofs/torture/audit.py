@@ -54,7 +54,7 @@ class Verdict:
         unseen: How many were handed out without a receipt.
     """
 
-    def __init__(self, root: Path, receipts: Receipts, *, has_ledger: bool = True) -> None:
+    def __init__(self, root: Path, receipts: Receipts) -> None:
         self._receipts = receipts
         self._live = messages_in(Disk(), root / "message-queue.yaml")
         self._archives: dict[str, list[Record]] = defaultdict(list)
@@ -65,7 +65,7 @@ class Verdict:
         archived = _ids([*chain(*self._archives.values())]).keys()
         self.live, self.archived = len(self._live), len(archived)
         self.unseen = len(archived - {item for _, item in (*receipts.got, *receipts.acked)})
-        self.failures = [*self._delivery(), *self._answers(), *(self._files(root) if has_ledger else ())]
+        self.failures = [*self._delivery(), *self._answers(), *self._files(root)]
         self.failures += [f"a child saw: {item}" for item in receipts.wrong]
 
     def _delivery(self) -> Iterator[str]:

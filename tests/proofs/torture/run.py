@@ -10,7 +10,7 @@ import signal
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from team_console.store.service.inbox import receive
 from team_console.store.settings.editing import write_new_settings
 from team_console.store.settings.team_config import Agent
 
-from tests.proofs.torture import broken
 from tests.proofs.torture.audit import Receipts, Verdict
 from tests.proofs.torture.workers import BULK, CLAIMERS, KINDS, LEAD, LEASE_SECONDS, NAMES, RECEIVERS, Job
 
@@ -29,8 +28,6 @@ CREW = (
     *("planner", "approver", "approver", "clearer", "console", "bulk", "watcher", "screen"),
 )
 FOREIGN = ("careless", "dropper", "copier")
-STORES: Mapping[str, Mapping[str, Callable[[Job], None]]] = {"yaml": KINDS, "broken": broken.KINDS}
-"""What children do on each store; the broken one is in the order of the source, which must be found out."""
 
 
 @dataclass(slots=True)
@@ -59,10 +56,9 @@ class Outcome:
 class Torture:
     """Keeps a crew of children at work on one team and kills, stops or hinders them."""
 
-    def __init__(self, *, store: str, seed: int, foreign: bool) -> None:
+    def __init__(self, *, seed: int, foreign: bool) -> None:
         self._chance = random.Random(seed)
-        self._kinds = STORES[store]
-        self._crew = [kind for kind in ((*CREW, *FOREIGN) if foreign else CREW) if kind in self._kinds]
+        self._crew = (*CREW, *FOREIGN) if foreign else CREW
         self._folder = Path(tempfile.mkdtemp(prefix="torture-"))
         self.root = self._folder / "team"
         self._receipts = self._folder / "receipts"
@@ -84,11 +80,9 @@ class Torture:
                 self._hurt()
         finally:
             self._stop_all()
-        is_ours = self._kinds is KINDS
-        if is_ours:
-            self._drain()
+        self._drain()
         receipts = Receipts(self._receipts)
-        verdict = Verdict(self.root, receipts, has_ledger=is_ours)
+        verdict = Verdict(self.root, receipts)
         verdict.failures += [f"still runs without its terminal: process {pid}" for pid in self._orphans]
         return receipts, verdict
 
@@ -118,7 +112,7 @@ class Torture:
         job = Job(str(self.root), self._receipts / f"{kind}-{self._next}", self._next)
         pid = os.fork()
         if pid == 0:
-            _be(self._kinds[kind], job)
+            _be(KINDS[kind], job)
         self._children[pid] = kind
 
     def _hurt(self) -> None:
@@ -199,13 +193,13 @@ def _be(work: Callable[[Job], None], job: Job) -> None:
         os._exit(1)
 
 
-def torture(*, seconds: float, seed: int, store: str = "yaml", foreign: bool = True, patience: float = 0.0) -> Outcome:
+def torture(*, seconds: float, seed: int, foreign: bool = True, patience: float = 0.0) -> Outcome:
     """One whole run; its folder stays when a promise was broken.
 
     Args:
         patience: Further seconds in which every kind of work may still be done for the first time.
     """
-    run = Torture(store=store, seed=seed, foreign=foreign)
+    run = Torture(seed=seed, foreign=foreign)
     began = time.monotonic()
     receipts, verdict = run.run(seconds, patience)
     outcome = Outcome(time.monotonic() - began, seed, run.root, run.harm, receipts, verdict)

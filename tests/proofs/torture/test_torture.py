@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -51,15 +50,3 @@ def test_the_judge_sees_what_is_lost_doubled_or_left_behind(team: CommandLine, t
         "question lost: plan-1",
         "litter: message-queue.yaml.tmp.1",
     }
-
-
-def test_a_store_in_the_order_of_the_source_is_found_out() -> None:
-    # On a machine that has little time for it, the first run may end before anything goes wrong.
-    assert any("delivered" in _broken(seconds) for seconds in (6, 12, 24))
-
-
-def _broken(seconds: float) -> set[str]:
-    """The first words of the promises that were broken."""
-    outcome = torture(seconds=seconds, seed=11, store="broken")
-    shutil.rmtree(outcome.root.parent)
-    return {failure.partition(" ")[0] for failure in outcome.verdict.failures}
