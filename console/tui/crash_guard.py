@@ -76,8 +76,13 @@ class ContainedApp(App[ReturnT]):
         self.frames.take(event.number)
 
     @on(ExitApp)
-    def _note_end(self) -> None:
+    def _note_end(self) -> None:  # a page says so without calling `exit`
         self._is_ending = True
+
+    def exit(self, result: ReturnT | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """End the app; from now on nothing more is mounted."""
+        self._is_ending = True
+        super().exit(result, return_code, message)
 
     def _handle_exception(self, error: Exception) -> None:
         """Log the exception and end: a widget whose handler failed hears nothing any more."""
@@ -87,7 +92,9 @@ class ContainedApp(App[ReturnT]):
         with suppress(Exception):
             # guard: drafts-kept-at-crash
             self.keep_typed()
-        self.report(error.error if isinstance(error, WorkerFailed) else error)
+        # guard: page-gone-is-no-defect
+        if not (self.is_web and isinstance(error, BrokenPipeError)):  # a page may be closed while its console starts
+            self.report(error.error if isinstance(error, WorkerFailed) else error)
         self.exit(return_code=1)
 
     def report(self, error: BaseException) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.equipment.command_line import CommandLine, next_line
+from tests.equipment.command_line import CommandLine, clean_environment, next_line, started
 
 aiohttp = pytest.importorskip("aiohttp", reason="the extra `serve` is not installed")
 
@@ -141,3 +142,28 @@ def test_a_port_in_use_is_named(url: str, team: CommandLine) -> None:
     port = url.split(":")[2].split("/")[0]
     refused = team("serve", "--port", port)
     assert (refused.status, "--port" in refused.err) == (2, True)
+
+
+def console_of_a_page(folder: Path, state: Path) -> subprocess.Popen[bytes]:
+    """A console as `serve` starts one for a page, read-only."""
+    driver = "textual.drivers.web_driver:WebDriver"
+    environment = clean_environment(XDG_STATE_HOME=str(state), TEXTUAL_DRIVER=driver)
+    pipe = subprocess.PIPE
+    return started("--read-only", folder=folder, environment=environment, stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+def test_a_console_whose_page_is_gone_while_it_starts_leaves_no_word(team: CommandLine, tmp_path: Path) -> None:
+    with console_of_a_page(team.folder, tmp_path) as console:
+        assert console.stdout is not None
+        assert console.stderr is not None
+        console.stdout.close()
+        assert console.stderr.read() == b""
+    assert list(tmp_path.rglob("defects.log")) == []
+
+
+def test_a_console_that_is_told_to_end_while_it_starts_leaves_no_word(team: CommandLine, tmp_path: Path) -> None:
+    told = json.dumps({"type": "quit"}).encode()
+    with console_of_a_page(team.folder, tmp_path) as console:
+        _, said = console.communicate(b"M" + len(told).to_bytes(4, "big") + told)
+    assert said == b""
+    assert list(tmp_path.rglob("defects.log")) == []

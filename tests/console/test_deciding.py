@@ -40,7 +40,7 @@ async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
         form = await desk.asks("r")
         await desk.press("enter")
         assert desk.front is form
-        assert "a rejection needs a reason" in desk.text
+        await desk.shows("a refusal needs a reason")
         await desk.type("add tests")
         await desk.press("enter")
         await desk.decided(team)
