@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from team_console.store.api import TeamError, join_team
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 
 __all__ = ["TeamError", "__version__", "join_team"]
 
