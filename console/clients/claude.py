@@ -12,15 +12,15 @@ from typing import Any
 
 from team_console.console.clients.client import Client, Running, yes
 from team_console.console.clients.client_process import is_alive
-from team_console.console.clients.environment import ATTENDED
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.file_change import read_file
 from team_console.console.clients.json_editing import NotEditable, Settings, read
 from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, own_file
 from team_console.console.clients.quick import teammate_of
+from team_console.console.clients.receipts import Notes
 from team_console.console.clients.rules import native_rules
-from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, names
-from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line
+from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, digest, names
+from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line, value_at
 from team_console.console.clients.transcript import Row, Said, blocks, clean, end_words, say, take_call, texts, typed
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.home import home, state_folder
@@ -29,6 +29,7 @@ from team_console.store.protocol.sent_back import SentBack
 
 NAME = "claude-code"
 _LARGEST_RECORD = 1 << 16
+_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"
 _PLUGINS = "CLAUDE_CODE_PLUGIN_DIRS"
 _CRITICAL = 120.0
 """Seconds after which it refuses by itself to delete what is critical: home, root, the project."""
@@ -38,11 +39,14 @@ _HOOKS = {"project": ".claude/settings.json", "local": ".claude/settings.local.j
 _LINES = HookLines(
     tuple(event for event in EventName if event != EventName.INTERRUPT),  # its own record tells of that
     wakers=(EventName.SESSION_START, EventName.PROMPT),
-    waker_condition=f'[ "${ATTENDED}" = 0 ] || ',
+    waker_condition=f'[ "${_ATTENDED}" = 0 ] || ',
     says_asking=True,
 )
 _ALLOW_RULE = f"mcp__{SERVER}__*"
 """The rule that spares the user a question for each of our tools."""
+_ASKED = ["permissions", "ask"]
+_OLD_LISTS = {3: 4242619935, 8: 1179716963, 11: 701548500, 15: 1724843085, 20: 3786165437}
+"""Lists of rules that version 0.5 wrote there, one for each word of `ask_for`: how many rules, and their digest."""
 _PATHS = {
     "project": "These files name this machine's paths: keep them out of a shared repository (--local: the hooks).",
     "local": ".mcp.json names this machine's paths and is the project's: keep it out of a shared repository.",
@@ -56,6 +60,7 @@ class Claude(Client):
     word = "claude"
     scopes = ("project", "local", "user")
     asks = True
+    note_for_all = "Claude Code has joined in about 3 seconds, each session by a name of its own that its title shows."
     plan_tool = "ExitPlanMode"
     question_tools = ("AskUserQuestion",)
     plan_modes = ("auto", "acceptEdits", "default")
@@ -63,6 +68,8 @@ class Claude(Client):
     shows_dialog_beside = True
     shows_title = True
     is_woken_by_hook = True
+    attended_variable = _ATTENDED
+    project_variable = "CLAUDE_PROJECT_DIR"
 
     def places(self, scope: str, joining: Joining) -> list[Place]:
         """Return its settings, the file of its servers, and the script of what is held."""
@@ -76,7 +83,7 @@ class Claude(Client):
         if joining.has_server:
             ours |= {"permissions": {"allow": [_ALLOW_RULE]}, "enabledMcpjsonServers": [SERVER]}
         return [
-            json_place(folder / _HOOKS[scope], folder, joining.name, ours),
+            json_place(folder / _HOOKS[scope], folder, joining.name, ours, earlier=_old_rules),
             json_place(base / servers, base, joining.name, joining.servers(), is_optional=True),
             *([held] if joining.hold or joining.leaves else []),
         ]
@@ -207,6 +214,16 @@ class Claude(Client):
         if event.name == EventName.PERMISSION:
             reply["hookSpecificOutput"]["decision"]["interrupt"] = False
         return reply
+
+
+def _old_rules(settings: Settings) -> Notes:
+    """Find the rules that a join of version 0.5 wrote, of each list only where all of it stands as it was written."""
+    there = value_at(settings, _ASKED)
+    rules = there if isinstance(there, list) else []
+    spans = ((rules[at : at + size], number) for at in range(len(rules)) for size, number in _OLD_LISTS.items())
+    # guard: rules-of-the-user-stay
+    found = [[*_ASKED, rule] for span, number in spans if digest(span) == number for rule in span]
+    return [_ASKED, *found] if found else []
 
 
 def _result(item: Mapping[str, Any]) -> str:

@@ -16,10 +16,12 @@ from team_console.console.clients.session_files import EACH
 from team_console.console.clients.settings_part import (
     SERVER,
     SERVERS,
+    Earlier,
     edit_settings,
     events_of,
     hook_command,
     members_in,
+    nothing_earlier,
 )
 from team_console.store.model.errors import TeamError
 
@@ -143,11 +145,19 @@ def _blank(text: str | None) -> str | None:
     return text if text is not None and not text.removeprefix(_MARK).strip() else None
 
 
-def json_place(path: Path, home: Path, name: str, ours: Settings, *, is_optional: bool = False) -> Place:
+def json_place(
+    path: Path,
+    home: Path,
+    name: str,
+    ours: Settings,
+    *,
+    is_optional: bool = False,
+    earlier: Earlier = nothing_earlier,
+) -> Place:
     """Return the place of settings in JSON, in which the member `name` has `ours`."""
 
     def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
-        return edit_settings(text, name, ours, notes, joins=joins)
+        return edit_settings(text, name, ours, notes, earlier, joins=joins)
 
     return Place(path, home, edit, EMPTY_JSON, is_optional)
 

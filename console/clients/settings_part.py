@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -148,11 +148,23 @@ SERVERS = "mcpServers"
 """Where servers stand in the settings of clients."""
 
 
-def edit_settings(text: str, name: str, ours: Settings, notes: Notes | None, *, joins: bool) -> tuple[str, Notes]:
+Earlier = Callable[[Settings], Notes]
+"""Settings -> the ways to what a join of an earlier version put there."""
+
+
+def nothing_earlier(settings: Settings) -> Notes:
+    """Find nothing: earlier versions put no more there than this one."""
+    return []
+
+
+def edit_settings(
+    text: str, name: str, ours: Settings, notes: Notes | None, earlier: Earlier, *, joins: bool
+) -> tuple[str, Notes]:
     """Put our part of the member `name` into settings, or take it out; returns the text after, and what was made in it.
 
     Args:
         notes: What an earlier join made there; None when nobody knows.
+        earlier: Finds what joins of earlier versions made there, for when nobody knows.
 
     Raises:
         NotEditable: They are no JSON that could be edited.
@@ -162,7 +174,7 @@ def edit_settings(text: str, name: str, ours: Settings, notes: Notes | None, *, 
     if joins:
         _refuse_others(members_in(settings) - {name})
     if notes is None:  # nobody knows, so what nobody else would write
-        notes = list(added({}, ours))
+        notes = [*added({}, ours), *earlier(settings)]
     take_out(settings, name, notes)
     if joins:
         made = list(added(settings, ours))

@@ -127,6 +127,34 @@ def test_rules_of_earlier_versions_are_taken_out_and_those_of_the_user_stay(
     assert asked == mine
 
 
+OLD_LISTS = [
+    [f"Bash({command}:*)" for command in ("git push", "hg push", "jj git push")],
+    [
+        *(f"Bash({command}:*)" for command in ("rm", "rmdir", "unlink", "shred")),
+        *("Bash(git clean:*)", "Bash(git reset --hard:*)", "Bash(git branch -D:*)", "Bash(find * -delete*)"),
+    ],
+]
+"""What version 0.5 wrote for `push` and for `delete`."""
+
+
+@pytest.mark.parametrize("way", ["join", "leave"])
+@pytest.mark.parametrize(
+    ("mine", "others"),
+    [([], []), (["Bash(make deploy:*)"], []), ([], OLD_RULES[1:]), ([], OLD_LISTS[1][1:]), ([], OLD_LISTS[0][::-1])],
+    ids=["none", "one", "parts", "all-but-one", "another-order"],
+)
+def test_without_a_receipt_only_whole_lists_of_version_0_5_are_taken_out(
+    way: str, mine: list[str], others: list[str], desk: Desk
+) -> None:
+    ours = [rule for rules in OLD_LISTS for rule in rules] if not others else []
+    path = old_join(desk, mine, [*ours, *others])
+    for receipt in (desk.home.parent / "state" / "team-console" / "joined").iterdir():
+        receipt.unlink()
+    desk.ok(*(("join", "alice", "--for", "claude") if way == "join" else ("leave", "alice")))
+    settings = json.loads(path.read_text()) if path.exists() else {}
+    assert settings.get("permissions", {}).get("ask", []) == mine + others
+
+
 def test_no_join_writes_rules_that_ask(desk: Desk) -> None:
     desk.ok("join", "alice", "--for", "claude", "--ask-for", "push,delete")
     text = (desk.project / ".claude" / "settings.json").read_text()
