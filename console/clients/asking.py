@@ -13,10 +13,9 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.clients.client import Client
-from team_console.console.clients.environment import attended
 from team_console.console.clients.event import Event, EventName, Wish, specific_reply
 from team_console.console.clients.hook_process import OUT, is_read, listening, undisturbed
-from team_console.console.clients.quick import ASKS_BY_TOOL, note_unasked
+from team_console.console.clients.quick import note_unasked, project_of
 from team_console.console.clients.session import LOCK_WAIT, ClientSession
 from team_console.console.clients.session_files import ASKED, HELD, RECORDED, digest
 from team_console.console.clients.transcript import why_of
@@ -100,7 +99,7 @@ def wait_for_verdict(
         dialog: The client's own that stands beside it, where it says when it is answered.
     """
     # A dialog that stands beside this keeps nobody waiting: the human may open a console again.
-    is_beside = dialog is not None and attended() == "1"
+    is_beside = dialog is not None and session.client.attended == "1"
     # guard: waits-beside-a-dialog
     human = HumanWatch(session.team, _ABSENT_LOOKS_BESIDE if is_beside else _ABSENT_LOOKS)
     looks = [*([human.is_gone] if needs_human else []), *([dialog.is_closed] if dialog else [])]
@@ -169,18 +168,18 @@ def ask_before(session: ClientSession) -> None:
     """Ask for a call that the team wants to be asked for and the client would not ask for, while somebody is there.
 
     In a session with a human at its terminal the client's dialog is raised, beside which the request stands. In a run
-    without one that would be a no by itself: there, and in Codex, which has no such answer, the hook waits.
+    without one that would be a no by itself: there, and for a client that has no such answer, the hook waits.
     """
-    event = session.event
-    rule = session.call.rule_for(session.config.asked_for(session.me))
+    event, client, call = session.event, session.client, session.call
+    rule = call.rule_for(session.config.asked_for(session.me), project_of(call.data, client.project_variable))
     # guard: nothing-asked-of-nobody
-    if not (rule or event.tool == ASKS_BY_TOOL) or not is_human_awaited(session.team):
+    if not (rule or event.tool == client.asks_by_tool) or not is_human_awaited(session.team):
         return
     # guard: held-asked-once
-    if rule in session.call.held and _is_held(session):
+    if rule in call.held and _is_held(session):
         return
     # guard: no-by-a-dialog-nobody-sees
-    if session.client.can_raise_dialog and attended() == "1":
+    if client.can_raise_dialog and client.attended == "1":
         reason = f"{session.config.lead} wants to be asked for: {rule}"
         session.say(specific_reply(event, permissionDecision="ask", permissionDecisionReason=reason))
     else:
@@ -225,7 +224,7 @@ def ask_human(session: ClientSession) -> None:
     event, holds = session.event, session.call.holds
     granted = event.wish is Wish.PERMISSION and is_granted(session.team, session.name)
     if event.wish is None or not (granted or holds or is_human_awaited(session.team)):
-        if event.name == EventName.PERMISSION:
+        if event.name == EventName.PERMISSION and session.client.attended == "0":
             note_unasked(session.call, session.files)
         return
     session.meet_teammate()

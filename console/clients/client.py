@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -51,12 +52,14 @@ class Program(ABC):
             `user`.
         asks: Whether the team's `ask_for` counts for its calls.
         needs_server: Whether a member takes part by our MCP server alone.
+        note_for_all: What the user should know when all of its sessions join; empty where they cannot.
     """
 
     word: str
     scopes: tuple[str, ...] = ("project",)
     asks = False
     needs_server = False
+    note_for_all = ""
 
     @abstractmethod
     def places(self, scope: str, joining: Joining) -> list[Place]:
@@ -103,6 +106,10 @@ class Client(Program):
         shows_title: Whether it shows the name that is given to a session.
         is_woken_by_hook: Whether a hook that waits wakes its session.
         needs_waker: Whether a process of ours waits beside its session, and calls `wake`.
+        asks_by_tool: The tool by whose use the user is asked without a request for it; empty for none.
+        attended_variable: Of the environment of its hooks: `1` where somebody is at its terminal, `0` for a run without
+            one, which ends only when its hooks have.
+        project_variable: The same for the folder that a session works in.
     """
 
     name: str
@@ -114,6 +121,14 @@ class Client(Program):
     shows_title = False
     is_woken_by_hook = False
     needs_waker = False
+    asks_by_tool = ""
+    attended_variable = ""
+    project_variable = ""
+
+    @property
+    def attended(self) -> str:
+        """What `attended_variable` says now; empty where it does not say."""
+        return os.environ.get(self.attended_variable, "")
 
     def has_sent(self, data: Mapping[str, Any]) -> bool:
         """Return whether an event that names no client looks like one of this."""

@@ -20,7 +20,6 @@ from team_console.console.clients.event import Event, EventName, Reply, Wish, sp
 from team_console.console.clients.json_editing import NotEditable
 from team_console.console.clients.marked_block import put_together, with_block
 from team_console.console.clients.place import Joining, Place, json_place
-from team_console.console.clients.quick import ASKS_BY_TOOL
 from team_console.console.clients.receipts import Notes
 from team_console.console.clients.session_files import EXIT
 from team_console.console.clients.settings_part import SERVER, HookLines, server_member
@@ -74,7 +73,9 @@ class Codex(Client):
     word = "codex"
     scopes = ("project", "user")
     asks = True
-    question_tools = (ASKS_BY_TOOL,)
+    note_for_all = "Codex joins when a session starts or is resumed, and asks first whether it may run these hooks."
+    question_tools = ("request_user_input",)
+    asks_by_tool = "request_user_input"
     needs_waker = True
 
     def places(self, scope: str, joining: Joining) -> list[Place]:

@@ -33,6 +33,8 @@ def answer_event(call: Invocation, files: SessionFiles) -> int:
         try:
             if not session.is_of_agent:
                 return 0
+            if call.waker is not None and session.client.attended == "0":  # it would end only when this does
+                return 0
             if call.waker is not None:
                 return wait_for_mail(session, call.waker)
             act = _ACTS.get(session.event.name)
@@ -87,7 +89,7 @@ def _add_mail(session: ClientSession, *, urgent: bool = False) -> bool:
 
 
 def _titled(session: ClientSession, reply: Reply) -> Reply | None:
-    """Return the reply with the name that was made for the session, which Claude Code shows as its title."""
+    """Return the reply with the name that was made for the session, where its client shows one."""
     if session.call.has_own_name and session.client.shows_title:
         more = reply.get("hookSpecificOutput", {})
         return specific_reply(session.event, **{**more, "sessionTitle": session.me})

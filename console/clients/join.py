@@ -168,8 +168,7 @@ def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str
         write_steps(steps)
     notes = [f"{one.line}: {'joins' if one.session in chosen else 'is left out'}" for one in sessions]
     notes += [
-        "Claude Code has joined in about 3 seconds, each session by a name of its own that its title shows.",
-        "Codex joins when a session starts or is resumed, and asks first whether it may run these hooks.",
+        *(program.note_for_all for program in PROGRAMS.values() if program.note_for_all),
         "Every session that starts from now on joins, too.",
         "Take it out again: team-console leave --all",
     ]

@@ -9,7 +9,6 @@ import time
 from collections.abc import Collection, Mapping
 
 from team_console.console.clients.client_process import has_waker
-from team_console.console.clients.environment import attended, project_of
 from team_console.console.clients.session_files import (
     ALLOWED,
     ASKED,
@@ -35,15 +34,13 @@ if TYPE_CHECKING:
     Look = dict[str, Any]
     """How a team looked to an event before: its files, and what follows from what they hold."""
 
-ASKS_BY_TOOL = "request_user_input"
-"""A tool by whose use the user is asked, for which no request comes."""
 _SERVER_PATIENCE = 5.0
 """Seconds for which a team on a server is not asked again: asking costs a connection."""
 _TICK_OF_FILES = 0.01
 """Seconds within which two changes of a file may bear the same time."""
 NUDGE = "team-console: other members of the team have written to "
 """Begins the prompt by which a client is told that mail has come, where no hook wakes its session."""
-LOOK_VERSION = 1
+LOOK_VERSION = 2
 """Of the keys that a look has: one of another version counts as none."""
 
 
@@ -153,7 +150,8 @@ def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
     if name == "PermissionRequest":
         if not _asks_nobody(look):
             return False
-        note_unasked(call, files)
+        if os.environ.get(look["attended_variable"]) == "0":
+            note_unasked(call, files)
         return True
     if files.names(REFUSED):
         files.remove(_refused_file(data))
@@ -220,9 +218,8 @@ def note_state(call: Invocation, files: SessionFiles, places: Mapping[str, str],
 
 def note_unasked(call: Invocation, files: SessionFiles) -> None:
     """Remember what the client refuses by itself, since nobody is at its terminal and nobody at a console."""
-    if attended() == "0":
-        keys = ("tool_name", "tool_input", "cwd", "agent_id")
-        files.write(_refused_file(call.data), {key: call.data.get(key) for key in keys})
+    keys = ("tool_name", "tool_input", "cwd", "agent_id")
+    files.write(_refused_file(call.data), {key: call.data.get(key) for key in keys})
 
 
 def _refused_file(data: Data) -> str:
@@ -269,10 +266,17 @@ def _is_asked_for(call: Invocation, files: SessionFiles) -> bool:
     there.
     """
     look = look_of(call, files)
-    if look is not None and _asks_nobody(look):
+    if look is None:  # then the team says it
+        return True
+    if _asks_nobody(look):
         return False
-    rules = look["ask_for"] if look is not None else None
-    return call.data.get("tool_name") == ASKS_BY_TOOL or call.rule_for(rules) != ""
+    project = project_of(call.data, look["project_variable"])
+    return call.text("tool_name") == look["asks_by_tool"] or call.rule_for(look["ask_for"], project) != ""
+
+
+def project_of(data: Data, variable: str) -> str:
+    """Return the folder that a session works in, as the variable of its client says, else its event."""
+    return os.environ.get(variable) or str(data.get("cwd") or os.curdir)
 
 
 def _asks_nobody(look: Look) -> bool:
@@ -341,12 +345,9 @@ class Invocation:
         value = self.data.get(key)
         return value if isinstance(value, str) else ""
 
-    def rule_for(self, rules: Collection[str] | None) -> str:
-        """Return the rule by which this use of a tool is to be asked for; empty for none.
-
-        Without `rules` all that have a word count.
-        """
+    def rule_for(self, rules: Collection[str], project: str) -> str:
+        """Return the rule by which this use of a tool is to be asked for; empty for none."""
         # Imported only while somebody is at a console: reading a command costs 10 ms.
-        from team_console.console.clients.rules import EVERY_WORD, rule_for
+        from team_console.console.clients.rules import rule_for
 
-        return rule_for(self.data, EVERY_WORD if rules is None else rules, project=project_of(self.data))
+        return rule_for(self.data, rules, project=project)

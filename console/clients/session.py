@@ -156,6 +156,8 @@ class ClientSession:
         look |= {"mail": any(waiting), "handed": bool(handed_elsewhere(self.caller(self.me), session=""))}
         client = self.client
         look |= {"client": client.name, "shows_title": client.shows_title, "needs_waker": client.needs_waker}
+        look |= {"asks_by_tool": client.asks_by_tool, "attended_variable": client.attended_variable}
+        look |= {"project_variable": client.project_variable}
         if names == [self.me]:
             self.files.remove(LOOK)
             words = instructions_for(self.team, self.me, by_itself=True)

@@ -8,9 +8,8 @@ import re
 from itertools import count
 from pathlib import Path
 
-from team_console.console.clients.environment import project_of
 from team_console.console.clients.join import has_joined, location_of, made_for_sessions
-from team_console.console.clients.quick import Invocation
+from team_console.console.clients.quick import Invocation, project_of
 from team_console.console.clients.receipts import Receipt, keep_receipt
 from team_console.console.clients.session_files import LEFT_OUT, name_of, names
 from team_console.console.clients.table import client_of
@@ -41,7 +40,8 @@ def name_session(call: Invocation) -> str:
 
 
 def _give_name(call: Invocation) -> str:
-    client, folder = client_of(call.data, call.client), project_of(call.data)
+    client = client_of(call.data, call.client)
+    folder = project_of(call.data, client.project_variable)
     title = text_in(call.data, "session_title") or client.title_of(call.session)
     name = location = ""
     if call.data.get("hook_event_name") != "SessionEnd" and not has_joined(Path(folder)):

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Sequence
 
 from team_console.console.clients.client_process import become_waker
-from team_console.console.clients.environment import attended
 from team_console.console.clients.quick import Invocation, answer_quickly
 from team_console.console.clients.session_files import EACH, files_of, name_of, note_run
 from team_console.store.model.json_object import distinct
@@ -46,7 +45,7 @@ def _run(words: Sequence[str]) -> int:
     if not isinstance(data, dict):
         return 0
     call = Invocation(options, data)
-    if not call.session or (call.wake and attended() == "0"):
+    if not call.session:
         return 0
     if call.actor == EACH:
         name = name_of(call.session)

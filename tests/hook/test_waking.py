@@ -185,7 +185,7 @@ def test_a_run_without_a_terminal_is_not_kept_from_ending(client: Client) -> Non
     client.extra = {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
     heard = client.end(wake(client))
     assert (heard.status, heard.out, heard.err) == (0, "", "")
-    assert not (session_files(client) / "waker").exists()
+    assert not has_waker(SessionFiles(str(session_files(client))))
 
 
 def test_an_idle_codex_is_woken_by_a_prompt_that_is_no_approval_and_brings_the_mail(
