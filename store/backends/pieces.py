@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cache
 
 from msgspec import Struct
-
-BOM = b"\xef\xbb\xbf"
 
 
 class Form(Enum):
@@ -48,15 +47,15 @@ Trouble = Callable[[bytes, Form], int | None]
 
 _BLANKS = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*(?:[ \t]*+(?:#[^\n]*+)?\Z)?")
 """Empty lines and comments."""
-_DASH = re.compile(rb"(?:%s)?(?P<pad> *)-(?=[ \t\r\n]|\Z)" % BOM)
-_NEXT = re.compile(rb"^(?:%s)?(?:(?P<pad> *)-(?=[ \t\r\n]|\Z)|(?P<left>[^ \t\r\n#]))" % BOM, re.MULTILINE)
+_DASH = re.compile(rb"(?:%s)?(?P<pad> *)-(?=[ \t\r\n]|\Z)" % BOM_UTF8)
+_NEXT = re.compile(rb"^(?:%s)?(?:(?P<pad> *)-(?=[ \t\r\n]|\Z)|(?P<left>[^ \t\r\n#]))" % BOM_UTF8, re.MULTILINE)
 """A line that may end an entry: a dash at any column, or a line that begins at column 0."""
 _LEFT = re.compile(rb"^[^ \t\r\n#-]|^-(?![ \t\r\n]|\Z)", re.MULTILINE)
 _MARK = re.compile(rb"(?:---|\.\.\.)(?=[ \t\r\n]|\Z)[ \t]*|%[^\n]*(?:\n|\Z)")
 """The mark of a document, or a directive."""
 _FENCE = b"```"
 _OBJECT_BEGINS = re.compile(rb"\{[ \t]*(?:\"|\r?\n)")
-_PAD_ONLY = re.compile(rb"(?:%s)? *" % BOM)
+_PAD_ONLY = re.compile(rb"(?:%s)? *" % BOM_UTF8)
 _NOTHING = re.compile(rb"(?:\[[ \t]*\]|\{[ \t]*\}|[Nn]ull|NULL|~)[ \t]*(?:(?<=[ \t])#[^\n]*)?(?:\r?\n|\Z)")
 """What programs write for no messages at all, before others append to it."""
 _KEYS_AT = re.compile(rb"-(?: +(?=[^ \r\n#])|[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?P<below> *))")
@@ -73,11 +72,11 @@ _MAPPING_ITEM = re.compile(rb"(?:\xef\xbb\xbf)? *- +(?:\{|" + _NAME + rb":(?=[ \
 _OPENING_BRACKETS = re.compile(rb"\[[\s\[]*")
 _CLOSING_BRACKETS = re.compile(rb"[\s\]},]+")
 _BEFORE_BRACKET = re.compile(rb"(?:[ \t]+[&!][^ \t\r\n]*)*[ \t]*(?=\[)")
-_BOM_AND_BLANKS = re.compile(rb"(?:%s)?[ \t]*" % BOM)
+_BOM_AND_BLANKS = re.compile(rb"(?:%s)?[ \t]*" % BOM_UTF8)
 _COMMA_BEHIND = re.compile(rb"[ \t]*,?[ \t]*\r?\n?")
 _BEHIND_OBJECT = re.compile(rb"[ \t\r]*(?:[,\]}\n{#]|\Z)")
 _VALUE_END = re.compile(rb"[,\n]|(?=[\[\]{}])")
-_FLOW_BEGIN = re.compile(rb"(?:%s)?(?P<pad>[ \t]*)[\[{\]},]" % BOM)
+_FLOW_BEGIN = re.compile(rb"(?:%s)?(?P<pad>[ \t]*)[\[{\]},]" % BOM_UTF8)
 _MEMBER = rb"\"?\w+\"?\s*:\s*(?:[\w.+-]+|\"[^\"\\\n]*\")\s*,\s*"
 _CONTAINER = re.compile(rb"\{\s*(?:" + _MEMBER + rb")*\"?(?P<list>\w+)\"?\s*:\s*\[")
 """An object that holds a list of others: `{"count": 2, "messages": [`."""
@@ -89,6 +88,15 @@ _SLIPPED_NAMES = _RECORD_NAMES | {b"status", b"priority", b"created", b"summary"
 _LIST_NAME = b"messages"
 _AGAIN = rb"^(?:(?P<pad> {0,%d})(?:[\[{\]]|-(?=[ \t\r\n]|\Z))|(?:---|\.\.\.)(?=[ \t\r\n]|\Z))"
 """Where something new begins behind an object that has no end."""
+
+# How records begin in an archive.
+_FLUSH = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
+"""A record in a list at column 0: `- message_id: a`, `- {id: a}`, but not `- dev` of a list of names."""
+_DEEPER = re.compile(rb"^(?P<begin> +- (?:\{|[\"']?\w+[\"']?:))", re.MULTILINE)
+_OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:)", re.MULTILINE)
+"""Where a record may begin that is in no list."""
+_OBJECT = re.compile(rb"^(?P<begin>[ \t]*(?P<brace>\{)\s*\"\w+\"\s*:)", re.MULTILINE)
+_DOCUMENT = re.compile(rb"^---[ \t]*\r?$", re.MULTILINE)
 
 # Texts that go on over several lines. Only single characters are repeated possessively (CPython issue 100061).
 _DOUBLE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*"', re.DOTALL)
@@ -103,7 +111,7 @@ _OPENING = re.compile(
     rb"|(?:^[ \t]*(?:- +)*|(?<=[:-])[ \t]+(?:[&!][^ \t\r\n]+[ \t]+)?)(?P<opening>[\"'\[{])",
     re.MULTILINE,
 )
-_PAD = re.compile(rb"(?:%s)? *(?:- +)*(?:-(?=[ \t][|>]))?" % BOM)
+_PAD = re.compile(rb"(?:%s)? *(?:- +)*(?:-(?=[ \t][|>]))?" % BOM_UTF8)
 _IN_BRACKETS = re.compile(rb"[\[\]{}]|(?<=[\s,:\[{])[\"']|\n *-(?=[ \t\r\n]|\Z)|(?<=\s)#[^\n]*")
 _EMPTY_BLOCK = re.compile(rb"[:-][ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]*\r?\n)*\Z")
 _OPEN_VALUE = re.compile(rb"[^\n]*:[ \t]*(?:[|>][-+0-9]{0,2}[ \t]*)?(?:#[^\n]*)?\r?(?:\n|\Z)")
@@ -126,7 +134,7 @@ def _ends(column: int) -> re.Pattern[bytes]:
     """Return lines that may end an entry whose dash is in this column and whose keys stand behind one blank, each with
     the line end before it: that is found many times as fast as the place behind it.
     """
-    return re.compile(rb"\n(?:%s)?(?: {0,%d}-(?=[ \t\r\n]|\Z)|[^ \t\r\n#])" % (BOM, column + 1))
+    return re.compile(rb"\n(?:%s)?(?: {0,%d}-(?=[ \t\r\n]|\Z)|[^ \t\r\n#])" % (BOM_UTF8, column + 1))
 
 
 @cache
@@ -208,7 +216,7 @@ class Cutter:
             self.has_list = True
             yield from self._items(at, len(dash["pad"]))
             return
-        place = at + len(BOM) if data.startswith(BOM, at) else at
+        place = at + len(BOM_UTF8) if data.startswith(BOM_UTF8, at) else at
         mark = _MARK.match(data, place)
         nothing = _NOTHING.match(data, place)
         if nothing is not None:
@@ -430,7 +438,7 @@ class Cutter:
                 at = self._line_end(span[1] - 1)
                 continue
             line_end = self._line_end(at)
-            line = self.data[at:line_end].removeprefix(BOM)
+            line = self.data[at:line_end].removeprefix(BOM_UTF8)
             words = line.lstrip(b" ")
             if words.strip() and not words.startswith(b"#"):
                 found.append((at, len(line) - len(words), _DASH.match(words) is not None))
@@ -523,7 +531,7 @@ class Cutter:
         while place < len(self.data):
             blank = _BLANKS.match(self.data, place)
             place = blank.end() if blank is not None else place
-            begin = place + len(BOM) if self.data.startswith(BOM, place) else place
+            begin = place + len(BOM_UTF8) if self.data.startswith(BOM_UTF8, place) else place
             key = None if _MARK.match(self.data, begin) else _KEY.match(self.data, begin)
             if key is None or _DASH.match(self.data, place) or _FLOW_BEGIN.match(self.data, begin):
                 break
@@ -603,9 +611,26 @@ class Cutter:
         return Piece(at, end, Form.OBJECT, column)
 
 
-def is_container(data: bytes, place: int) -> bool:
-    """Return whether the brace at `place` opens an object that holds a list of others, and is no record itself."""
-    return _container(data, place) is not None
+def begin_of_records(beginning: bytes) -> re.Pattern[bytes] | None:
+    """Return how each record begins in a file that begins so, so that it can be cut before each; None where it cannot
+    be: all on one line, one record after the other without a mark.
+    """
+    flush, deeper, other = (form.search(beginning) for form in (_FLUSH, _DEEPER, _OTHER_FORM))
+    first = min((found.start() for found in (flush, deeper, other) if found is not None), default=-1)
+    if flush is not None and flush.start() == first:
+        return _FLUSH
+    if deeper is not None and deeper.start() == first:
+        return _beginning_with(deeper["begin"])
+    objects = (found for found in _OBJECT.finditer(beginning) if _container(beginning, found.start("brace")) is None)
+    record = next(objects, None)
+    if record is not None:
+        return _beginning_with(record["begin"])
+    return _DOCUMENT if _DOCUMENT.search(beginning) else None
+
+
+def _beginning_with(begin: bytes) -> re.Pattern[bytes]:
+    """Return lines that begin so, up to the first key: lists and objects within records may stand as deep."""
+    return re.compile(b"^" + re.escape(begin), re.MULTILINE)
 
 
 def _container(data: bytes, place: int) -> re.Match[bytes] | None:

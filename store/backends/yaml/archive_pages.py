@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from team_console.store.backends.pieces import begin_of_records
 from team_console.store.backends.yaml.archives import (
     BEGINNING,
     HEADER,
     Archives,
-    begin_of_records,
     damaged_records,
     records,
     refuse_unusable,

@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
-from team_console.store.backends.pieces import is_container
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, rename_durably
 from team_console.store.backends.yaml.entry import Entry, emit
@@ -27,13 +26,6 @@ from team_console.store.protocol.parsing import carries
 HEADER = b"messages:\n"
 _END = re.compile(rb"^# end (?P<id>\S+) (?P<crc>\d+)$", re.MULTILINE)
 """The line that closes an entry: `# end MSG-20260224-7k2m9qxa 3632233996`."""
-_FLUSH = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
-"""A record in a list at column 0: `- message_id: a`, `- {id: a}`, but not `- dev` of a list of names."""
-_DEEPER = re.compile(rb"^(?P<begin> +- (?:\{|[\"']?\w+[\"']?:))", re.MULTILINE)
-_OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:)", re.MULTILINE)
-"""Where a record may begin that is in no list."""
-_OBJECT = re.compile(rb"^(?P<begin>[ \t]*(?P<brace>\{)\s*\"\w+\"\s*:)", re.MULTILINE)
-_DOCUMENT = re.compile(rb"^---[ \t]*\r?$", re.MULTILINE)
 _FRAME = re.compile(rb"(?:[ \t]*(?:#[^\n]*|---|[\"']?[\w.-]+[\"']?:(?:[ \t][^\n]*)?)?(?:\r?\n|\Z))*")
 """Lines that may stand above a list: `version: 1`, `archived_messages:`."""
 
@@ -172,28 +164,6 @@ def _apart(data: bytes) -> Iterator[Record]:
             place = min(match.end() + 1, len(data))
             yield Record(start, place, Entry(data[start : match.start()]).outcome)
     yield from _records(data, place, len(data))
-
-
-def begin_of_records(beginning: bytes) -> re.Pattern[bytes] | None:
-    """Return how each record begins in a file that begins so, so that it can be cut before each; None where it cannot
-    be: all on one line, one record after the other without a mark.
-    """
-    flush, deeper, other = (form.search(beginning) for form in (_FLUSH, _DEEPER, _OTHER_FORM))
-    first = min((found.start() for found in (flush, deeper, other) if found is not None), default=-1)
-    if flush is not None and flush.start() == first:
-        return _FLUSH
-    if deeper is not None and deeper.start() == first:
-        return _beginning_with(deeper["begin"])
-    objects = (found for found in _OBJECT.finditer(beginning) if not is_container(beginning, found.start("brace")))
-    record = next(objects, None)
-    if record is not None:
-        return _beginning_with(record["begin"])
-    return _DOCUMENT if _DOCUMENT.search(beginning) else None
-
-
-def _beginning_with(begin: bytes) -> re.Pattern[bytes]:
-    """Return lines that begin so, up to the first key: lists and objects within records may stand as deep."""
-    return re.compile(b"^" + re.escape(begin), re.MULTILINE)
 
 
 def closed_ids(data: bytes) -> list[str]:
@@ -425,6 +395,8 @@ class Archives:
         known, found = self._parts.get(path), self._disk.stat(path)
         # guard: long-archive-read-in-stretches
         if found is not None and found.size > _LONG:
+            from team_console.store.backends.pieces import begin_of_records  # 5 ms, for the archives of others
+
             begin = begin_of_records(self._disk.read(path, 0, BEGINNING)[0])
             if begin is not None:
                 self._long[path] = begin

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.backends.pieces import BOM, Form
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.own_form import (
     INTEGERS,
@@ -394,10 +394,10 @@ class Entry(Struct, eq=False, gc=False):
         return self.understood
 
     @classmethod
-    def around(cls, raw: bytes, form: Form) -> Entry:
-        """Take a piece of the file that is no entry."""
+    def around(cls, raw: bytes, *, is_prose: bool) -> Entry:
+        """Take a piece of the file that is no entry: what holds entries together, or prose."""
         line = 1 + raw[: len(raw) - len(raw.lstrip())].count(b"\n")
-        if form is Form.OTHER:
+        if is_prose:
             return cls(raw, TextError("what stands here is no entry", line, hint=_KEPT, kind=Kind.SYNTAX))
         return cls(raw, TextError(f"{_frame(raw)} between entries", line, hint=_KEPT, kind=Kind.FRAME))
 
@@ -432,12 +432,12 @@ _MARKS = (b"---", b"...", b"%")
 
 
 def _is_object(raw: bytes) -> bool:
-    return raw.removeprefix(BOM).lstrip().startswith(b"{")
+    return raw.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
 
 
 def _frame(raw: bytes) -> str:
     """Name what frames entries in a few words."""
-    text = raw.removeprefix(BOM).lstrip()
+    text = raw.removeprefix(BOM_UTF8).lstrip()
     if text.startswith(_MARKS):
         return "the mark of a document"
     return "a bracket" if text[:1] in b"[]{}," else "a key of the file"

@@ -6,6 +6,7 @@ import hashlib
 import re
 import time
 import zlib
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -13,11 +14,10 @@ from itertools import pairwise
 from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.pieces import BOM, Form
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, AuditLog, Handle, Line, Record, RecordPatch
 from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, Stat, shared_mode
@@ -34,10 +34,12 @@ from team_console.store.backends.yaml.entry import (
 )
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import Kind, TextError, same
-from team_console.store.backends.yaml.reading import EntryText, Progress, find_list, read_entries
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Fields, Message, digest, from_record, ids_of, is_ahead, is_copy
+
+if TYPE_CHECKING:
+    from team_console.store.backends.yaml.reading import Progress
 
 MOST_DAMAGED = 1000
 """Damaged entries that are listed one by one."""
@@ -47,23 +49,22 @@ _NOTHING: Mapping[int, Message] = MappingProxyType({})
 _BLANKS = rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*"
 """Any number of empty lines and comment lines."""
 _LIST_KEY = re.compile(
-    rb"(?P<key>(?:\A" + BOM + rb"|^)(?P<quote>[\"']?)messages(?P=quote):)"
+    rb"(?P<key>(?:\A" + BOM_UTF8 + rb"|^)(?P<quote>[\"']?)messages(?P=quote):)"
     rb"(?:[ \t]+(?:\[[ \t]*\]|\{[ \t]*\}|null|~))?"  # "messages: []": the list is empty
     rb"(?P<rest>[ \t]*(?:(?<=[ \t])#[^\n]*?)?)(?P<eol>\r?\n|\r?\Z)",  # "messages: # the queue"
     re.MULTILINE,
 )
-_GAP = re.compile(_BLANKS)
 # Before the list nothing but comments, and a line "---"; behind it nothing but comments.
-_HEAD = rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?"
+_HEAD = rb"(?:" + BOM_UTF8 + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?"
 _PLAIN_HEAD = re.compile(_HEAD).fullmatch
 _PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
-_EMPTY = re.compile(
+_EMPTY = (
     rb"(?P<before>" + _HEAD + rb")(?:\[\s*\]|\{\s*\}|[Nn]ull|NULL|~)[ \t]*"
     rb"(?P<after>(?:(?<=[ \t])#[^\n]*)?(?:\r?\n" + _BLANKS + rb")?)(?:\.\.\.[ \t\r\n]*)?"
-).fullmatch
+)
 """What programs write for no messages at all: `[]`, `{}`, `null`."""
 _ODD = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]").search
-_ONLY_FRAME = re.compile(rb"(?:%s)?(?:[\s\[\]{},]|[\"']?messages[\"']?\s*:|---|\.\.\.|#[^\n]*)*" % BOM).fullmatch
+_ONLY_FRAME = rb"(?:%s)?(?:[\s\[\]{},]|[\"']?messages[\"']?\s*:|---|\.\.\.|#[^\n]*)*" % BOM_UTF8
 """Brackets and keys that only held the entries, which is what our own form has its own for."""
 
 
@@ -74,42 +75,6 @@ _HIDING = (b"\\", b" !")
 """What stands in every entry that holds a word in another spelling: an escape, a tag."""
 _FEW = 8
 """After so many searches for an id all entries are read: a search for each of many takes the square of the time."""
-_BESIDE = 2
-"""Entries on each side of a change that are read with it: where one ends shows at the one behind it."""
-
-
-def _read_between(previous: QueueText, data: bytes, known: Mapping[bytes, Entry]) -> EntryText | None:
-    """Read what changed between entries that stand as they did before; None where all has to be read.
-
-    Only messages that need no other text are left out, so that what is read has the same neighbours, and only where
-    all of it comes out as messages: the text of a damaged entry may go on anywhere.
-    """
-    before, head, tail = previous.entries, previous.head, previous.tail
-    if previous.odd or not data.startswith(head) or not data.endswith(tail):
-        return None
-    first, start = 0, len(head)
-    while first < len(before) and _is_alone(before[first]) and data.startswith(before[first].raw, start):
-        start += len(before[first].raw)
-        first += 1
-    last, stop = len(before), len(data) - len(tail)
-    while last > first and _is_alone(before[last - 1]) and data.endswith(before[last - 1].raw, start, stop):
-        last -= 1
-        stop -= len(before[last].raw)
-    if start > stop:
-        return None
-    left, lead = before[: max(0, first - _BESIDE)], before[max(0, first - _BESIDE) : first]
-    trail, right = before[last : last + _BESIDE], before[last + _BESIDE :]
-    begin, end = start - sum(len(entry.raw) for entry in lead), stop + sum(len(entry.raw) for entry in trail)
-    try:
-        read = read_entries(head + data[begin:end] + tail, known)
-    except TextError:
-        return None
-    is_same = (read.head, read.tail, read.odd, read.style) == (head, tail, False, previous.style)
-    found = [entry.raw for entry in read.entries]
-    stand = [entry.raw for entry in (*lead, *trail)] == [*found[: len(lead)], *found[len(found) - len(trail) :]]
-    if not is_same or not stand or not all(map(_is_alone, read.entries)):
-        return None
-    return EntryText(head, [*left, *read.entries, *right], tail, read.style)
 
 
 def _is_alone(entry: Entry) -> bool:
@@ -161,7 +126,7 @@ class QueueText(Struct, dict=True, eq=False):
     @classmethod
     def empty(cls) -> QueueText:
         """Return a queue without messages."""
-        return cls.parse(b"messages: []\n")
+        return cls(b"messages: []\n", (), b"", Style(), whole=b"messages: []\n")
 
     @classmethod
     def parse(
@@ -186,9 +151,15 @@ class QueueText(Struct, dict=True, eq=False):
         if previous is not None and previous.data() == data:
             return previous
         known = {entry.raw: entry for entry in previous.entries} if previous is not None else {}
-        if _EMPTY(data):
+        if re.fullmatch(_EMPTY, data):
             return cls.blank_file(data)
-        read = _read_between(previous, data, known) if previous is not None and not every_list else None
+        # 8 ms, with the patterns of all that others write: a queue that we left is not read.
+        from team_console.store.backends.yaml.reading import EntryText, read_changes, read_entries
+
+        read = None
+        if previous is not None and not every_list:
+            before = EntryText(previous.head, previous.entries, previous.tail, previous.style, odd=previous.odd)
+            read = read_changes(before, data, known)
         read = read or read_entries(data, known, progress, every_list=every_list)
         return cls(read.head, read.entries, read.tail, read.style, odd=read.odd, whole=data)
 
@@ -424,7 +395,7 @@ class QueueText(Struct, dict=True, eq=False):
         if append and self.tail and not new._reads_as_written():
             tail = self.tail if self.tail.endswith(b"\n") else self.tail + self.style.eol
             before, behind = kept[: -len(append)], kept[-len(append) :]
-            new = QueueText(head, [*before, Entry.around(tail, Form.FRAME), *behind], b"", self.style)
+            new = QueueText(head, [*before, Entry.around(tail, is_prose=False), *behind], b"", self.style)
         self._refuse_swallowed(new)
         return new
 
@@ -479,6 +450,8 @@ class QueueText(Struct, dict=True, eq=False):
         Raises:
             TextError: A damaged entry cannot be written with a dash.
         """
+        from team_console.store.backends.yaml.reading import find_list  # as for `parse`
+
         try:
             found = find_list(self.data())
         except TextError:
@@ -496,15 +469,15 @@ class QueueText(Struct, dict=True, eq=False):
                 entries.append(_moved(found.items[index], found.text))
             elif entry.is_damaged:
                 entries.append(Entry(entry.raw.strip() + b"\n", entry.outcome))
-            elif not _ONLY_FRAME(entry.raw):
+            elif not re.fullmatch(_ONLY_FRAME, entry.raw):
                 tail += _remark(entry.raw)
         entries += [Entry(emit(message), message) for message in append]
         if found is not None:
             for key, value in found.others:
                 tail += own_form.pair(str(key.value), Values().value(value, as_text=False), 0).encode() + b"\n"
-        elif not _ONLY_FRAME(self.tail):
+        elif not re.fullmatch(_ONLY_FRAME, self.tail):
             tail += _remark(self.tail)
-        above = _GAP.match(self.data().removeprefix(BOM))
+        above = re.match(_BLANKS, self.data().removeprefix(BOM_UTF8))
         head = (above[0] if above else b"") + (b"messages:\n" if entries else b"messages: []\n")
         new = QueueText(head, entries, tail, Style())
         if found is None:
@@ -515,7 +488,7 @@ class QueueText(Struct, dict=True, eq=False):
         """Return the head with `messages:` open for items, or as an empty list when there are none."""
         eol = self.style.eol
         if self.blank and filled:
-            word = _EMPTY(self.head)
+            word = re.fullmatch(_EMPTY, self.head)
             head = word["before"] + word["after"].lstrip(b"\r\n") if word else self.head
             return head + (eol if head and not head.endswith(b"\n") else b"") + b"messages:" + eol
         if not filled and not self.entries:

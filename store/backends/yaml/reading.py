@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
-from team_console.store.backends.pieces import BOM, Cutter, Form, Piece
+from team_console.store.backends.pieces import Cutter, Form, Piece
 from team_console.store.backends.yaml.entry import DEPTH, Entry, Node, Style, Values, check_text, compose, to_message
 from team_console.store.backends.yaml.own_form import Kind, TextError
 from team_console.store.model.message import Message
@@ -28,6 +29,9 @@ _BEGINS = re.compile(rb"^ *-[ \t\r\n]|^\{", re.MULTILINE)
 _ODD = re.compile(
     rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]"
 ).search
+
+_BESIDE = 2
+"""Entries on each side of a change that are read with it: where one ends shows at the one behind it."""
 
 
 class EntryText(Struct, frozen=True):
@@ -88,7 +92,9 @@ class _Alone:
         found = self._read.get(raw)
         if found is not None and piece.form is Form.ITEM:
             return found
-        return Entry.around(raw, piece.form) if piece.form in (Form.FRAME, Form.OTHER) else self.entry(raw)
+        if piece.form in (Form.FRAME, Form.OTHER):
+            return Entry.around(raw, is_prose=piece.form is Form.OTHER)
+        return self.entry(raw)
 
 
 def _is_entry(entry: Entry) -> bool:
@@ -152,6 +158,45 @@ def read_entries(
         for entry, other in zip(text.entries, whole.entries, strict=True)
     ]
     return EntryText(text.head, tied, text.tail, text.style)
+
+
+def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry]) -> EntryText | None:
+    """Read what changed between entries that stand as they did before; None where all has to be read.
+
+    Only messages that need no other text are left out, so that what is read has the same neighbours, and only where
+    all of it comes out as messages: the text of a damaged entry may go on anywhere.
+    """
+    before, head, tail = previous.entries, previous.head, previous.tail
+    if previous.odd or not data.startswith(head) or not data.endswith(tail):
+        return None
+    first, start = 0, len(head)
+    while first < len(before) and _is_message(before[first]) and data.startswith(before[first].raw, start):
+        start += len(before[first].raw)
+        first += 1
+    last, stop = len(before), len(data) - len(tail)
+    while last > first and _is_message(before[last - 1]) and data.endswith(before[last - 1].raw, start, stop):
+        last -= 1
+        stop -= len(before[last].raw)
+    if start > stop:
+        return None
+    left, lead = before[: max(0, first - _BESIDE)], before[max(0, first - _BESIDE) : first]
+    trail, right = before[last : last + _BESIDE], before[last + _BESIDE :]
+    begin, end = start - sum(len(entry.raw) for entry in lead), stop + sum(len(entry.raw) for entry in trail)
+    try:
+        read = read_entries(head + data[begin:end] + tail, known)
+    except TextError:
+        return None
+    is_same = (read.head, read.tail, read.odd, read.style) == (head, tail, False, previous.style)
+    found = [entry.raw for entry in read.entries]
+    stand = [entry.raw for entry in (*lead, *trail)] == [*found[: len(lead)], *found[len(found) - len(trail) :]]
+    if not is_same or not stand or not all(map(_is_message, read.entries)):
+        return None
+    return EntryText(head, [*left, *read.entries, *right], tail, read.style)
+
+
+def _is_message(entry: Entry) -> bool:
+    """Return whether it is a message that needs no other text."""
+    return not entry.tied and isinstance(entry.outcome, Message)
 
 
 def _has_two(cutter: Cutter) -> bool:
@@ -269,7 +314,7 @@ def read_whole(data: bytes, known: Mapping[bytes, Entry], *, every_list: bool = 
         _whole_entry(item, found.text[start:stop].encode(), values, known)
         for item, (start, stop) in zip(found.items, pairwise(cuts), strict=True)
     ]
-    head = data[: len(data) - len(data.removeprefix(BOM))] + found.text[: cuts[0]].encode()
+    head = data[: len(data) - len(data.removeprefix(BOM_UTF8))] + found.text[: cuts[0]].encode()
     return EntryText(head, entries, found.text[cuts[-1] :].encode(), Style(), odd=True)
 
 
