@@ -50,9 +50,6 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 
-UNDOABLE = frozenset({"receive", "claim"})
-"""Actions whose caller must live to use the result: cut short, they are undone so that somebody else gets it."""
-
 
 def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
     """Clear away what was left and load the queue; which line makes all agree, None when it does.
@@ -95,11 +92,7 @@ def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
         # All that follows becomes one line with the healing, so that no crash in between forgets a part.
         if is_cut:
             line = _without_others(line, held, queue.text)
-            # guard: dead-receiver-undone
-            if line.actions & UNDOABLE:
-                remedy = in_sequence(remedy, _undoing(team, line))
-            else:
-                remedy = in_sequence(remedy, _completion(team, line))
+            remedy = in_sequence(remedy, _completion(team, line))
         elif _has_displaced(line, prev):
             remedy = in_sequence(remedy, _merging(team, queue.text, remedy))
     # A program that does not lock may have torn the copy of a message that left the queue long ago.
@@ -351,14 +344,6 @@ def _old_pieces(team: LockedTeam, text: QueueText, going: Collection[str]) -> Li
         return None
     team.notices.append(torn_notice(len(torn)))
     return Line(SYSTEM, "heal", {"torn": len(torn)}, torn=tuple(map(piece_name, torn)))
-
-
-def _undoing(team: LockedTeam, line: Line) -> Line:
-    """Takes back a receive whose reader died: its messages stay pending and go to somebody who lives."""
-    text = f"{line.action} by {line.actor} was cut short before it was finished; its messages are pending again"
-    team.notices.append(Problem("UNDONE", "notice", f"audit line {line.seq}", text))
-    ids = [patch.handle[0] for patch in line.changes]
-    return Line(SYSTEM, "undo", {"undone": line.seq, "ids": ids}, void=line.seq)
 
 
 def _completion(team: LockedTeam, line: Line) -> Line:

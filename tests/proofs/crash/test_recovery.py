@@ -44,17 +44,15 @@ def _notices(disk: SimDisk) -> list[str]:
         return [notice.code for notice in tx.notices]
 
 
-def test_undoing_is_on_record_and_told() -> None:
+def test_a_receive_on_record_is_finished_with_each_message_in_the_archive_once() -> None:
     disk = _killed_before_the_swap(receive)
-    assert _notices(disk) == ["UNDONE"]
-    last = AuditLog(disk, ROOT / "audit.jsonl").tip().line
-    assert last is not None
-    assert (last.action, last.void) == ("undo", 2)
-    assert open_team(disk).history().messages == ()
-    assert {message.status for message in open_team(disk).snapshot().messages} == {"pending"}
+    assert _notices(disk) == ["COMPLETED"]
+    archive = disk.read(ROOT / "archive" / f"{AGENT}-archive.yaml")[0]
+    assert [archive.count(b"message_id: " + message_id.encode()) for message_id in (ONE, TWO)] == [1, 1]
+    assert {message.status for message in open_team(disk).snapshot().messages} == {"read"}
 
 
-def test_an_undoing_of_which_nobody_can_tell_whether_it_is_on_record_is_an_error_of_the_store(
+def test_a_completion_of_which_nobody_can_tell_whether_it_is_on_record_is_an_error_of_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     disk = _killed_before_the_swap(receive)
@@ -67,7 +65,7 @@ def test_an_undoing_of_which_nobody_can_tell_whether_it_is_on_record_is_an_error
         with pytest.raises(TeamError, match="the outcome is unknown") as told:
             receive(open_team(disk))
     assert told.value.code is Code.STORE_FAILED
-    assert receive(open_team(disk)) == [ONE, TWO]
+    assert _notices(disk) == ["COMPLETED"]
 
 
 def test_an_answer_on_record_is_finished_whole() -> None:
@@ -81,10 +79,10 @@ def test_an_answer_on_record_is_finished_whole() -> None:
         assert _notices(_killed_before_the_swap(act)) == ["COMPLETED"]
 
 
-def test_a_copy_of_a_receive_that_is_undone_does_not_count_as_archived_while_the_queue_is_healed() -> None:
+def test_a_copy_of_a_receive_cut_short_does_not_count_as_archived_while_the_queue_is_healed() -> None:
     disk = _killed_before_the_swap(receive)
     disk.overwrite(QUEUE, b"messages: []\n")
-    assert sorted(receive(open_team(disk))) == [ONE, TWO]
+    assert receive(open_team(disk)) == []
     assert {message.status for message in open_team(disk).snapshot().messages} == {"read"}
 
 
@@ -94,7 +92,7 @@ def test_what_another_program_put_behind_an_unfinished_copy_stays(cut: int) -> N
     path, theirs = ROOT / "archive" / f"{AGENT}-archive.yaml", b"- {id: x, type: message, from: ceo, to: a}\n"
     ours = disk.read(path)[0]
     disk.overwrite(path, ours[: len(ours) - cut] + b"\n" + theirs)
-    assert sorted(receive(open_team(disk))) == [ONE, TWO]
+    assert receive(open_team(disk)) == []
     history = [record.message_id for record in open_team(disk).history(agent=AGENT).messages]
     assert sorted(history) == [ONE, TWO, "x"]
     assert any(theirs in disk.read(ROOT / "archive" / name)[0] for name in disk.names(ROOT / "archive"))

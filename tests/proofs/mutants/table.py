@@ -719,12 +719,12 @@ GUARDS: Mapping[str, Guard] = {
     "leases-bounded": guard(
         without(2), "service/test_ended_requests.py::test_a_lease_of_a_clock_that_was_ahead_is_over"
     ),
-    "dead-receiver-undone": guard(never, "proofs/crash/test_recovery.py::test_undoing_is_on_record_and_told"),
     "recorded-commit-finished": guard(
         giving(False), "proofs/crash/test_recovery.py::test_an_answer_on_record_is_finished_whole"
     ),
     "archives-cut-in-recovery": guard(
-        giving(None), "proofs/crash/test_recovery.py::test_undoing_is_on_record_and_told"
+        giving(None),
+        "proofs/crash/test_recovery.py::test_a_receive_on_record_is_finished_with_each_message_in_the_archive_once",
     ),
     "taken-back-after-error": guard(
         giving(None), "proofs/crash/test_crash_states.py::test_a_disk_error_at_any_step_is_reported_and_changes_nothing"

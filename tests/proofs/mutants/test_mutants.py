@@ -13,4 +13,4 @@ from tests.proofs.mutants.__main__ import copy_source, is_noticed
 def test_a_protection_that_is_switched_off_is_missed(tmp_path: Path) -> None:
     # One of them; `python -m tests.proofs.mutants` switches off every one.
     copy_source(tmp_path)
-    assert is_noticed("dead-receiver-undone", tmp_path)
+    assert is_noticed("recorded-commit-finished", tmp_path)
