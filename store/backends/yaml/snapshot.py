@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.backends.locked_files import missing_locks
 from team_console.store.backends.yaml.archives import Archives
-from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line
+from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line, Tip
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.copies import ConflictedCopies
 from team_console.store.backends.yaml.disk import Disk, FileVersion
@@ -30,7 +31,8 @@ from team_console.store.backends.yaml.healing import (
 from team_console.store.backends.yaml.integrity import audit_problem
 from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, is_drop_file, leads_out, names_in
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
-from team_console.store.backends.yaml.queue import QueueFile, QueueText, load
+from team_console.store.backends.yaml.own_form import TextError
+from team_console.store.backends.yaml.queue import QueueFile, QueueText, apply, load
 from team_console.store.backends.yaml.reading import Progress
 from team_console.store.backends.yaml.recovery import is_cut_short
 from team_console.store.contract.team import (
@@ -81,6 +83,7 @@ class SnapshotReader:
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
         self._ours: QueueFile | None = None
         self._settled: FileVersion | None = None
+        self._completed: tuple[object, QueueText] | None = None
         self._losses = Losses(disk, layout)
         self._beside = FolderHealth(disk, layout)
         self._offered = DroppedMessages(disk, layout)
@@ -104,7 +107,8 @@ class SnapshotReader:
         with self._guard:
             settings = self._settings()
             generation, broken = self._read_queue(progress)
-            messages, damaged, found = self._understood(generation)
+            ahead, text = self._on_record(generation)
+            messages, damaged, found = self._understood(generation, text)
             problems = [*settings.problems, *found]
             if generation is None and broken is not None:
                 problems.append(broken.problem)
@@ -128,7 +132,7 @@ class SnapshotReader:
             offers = self._offered.look()
             live = set(ids_of(messages)) if offers.messages else frozenset()
             return Snapshot(
-                revision=_revision(mark, settings, condition, offers),
+                revision=_revision(mark, settings, condition, offers, ahead),
                 taken_at=self._clock(),
                 changed_at=from_file(stat.mtime_ns) if stat else None,
                 config=settings.config,
@@ -142,13 +146,50 @@ class SnapshotReader:
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
             )
 
-    def _understood(self, generation: QueueFile | None) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
-        """Return the messages of the queue, request ids of those that are damaged, and what is wrong with it."""
-        if generation is None:
+    def _understood(
+        self, generation: QueueFile | None, on_record: QueueText | None
+    ) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
+        """Return the messages, request ids of those that are damaged, and what is wrong with the queue.
+
+        Args:
+            on_record: The queue with the transaction that it lacks; None where there is no queue.
+        """
+        if generation is None or on_record is None:
             return (), frozenset(), []
         self.generation = generation
         found, damaged = self._damage(generation.text)
-        return generation.text.messages(), damaged, [*_shared(generation.text), *found]
+        return on_record.messages(), damaged, [*_shared(generation.text), *found]
+
+    # guard: snapshot-with-last-line
+    def _on_record(self, generation: QueueFile | None) -> tuple[int, QueueText | None]:
+        """Return the queue as the ledger's last line makes it, with the number of that line; 0 where it is so already.
+
+        A line that is durable is committed, though its writer may have died before the queue was replaced: requests are
+        judged by the ledger, and what is shown beside them must not be older. What the line takes out stays in view,
+        because the archive may not have it yet.
+        """
+        if generation is None:
+            return 0, None
+        try:
+            tip = self._tip_ahead(generation)
+            line = tip.line
+            prev = self._disk.stat(self._layout.prev)
+            if line is None or not is_cut_short(line, generation, prev):
+                return 0, generation.text
+            key = generation.mark, tip.digest
+            if self._completed is None or self._completed[0] != key:
+                self._completed = key, apply(generation.text, replace(line, removed=(), merged=(), torn=()))
+            return line.seq, self._completed[1]
+        except (OSError, TextError):  # the next writer tells what is wrong with the ledger
+            return 0, generation.text
+
+    def _tip_ahead(self, generation: QueueFile) -> Tip:
+        """Return the end of the ledger; an empty one where the lock file says that the queue has all of it."""
+        released = parse_released(self._lock_text())
+        if released is not None and released.queue == generation.mark:
+            return Tip()
+        tip = AuditLog(self._disk, self._layout.audit).tip()
+        return Tip() if tip.torn or (released is not None and released.seq == tip.seq) else tip
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`.
@@ -283,10 +324,12 @@ def _shared(text: QueueText) -> Iterator[Problem]:
         yield Problem("DUPLICATE_ID", "error", old, what, hint)
 
 
-def _revision(mark: FileVersion | None, settings: InForce, condition: Condition, offers: Dropped) -> str:
-    """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`."""
+def _revision(mark: FileVersion | None, settings: InForce, condition: Condition, offers: Dropped, ahead: int) -> str:
+    """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, and the line
+    of the ledger that is ahead of the queue.
+    """
     dropped = f"/{hash(offers.marks):x}" if offers.marks else ""
-    return f"{_words(mark)}/{settings.number}/{condition}{dropped}"
+    return f"{_words(mark)}/{settings.number}/{condition}{dropped}" + (f"/line {ahead}" if ahead else "")
 
 
 def _words(mark: tuple[int, ...] | None) -> str:

@@ -719,6 +719,9 @@ GUARDS: Mapping[str, Guard] = {
     "leases-bounded": guard(
         without(2), "service/test_ended_requests.py::test_a_lease_of_a_clock_that_was_ahead_is_over"
     ),
+    "snapshot-with-last-line": guard(
+        giving((0, None)), "store/test_killed_approve.py::test_every_face_tells_the_same_after_a_killed_approve"
+    ),
     "recorded-commit-finished": guard(
         giving(False), "proofs/crash/test_recovery.py::test_an_answer_on_record_is_finished_whole"
     ),
