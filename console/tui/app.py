@@ -230,7 +230,7 @@ class ConsoleApp(ContainedApp[int]):
             return
         moment = monotonic()
         if self._key_at and moment - self._key_at > IDLE:
-            self.main.came_back(moment - self._key_at)
+            self.main.absence.came_back(moment - self._key_at)
         self._key_at = moment
         await self._keys.take(event)
 
@@ -251,7 +251,7 @@ class ConsoleApp(ContainedApp[int]):
 
     def where(self) -> str:
         """Return the mode that is shown."""
-        return f"mode {self.main.mode}"
+        return f"mode {self.main.lists.mode}"
 
     def redraw(self) -> None:
         """Forget what the terminal shows, and look again."""

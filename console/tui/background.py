@@ -8,24 +8,20 @@ from functools import partial
 from hashlib import sha256
 from threading import Event
 from time import monotonic
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
-from team_console.console.preferences import Preferences
-from team_console.console.tui.cache import AttachmentCache
-from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.evidence import EvidenceRequest, gather
 from team_console.console.tui.gathered import Gathered, gathered
+from team_console.console.tui.one_screen import OneScreen
 from team_console.console.tui.words import error_text
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import mapping
-from team_console.store.service.caller import Caller
 from team_console.store.views.evidence import NOT_FOUND_OUT
-from team_console.store.views.rows import RequestState, View
-from textual.app import App
+from team_console.store.views.rows import RequestState
 
 ResultT = TypeVar("ResultT")
 
@@ -40,49 +36,6 @@ _STOPPING = "stop in turn"
 """The worker group of asking agents to stop one after the other; cancelling it stops the asking."""
 
 
-class Host(Protocol):
-    """The main screen as background work and pending decisions use it; a protocol, so that imports form no circle.
-
-    Attributes:
-        drafts: Texts that were typed and not submitted.
-        look: Reads the store again.
-        report: Shows an unexpected exception and logs it.
-    """
-
-    preferences: Preferences
-    caller: Caller
-    drafts: Drafts
-    cache: AttachmentCache
-    look: Callable[[], None]
-    report: Callable[[BaseException], None]
-
-    @property
-    def app(self) -> App[Any]:
-        """The running application."""
-
-    @property
-    def view(self) -> View | None:
-        """The view on the screen."""
-
-    def toast(self, text: str, *, severity: str = "information") -> None:
-        """Show `text` in a toast, never as markup."""
-
-    def set_busy(self, words: str) -> None:
-        """Show the work under way in the status line; empty for none."""
-
-    def show_again(self) -> None:
-        """Draw the current view again with what was read beside it since."""
-
-    def show_pending(self) -> None:
-        """Show the pending decisions and the seconds left to undo them."""
-
-    def stay(self) -> None:
-        """Keep the rows of decisions that were not written."""
-
-    def seek(self, subject: str) -> None:
-        """Put the cursor on the row of a request or message."""
-
-
 class Background:
     """Work for one screen, one write at a time.
 
@@ -90,7 +43,7 @@ class Background:
         opens_form: A look is under way after which a form opens: keys wait for it.
     """
 
-    def __init__(self, screen: Host) -> None:
+    def __init__(self, screen: OneScreen) -> None:
         self._screen = screen
         self._busy = self.opens_form = False
         self._fetching: set[str] = set()

@@ -14,9 +14,9 @@ from typing import Any, cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.selection import DONE
-from team_console.console.tui.background import Host
 from team_console.console.tui.drafts import Draft
-from team_console.console.tui.words import error_text, reason_of, written
+from team_console.console.tui.one_screen import OneScreen
+from team_console.console.tui.words import DRAFT, error_text, reason_of, written
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import TeamError
@@ -126,7 +126,7 @@ class ScheduledDecision(Struct):
 class PendingDecisions:
     """The pending decisions of one console, oldest first."""
 
-    def __init__(self, screen: Host) -> None:
+    def __init__(self, screen: OneScreen) -> None:
         self._screen = screen
         self._waiting: list[ScheduledDecision] = []
         self._order = asyncio.Lock()
@@ -136,6 +136,11 @@ class PendingDecisions:
     def subjects(self) -> Mapping[str, str]:
         """Id of a request or message -> the verb of its pending decision."""
         return {write.subject: entry.pending.verb for entry in self._waiting for write in entry.pending.writes}
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """Id of a request or message -> what was decided about it and is not written, or that an answer was begun."""
+        return {**dict.fromkeys(self._screen.drafts.requests(), DRAFT), **self.subjects}
 
     @property
     def last(self) -> ScheduledDecision | None:
@@ -198,8 +203,8 @@ class PendingDecisions:
             if entry.take():
                 self._forget(entry)
                 self._screen.toast(f"↶ Taken back: {safe_line(entry.pending.words, 200)}. Nothing was written.")
-                self._screen.stay()
-                self._screen.seek(entry.pending.writes[0].subject)
+                self._screen.lists.stay()
+                self._screen.lists.seek(entry.pending.writes[0].subject)
                 return True
         return False
 
@@ -272,7 +277,7 @@ class PendingDecisions:
             receipts = () if pending.verb == DONE else (receipt for receipt in good if receipt is not None)
             self._screen.toast(written(done, *receipts))
         if bad:
-            self._screen.stay()
+            self._screen.lists.stay()
             self._screen.toast(_refused(bad), severity="error")
         self._screen.look()
         if pending.begins is not None:

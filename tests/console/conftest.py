@@ -279,7 +279,7 @@ async def opened(
     async with app.run_test(size=size, notifications=True) as pilot:
         desk = Desk(app, pilot)
         await desk.until(lambda: app.situation.reading is not None, "a first reading")
-        await desk.until(lambda: app.main.view is None or app.main.shown_in_front is app.situation, "rows")
+        await desk.until(lambda: app.main.view is None or app.main.lists.shown_in_front is app.situation, "rows")
         await pilot.pause()
         yield desk
         app.drafts.flush()

@@ -52,11 +52,11 @@ async def test_tabs_and_keys_can_be_clicked(team: MemoryTeam) -> None:
         for kind in (MouseDown, MouseUp):  # as a terminal sends them: the pilot's own pass by the keys
             desk.app.post_message(kind(None, x, 0, 0, 0, 1, False, False, False))
         await desk.settle()
-        assert (desk.front, desk.app.main.mode) == (form, "needs"), "around a form nothing is clicked"
+        assert (desk.front, desk.app.main.lists.mode) == (form, "needs"), "around a form nothing is clicked"
         await desk.press("escape")
         await desk.until(desk.can_act, "the list around the form")
         await desk.pilot.click(Head, offset=(x, 0))
-        await desk.until(lambda: desk.app.main.mode == "history", "the mode")
+        await desk.until(lambda: desk.app.main.lists.mode == "history", "the mode")
 
 
 @pytest.mark.anyio

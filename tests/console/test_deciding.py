@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from team_console.console.tui import main
+from team_console.console.tui import key_actions
 from team_console.store.model.message import from_record
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
@@ -52,7 +52,7 @@ async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
 async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_changed_by_itself(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main, "GUARD", 60.0)
+    monkeypatch.setattr(key_actions, "GUARD", 60.0)
     monkeypatch.setattr(forms, "LOOK", 60.0)
     hand_in_plan(team, "The first plan of the morning")
     async with opened(team) as desk:
@@ -67,7 +67,7 @@ async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_
         assert "press enter again" in " ".join(desk.text.split())
         assert "4 keys did nothing" in desk.said
         assert verdicts(team) == []
-        monkeypatch.setattr(main, "GUARD", 0.0)
+        monkeypatch.setattr(key_actions, "GUARD", 0.0)
         await desk.asks("escape", "a")
         await desk.press("enter")
         await desk.decided(team)
@@ -81,7 +81,7 @@ def _has_rows(desk: Desk, number: int) -> bool:
 async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_and_the_next_key_is_about_the_next_thing(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main, "GUARD", 60.0)
+    monkeypatch.setattr(key_actions, "GUARD", 60.0)
     for name in ("task-manager", "schedule-manager", "file-manager"):
         requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
     async with opened(team) as desk:

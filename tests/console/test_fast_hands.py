@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.tui import main
+from team_console.console.tui import key_actions
 from team_console.store.model.message import from_record
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
@@ -23,7 +23,7 @@ def read_again(team: MemoryTeam) -> None:
 async def test_equal_messages_read_twice_are_no_change(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        monkeypatch.setattr(main, "GUARD", 3600.0)
+        monkeypatch.setattr(key_actions, "GUARD", 3600.0)
         shown = desk.app.situation.reading
         read_again(team)
         desk.app.look()

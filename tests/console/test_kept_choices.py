@@ -34,7 +34,7 @@ async def change(desk: Desk, team: MemoryTeam, **payload: Any) -> None:
     changed = from_record({**asked.record, "payload": {**asked.payload, **payload}})
     team._state.messages = (changed,)
     team._state.revision += 1
-    await desk.until(lambda: desk.app.main.shown_in_front not in (None, before), "the change on the screen")
+    await desk.until(lambda: desk.app.main.lists.shown_in_front not in (None, before), "the change on the screen")
     await desk.calm()
 
 

@@ -18,17 +18,17 @@ async def test_nothing_that_comes_before_a_pane_is_complete_is_a_defect(team: Me
         for mode in Mode:
             if mode is Mode.NEEDS:
                 continue
-            main.go(mode)
+            main.lists.go(mode)
             assert not main.pane.is_complete
-            main.step_on({"a request"})
-            main.seek("a request")
+            main.lists.step_on({"a request"})
+            main.lists.seek("a request")
             main.back()
             main.show_pending()
-            main.go_to_row(mode, "a row")
+            main.lists.go_to_row(mode, "a row")
             main.tick(main.now)
-            main.go_to_agent("nobody")
+            main.lists.go_to_agent("nobody")
             for action in ("back", "open", "mark_all", "filter", "approve", "copy_text"):
                 main.action_perform(action)
-            main.go(mode)
+            main.lists.go(mode)
             await desk.until(lambda: main.pane.is_complete, "the pane")
             assert desk.app.faults.all == (), mode

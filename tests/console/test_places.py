@@ -41,9 +41,9 @@ async def test_tabs_stand_where_there_is_something_to_them_and_the_other_view_is
         await desk.shows("6 Deliveries", "Nothing waits for you")
         for key, view in (("1", Mode.REQUESTS), ("3", Mode.DECISIONS)):
             await desk.press(key, "right")
-            await desk.until(lambda view=view: desk.app.main.mode is view, view.label)  # type: ignore[misc]
+            await desk.until(lambda view=view: desk.app.main.lists.mode is view, view.label)  # type: ignore[misc]
             await desk.press("right")
-            await desk.until(lambda view=view: desk.app.main.mode is view.place, "the place itself")  # type: ignore[misc]
+            await desk.until(lambda view=view: desk.app.main.lists.mode is view.place, "the place itself")  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("size", [(120, 40), (60, 20)])
@@ -64,7 +64,7 @@ async def test_an_agents_page_says_what_is_open_what_it_said_and_was_told(
         before = pane.roster.cursor_key
         await desk.press("n")
         await desk.until(lambda: pane.roster.cursor_key != before, "the next agent's page")
-        assert desk.app.main.is_reading
+        assert desk.app.main.pane.is_reading
         await desk.press("escape")
         await desk.until(lambda: desk.app.focused is pane.roster, "the roster")
         await desk.press("p")

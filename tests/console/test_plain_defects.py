@@ -81,7 +81,7 @@ async def test_findings_of_one_kind_are_one_row_and_enter_leads_to_the_request(t
         await desk.press("enter")
         await desk.until(lambda: sum(key.startswith("OVERDUE") for key in desk.rows) == 3, "each of them")
         await desk.press("j", "enter")
-        await desk.until(lambda: desk.app.main.mode is Mode.REQUESTS, "the requests")
+        await desk.until(lambda: desk.app.main.lists.mode is Mode.REQUESTS, "the requests")
         row = desk.app.main.pane.rows.cursor_row
         assert row.addressee == "file-manager"  # type: ignore[union-attr]
 

@@ -37,7 +37,7 @@ async def test_what_is_at_hand_is_in_the_first_picture_and_followed_from_there(
     display = ConsoleApp._display
 
     def seen(app: ConsoleApp, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        listing = app.main.complete_pane
+        listing = app.main.lists.complete_front
         pictures.append(len(listing.rows.rows) if listing is not None else 0)
         display(app, screen, renderable)
 

@@ -90,7 +90,7 @@ async def test_a_search_goes_through_what_is_read_and_headings_are_gone_to(team:
         await desk.shows("Goal")
         await desk.press("escape")
         await desk.shows("1 Needs you")
-        assert desk.app.main.mode == "needs"
+        assert desk.app.main.lists.mode == "needs"
 
 
 def test_its_text_is_read_in_an_editor_and_piped_to_a_command(tmp_path: Path) -> None:
@@ -136,4 +136,4 @@ async def test_whatever_place_one_reads_in_the_text_has_the_whole_screen(team: M
             await desk.press("enter")
             await desk.shows("77. step 77.")
             await desk.press("escape", "escape")
-            await desk.until(lambda: not desk.app.main.is_reading, "the list")
+            await desk.until(lambda: not desk.app.main.pane.is_reading, "the list")

@@ -48,7 +48,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> pyte.Screen:
 
 async def is_painted(desk: Desk, terminal: pyte.Screen) -> None:
     """Fail unless the terminal comes to show, cell by cell, what stands on the screen: what is wrong stays wrong."""
-    await desk.until(lambda: desk.app.main.shown_in_front is desk.app.situation, "the newest reading")
+    await desk.until(lambda: desk.app.main.lists.shown_in_front is desk.app.situation, "the newest reading")
     await desk.pilot.pause()
     with suppress(AssertionError):  # told below, with what differs
         await desk.until(lambda: _stripped(terminal.display) == _stripped(desk.text.splitlines()), "the picture")

@@ -36,7 +36,7 @@ async def test_an_empty_list_says_what_it_is_for_and_copies_a_command(team: Memo
     async with opened(team, size=(160, 40)) as desk:
         for mode in Mode:
             await desk.press(mode.place.key, *(() if mode.place is mode else ("right",)))
-            await desk.until(lambda mode=mode: desk.app.main.mode is mode, mode.label)  # type: ignore[misc]
+            await desk.until(lambda mode=mode: desk.app.main.lists.mode is mode, mode.label)  # type: ignore[misc]
             if mode is Mode.HEALTH:
                 continue
             await desk.until(lambda: "team-console" in desk.text.split("Y copies")[-1], f"the command of {mode.label}")

@@ -34,7 +34,7 @@ async def decide_on_the_first_of_two(desk: Desk, team: MemoryTeam, clock: Clock)
 async def stays_when_it_is_decided_elsewhere(desk: Desk, team: MemoryTeam, first: str) -> bool:
     """Whether the row under the cursor stays once somebody else decided about it."""
     main = desk.app.main
-    listing = main.complete_pane
+    listing = main.lists.complete_front
     assert listing is not None
     listing.rows.select(first)
     request = main.context().selection.request

@@ -52,17 +52,17 @@ async def test_while_the_team_is_asked_to_stop_other_things_are_done(team: Memor
     async with opened(team) as desk:
         await desk.asks("S")
         await desk.press("enter")
-        await desk.until(lambda: "stopping 1 of 3" in desk.app.main.busy, "somebody who is asked")
+        await desk.until(lambda: "stopping 1 of 3" in desk.app.main.around.busy, "somebody who is asked")
         await desk.press("escape", "S")
         await desk.shows("Shutdown of the team")
         await desk.press("escape", "d")
         await desk.tells("Read: ")
-        assert "stopping 1 of 3" in desk.app.main.busy
+        assert "stopping 1 of 3" in desk.app.main.around.busy
         desk.app.main.background.stop_in_turn((AUTHOR,), None)
         await desk.tells("asked to stop already")
         await desk.press("escape", "escape")
         await desk.tells("Nobody else")
-        assert desk.app.main.busy == ""
+        assert desk.app.main.around.busy == ""
 
 
 async def test_a_locked_team_keeps_the_letter_and_says_so(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from team_console.store.service.deliveries import Remedy
 
 
 def _go(mode: Mode, screen: MainScreen, context: ActionContext) -> None:
-    screen.go(mode)
+    screen.lists.go(mode)
 
 
 HANDLERS: Mapping[str, Callable[[MainScreen, ActionContext], object]] = {
@@ -21,7 +21,7 @@ HANDLERS: Mapping[str, Callable[[MainScreen, ActionContext], object]] = {
     "reject": deciding.reject,
     "done": deciding.done,
     "dismiss": deciding.dismiss,
-    "undo": lambda screen, context: screen.undo(),
+    "undo": deciding.undo,
     "write_now": lambda screen, context: screen.pending_decisions.write_now(),
     "ask_back": deciding.ask_back,
     "remark": deciding.remark,
@@ -57,7 +57,7 @@ HANDLERS: Mapping[str, Callable[[MainScreen, ActionContext], object]] = {
     "said": looking.said,
     "since": looking.since,
     **{f"go_{mode}": partial(_go, mode) for mode in PLACES},
-    "other_view": lambda screen, context: screen.go(context.mode.other or context.mode),
+    "other_view": lambda screen, context: screen.lists.go(context.mode.other or context.mode),
     "narrower": lambda screen, context: screen.pane.divider.move(-1),
     "wider": lambda screen, context: screen.pane.divider.move(1),
     "next_panel": lambda screen, context: screen.focus_next(),

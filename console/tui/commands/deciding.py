@@ -78,6 +78,12 @@ def reject(screen: MainScreen, context: ActionContext) -> None:
     _verdict(screen, context, approving=False)
 
 
+def undo(screen: MainScreen, context: ActionContext) -> None:
+    """Take back what was decided last."""
+    if not screen.pending_decisions.undo():
+        screen.toast("It is being written already.", severity="warning")
+
+
 def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
 
     if context.selection.marked:

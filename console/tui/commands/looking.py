@@ -145,9 +145,9 @@ def _agents_and_requests(screen: MainScreen) -> Iterator[HelpRow]:
 def _run_chosen(screen: MainScreen, chosen: str | None) -> None:
     kind, _, what = (chosen or "").partition(":")
     if kind == "agent":
-        screen.go_to_agent(what)
+        screen.lists.go_to_agent(what)
     elif kind == "request":
-        screen.go_to_row(Mode.REQUESTS, what)
+        screen.lists.go_to_row(Mode.REQUESTS, what)
     elif chosen:
         screen.action_perform(chosen)
 
@@ -232,12 +232,12 @@ def next_heading(direction: int, screen: MainScreen, context: ActionContext) -> 
 
 def editor(screen: MainScreen, context: ActionContext) -> None:
     """Show the text in the human's own editor."""
-    _hand_over(screen, partial(view_text, screen.app), screen.text_read())
+    _hand_over(screen, partial(view_text, screen.app), screen.pane.text_read())
 
 
 def pipe(screen: MainScreen, context: ActionContext) -> None:
     """Ask for a command, and hand it the text."""
-    text = screen.text_read()
+    text = screen.pane.text_read()
     wanted = "less, wc -w, grep rollback, glow -p ..."
     form = Confirm[str](
         "Pipe the text",
@@ -272,11 +272,11 @@ _CLOCK = 5.0
 
 def since(screen: MainScreen, context: ActionContext) -> None:
     """Show what happened since the human was last here: a summary, then everything."""
-    moment = screen.left_at or screen.caller.team.clock() - _RECENT
+    moment = screen.absence.left_at or screen.caller.team.clock() - _RECENT
     if screen.query_one(Card).dismiss():
         screen.app.push_screen(ReadingScreen("Since you left", screen.view, partial(_digest, screen, moment)))
     else:
-        screen.tell_since(moment, always=True)
+        screen.absence.tell(moment, always=True)
 
 
 def _digest(screen: MainScreen, since: datetime, view: View) -> Document:
@@ -335,7 +335,7 @@ def stops(screen: MainScreen, context: ActionContext) -> None:
     """Watch the shutdown of the team: who was asked, has it, agreed or refused, ended, and who is left."""
 
     def document(view: View) -> Document:
-        busy = screen.busy if screen.busy.startswith("stopping") else ""
+        busy = screen.around.busy if screen.around.busy.startswith("stopping") else ""
         return stopping_document(stops_of(view), now=screen.caller.team.clock(), busy=busy)
 
     stop = screen.background.cancel_stopping

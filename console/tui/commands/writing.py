@@ -260,7 +260,7 @@ def _ask_for_stop(
 
 def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
     """Ask every listening member to stop, each answer awaited before the next is asked; show a shutdown that runs."""
-    if screen.busy.startswith("stopping"):
+    if screen.around.busy.startswith("stopping"):
         stops(screen, context)
         return
     screen.background.run(partial(whom_to_stop, screen.caller), partial(_confirm_shutdown_all, screen, context))
@@ -299,7 +299,7 @@ def correct_course(screen: MainScreen, context: ActionContext) -> None:
         words=words_of_a_decision("change", required=True),
         **screen.drafts.of_form("correct_course"),
     )
-    screen.ask(prompt, lambda receipt: screen.tell_done(written("asked for a correction of the course", receipt)))
+    screen.ask(prompt, lambda receipt: _tell_done(screen, written("asked for a correction of the course", receipt)))
 
 
 def send_roster(screen: MainScreen, context: ActionContext) -> None:
@@ -312,7 +312,13 @@ def send_roster(screen: MainScreen, context: ActionContext) -> None:
         lambda _: agents.send_roster(screen.caller),
         verb="Send",
     )
-    screen.ask(form, lambda receipt: screen.tell_done(written("sent the roster", receipt)))
+    screen.ask(form, lambda receipt: _tell_done(screen, written("sent the roster", receipt)))
+
+
+def _tell_done(screen: MainScreen, text: str) -> None:
+    """Look at the store again, and say what was done."""
+    screen.look()
+    screen.toast(text)
 
 
 # The failure desk on the screen: try again, redirect, discard, recall, one or many.
@@ -371,8 +377,8 @@ def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: Forecast) 
 
     def told(receipt: Receipt) -> None:
         warned = "".join(f"\n△ {safe_line(warning, 300)}" for warning in receipt.warnings)
-        screen.tell_done(f"✓ {counted(len(receipt.messages), 'message')} {how.told}{warned}")
-        screen.step_on(fit)
+        _tell_done(screen, f"✓ {counted(len(receipt.messages), 'message')} {how.told}{warned}")
+        screen.lists.step_on(fit)
 
     form = Confirm[Receipt](
         how.title,
