@@ -317,14 +317,19 @@ class Parser(argparse.ArgumentParser):
         """Return the next step: what lists missing ids, the choice that was meant, or how the verb is called."""
         missing = message.partition("arguments are required: ")[2].split(", ")[0]
         if missing in _FOUND_BY:
-            return f"{PROGRAM} {_FOUND_BY[missing]} lists them."
+            listing = _IDS_LISTED_BY.get(self.prog.rpartition(" ")[2]) if missing == "ID" else None
+            return f"{PROGRAM} {listing or _FOUND_BY[missing]} lists them."
+        if message.startswith("argument -t/--team"):
+            return f"For example: {PROGRAM} -t ./team status"
         given, _, offered = message.partition("invalid choice: ")[2].partition(" (choose from ")
         if meant := nearest(given.strip("'"), re.findall(r"'([^']+)'", offered)):
             return f"Did you mean {meant}?"
         example = next((line for line in (self.description or "").splitlines() if line.startswith("  ")), "")
-        if not example or message.startswith("unrecognized arguments: -"):
+        if not example:
             return f"{self.prog} --help lists what it takes."
-        return f"For example: {example.partition('  #')[0].strip()}"
+        shown = f"For example: {example.partition('  #')[0].strip()}"
+        is_unknown_option = message.startswith("unrecognized arguments: -")
+        return f"{shown}. {self.prog} --help lists its options." if is_unknown_option else shown
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse `args`, remembered for the hint of a mistake."""
@@ -465,7 +470,9 @@ SAME: dict[str, str] = {
     **dict.fromkeys(("cancel", "undo"), "recall"),
     **dict.fromkeys(("new", "create"), "init"),
     **dict.fromkeys(("doctor", "heal", "repair"), "check"),
-    **dict.fromkeys(("plans", "questions", "permissions", "todo"), "requests"),
+    **dict.fromkeys(("plans", "questions", "permission", "permissions", "request", "todo"), "requests"),
+    **dict.fromkeys(("message", "msg", "write", "tell"), "send"),
+    **dict.fromkeys(("question",), "ask"),
     **dict.fromkeys(("read", "get", "pull", "fetch"), "receive"),
     **dict.fromkeys(("delete", "remove", "rm"), "discard"),
 }
@@ -474,11 +481,31 @@ _SEVERAL: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("list", "ls"), ("requests", "roster", "inbox NAME")),
     **dict.fromkeys(("open", "start", "run", "console", "ui", "tui"), ("", "demo")),
     **dict.fromkeys(("exit", "quit"), ("leave NAME", "help exit-codes")),
+    **dict.fromkeys(("error", "errors", "codes", "status-codes"), ("help exit-codes",)),
+    **dict.fromkeys(("setting", "settings"), ("help settings", "config show")),
+    **dict.fromkeys(("key", "keys", "shortcuts"), ("help keys",)),
     "version": ("--version",),
 }
 """Words that can mean one of several verbs; without a verb the console opens."""
-_FOUND_BY = {"REQUEST": "requests --open", "AGENT": "roster", "NAME": "roster", "ID": "history --json"}
-"""What lists the values of an argument."""
+_FOUND_BY = {
+    "REQUEST": "requests --open",
+    "ID|REQUEST": "requests",
+    "AGENT": "roster",
+    "NAME": "roster",
+    "ID": "history --json",
+}
+"""The verb that lists the values of an argument."""
+_IDS_LISTED_BY = {"ack": "inbox NAME", **dict.fromkeys(("retry", "redirect", "discard"), "failures")}
+"""The verb that lists the messages that another verb takes, where it is not the history."""
+_SAME_OPTIONS = (
+    ("--note", "--reason", "--comment"),
+    ("--content", "--text", "--message", "--body"),
+    ("--summary", "--title", "--subject"),
+    ("--to", "--recipient", "--agent"),
+    ("--option", "--choice"),
+    ("--open", "--status", "--state"),
+)
+"""Options that verbs use for one thing, with the words that other programs have for it."""
 _NEAR = 0.75
 """Likeness of an option that was meant; with less `--reason` becomes `--read-only`."""
 
@@ -498,6 +525,9 @@ def meant_option(parser: Parser, message: str, given: Sequence[str]) -> str | No
     for word in (word.partition("=")[0] for word in given if word.startswith("--")):
         if word in options or len(word) < 4:
             continue
+        same = next((names for names in _SAME_OPTIONS if word in names), ())
+        if meant_by_others := next((name for name in same if name in options), None):
+            return f"Did you mean {meant_by_others}?"
         alone = next((item.metavar for item in parser._actions if item.metavar == word[2:].upper()), None)
         if alone is not None:
             return f"{alone} is given without {word}: {parser.prog} {alone}"

@@ -576,7 +576,9 @@ def _print_schema(call: Call, words: Sequence[str]) -> None:
 
 def _refuse_more(words: Sequence[str]) -> None:
     if words:
-        raise TeamError(Code.USAGE, f"help: {words[0]!r} is one word too many", "team-console help --help says more.")
+        raise TeamError(
+            Code.USAGE, f"help: {words[0]!r} is one word too many", "For example: team-console help approve"
+        )
 
 
 # `completions`: the completion script for a shell, made from the verbs' own options.

@@ -456,7 +456,7 @@ def _fitting(state: TeamState, remedy: Remedy, message_id: str, message: Message
     """
     config = state.config
     if message is None:
-        hint = "It may have been archived: team-console history --grep ID."
+        hint = "List failed ones with: team-console failures. Others may be archived: team-console history --grep ID."
         raise TeamError(Code.INVALID_FIELD, f"no message {message_id} in the queue", hint)
     if actor not in (config.lead, USER, message.sender):
         who = f"its sender {message.sender} or the lead {config.lead}"

@@ -231,7 +231,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
     with caller.transaction(RECALL_GRANT) as tx:
         found = next((one for one in all_grants(tx) if one.grant.message_id == grant_id), None)
         if found is None or found.grant.sender != caller.actor or found.over:
-            why = f"is over: {found.over}" if found is not None and found.over else "is none of yours"
+            why = f"is over: {found.over}" if found is not None and found.over else "is no grant of yours"
             raise TeamError(Code.INVALID_FIELD, f"{grant_id} {why}", "List them with: team-console grants")
         payload = {GRANTED: grant_id, "summary": f"Grant recalled: {grant_id}"}
         message = _written(tx, RECALLED, caller.actor, payload)

@@ -247,7 +247,11 @@ def _delivered_one(caller: Caller, asked: _RouteRequest, message_id: str, done: 
     with caller.transaction("look") as tx:
         message = tx.get(message_id)
     if message is None:
-        raise TeamError(Code.INVALID_FIELD, f"no message {message_id} in the queue", "It may have been archived.")
+        raise TeamError(
+            Code.INVALID_FIELD,
+            f"no message {message_id} in the queue",
+            "It may be archived: team-console history --grep ID",
+        )
     if message.status != Status.DELIVERED:
         hint = "The router does not push what is read, put off, held by somebody, or meant for the human or the lead."
         raise TeamError(Code.NOT_PERMITTED, f"{message_id} is {message.status} and not due", hint)

@@ -94,7 +94,6 @@ def decide(caller: Caller, verdict: Decision) -> Receipt:
         TeamError: As for `approve`; `NOT_PERMITTED` for one that was decided together with others without being shown
             whole, or by somebody else, or when verdicts were still signed.
     """
-    refuse_empty(verdict)
     refuse_unbound(verdict, actor=caller.actor, must_be_signed=caller.team.config().must_be_signed(caller.actor))
     snapshot, action = caller.team.snapshot(), verdict.action
     refuse_damaged(snapshot, verdict.request_id)
@@ -136,6 +135,7 @@ def _asked(tx: Transaction, caller: Caller, verdict: Decision) -> RequestRow:
         TeamError: As for `approve`.
     """
     row = open_question(tx, verdict.request_id, actor=caller.actor, seen=verdict.seen)
+    refuse_empty(verdict)
     question = row.question
     if not is_name(question.sender):
         sender = value_words(question.sender)
@@ -595,8 +595,11 @@ def answer(
     decision = Decision(
         request_id, True if said else None, content, answers=said, notes=notes or {}, seen=shown_as(seen)
     )
-    refuse_empty(decision)
-    if content and (answered := _answer_back(caller, request_id=request_id, content=content)) is not None:
+    if (
+        content
+        and content.strip()
+        and (answered := _answer_back(caller, request_id=request_id, content=content)) is not None
+    ):
         return answered
     return decide(caller, decision)
 
