@@ -41,7 +41,7 @@ def do_check(call: Call) -> int:
     Examples:
       team-console check
       team-console check --heal"""
-    from team_console.console.clients.gate import gate_problems  # 20 ms, and only here
+    from team_console.console.clients.join import gate_problems  # 20 ms, and only here
 
     healed = _repaired(call)
     snapshot = watched(call.team, whole=True)

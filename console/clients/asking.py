@@ -1,4 +1,7 @@
-"""Asking the human what a client asks: a request opened, its verdict awaited and said in the client's own words."""
+"""Asking the human what a client asks: a request opened, its verdict awaited and said in the client's own words.
+
+What a client denied by itself is offered to the human, too, and let pass once where that is allowed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,25 +18,27 @@ from msgspec.structs import replace
 from team_console.console.clients.client import Client
 from team_console.console.clients.event import Event, EventName, Wish, specific_reply
 from team_console.console.clients.hook_process import OUT, is_read, listening, undisturbed
-from team_console.console.clients.quick import note_unasked, project_of
+from team_console.console.clients.quick import member_files, note_unasked, project_of
 from team_console.console.clients.session import LOCK_WAIT, ClientSession
-from team_console.console.clients.session_files import ASKED, HELD, RECORDED, digest
+from team_console.console.clients.session_files import ALLOWED, ASKED, HELD, QUIET, RECORDED, REFUSED, digest
 from team_console.console.clients.transcript import why_of
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.client_requests import Permission, origin_of
-from team_console.store.protocol.parsing import text_in
+from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import mapping, parse_message, text_in
 from team_console.store.protocol.sent_back import sent_back
 from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import is_granted
+from team_console.store.service.inbox import trust_in
 from team_console.store.service.requests import submit_plan
-from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests
-from team_console.store.service.waiting import is_human_awaited
+from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests, use_once
+from team_console.store.service.waiting import human_present, is_human_awaited
 from team_console.store.views.proposals import excerpt_of
 from team_console.store.views.rows import RequestRow
-from team_console.store.views.verdicts import await_verdict, mark_verdict_read
+from team_console.store.views.verdicts import await_verdict, mark_verdict_read, verdict_of
 
 # Dialog of a client beside a hook that waits: whether it was answered there, of which no hook is told.
 
@@ -427,3 +432,132 @@ def _thread_of(session: ClientSession, question: Message) -> str:
     if question.sender == session.me:
         return ""
     return session.event.thread if question.sender == session.name else question.sender
+
+
+# Calls that a client denied by itself: put on the human's list, and let pass once where they are allowed.
+
+
+_OFFERED_FOR = timedelta(hours=1)
+"""How long a denied call may still be allowed: later nobody knows what it was good for."""
+_DENIED_WAIT = 120.0
+"""Seconds for which a denied call waits for a human who is there; later its session is told by mail."""
+
+
+def offer_denied(session: ClientSession) -> None:
+    """Put a denied call on the human's list, and let it be tried again where it is allowed within the turn.
+
+    Without a human, and after a while, the agent goes on without it; a yes then comes as mail.
+    """
+    event = session.event
+    if session.config.wait_for_human == "never" or not event.tool:
+        return
+    session.meet_teammate()
+    receipt = ask_permission(
+        session.caller(),
+        tool=event.tool,
+        input=event.input,
+        expires=session.team.clock() + _OFFERED_FOR,
+        summary=f"Denied by the client: {headline_of(Permission(event.tool, event.input))}",
+        denied=event.reason.strip() or "the client gave no reason",
+        **origin_facts(session),
+    )
+    if receipt.request_id is None or not human_present(session.team):
+        return
+    decided = wait_for_verdict(session, receipt, seconds=_DENIED_WAIT, needs_human=True)
+    if isinstance(decided, str) or decided.verdict is None or not _allowed(session, receipt.request_id):
+        return
+    keep_allowed(session, [decided.verdict])
+    if session.say(specific_reply(event, retry=True)):
+        mark_as_read(session, decided.verdict)
+
+
+def record_refused(session: ClientSession) -> None:
+    """Put on record what the client refused by itself while nobody could be asked; nobody can allow it any more."""
+    now = session.team.clock()
+    for name, facts in list(session.files.all(REFUSED)):
+        session.files.remove(name)
+        tool, given = text_in(facts, "tool_name"), mapping(facts, "tool_input")
+        ask_permission(
+            session.caller(session.me),
+            tool=tool,
+            input=given,
+            directory=text_in(facts, "cwd"),
+            session=session.event.session,
+            client=session.event.client,
+            expires=now,
+            summary=f"Refused by the client: {headline_of(Permission(tool, given))}",
+            denied="nobody was at its terminal, and nobody at a console",
+        )
+
+
+def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
+    """Leave a hint of what these messages allow once, for when the agent tries it again."""
+    for message in messages:
+        request_id = parse_message(message).request_id
+        if request_id and parse_message(message).answers is RequestKind.PERMISSION and _allowed(session, request_id):
+            session.files.write(f"{ALLOWED}{digest(request_id):08x}", {"request_id": request_id})
+            member_files(session.call).remove(QUIET)
+
+
+def allow_once(session: ClientSession) -> bool:
+    """Let a call pass that the human allowed, in the form and the folder that was shown; the store uses it up.
+
+    The file is a hint: whoever can write one allows nothing by it, because the store says what was allowed and used.
+    """
+    event = session.event
+    for name in session.files.names(ALLOWED):
+        request_id = str((session.files.read(name) or {}).get("request_id", ""))
+        allowed = _allowed(session, request_id)
+        call, instead, ends = allowed or ("", None, None)
+        # guard: offer-ends
+        if allowed is None or (ends is not None and session.team.clock() >= ends):
+            session.files.remove(name)
+        elif call == _name_of(event.tool, event.input, event.directory):
+            session.files.remove(name)
+            reply = session.client.allow_reply(event, instead)
+            # guard: allowed-once
+            if reply is not None and use_once(
+                session.caller(session.me),
+                request_id,
+                session=event.session,
+                client=event.client,
+                teammate=session.teammate,
+            ):
+                return session.say(reply)
+    return False
+
+
+def is_denied_before(session: ClientSession, request_id: str) -> bool:
+    """Return whether this is a call that the client had denied by itself, which a yes lets the agent try once more."""
+    return _allowed(session, request_id) is not None
+
+
+def _allowed(session: ClientSession, request_id: str) -> tuple[str, Mapping[str, Any] | None, datetime | None] | None:
+    """Return the verdict by which the human allowed this call once, as the store judges it; None without a valid one.
+
+    The name of the call, the input to go on with where that was edited, and when the offer ends.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`; then the client's own rules go on.
+    """
+    try:
+        row = verdict_of(session.team, request_id, me=session.name)
+    except TeamError as error:
+        if error.code is Code.INVALID_REQUEST_ID:
+            return None
+        raise
+    verdict, question = row.verdict, row.question
+    is_yes = verdict is not None and parse_message(verdict).approve is True and question.sender == session.name
+    # guard: hint-of-another-allows-nothing
+    if verdict is None or not is_yes or not denial_of(question.payload):
+        return None
+    if trust_in(session.team, [verdict]).mark(verdict):
+        return None
+    asked = permission_of(question.payload)
+    call = _name_of(asked.tool, asked.input, origin_of(question.payload).directory)
+    return call, sent_back(question, verdict.payload).input, row.expires_at
+
+
+def _name_of(tool: str, given: Mapping[str, Any], directory: str) -> str:
+    """Tells one call from every other, also where Python holds two for equal, as 1 and true: a yes rests on it."""
+    return json.dumps([tool, dict(given), directory], sort_keys=True)

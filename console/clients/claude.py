@@ -14,10 +14,9 @@ from team_console.console.clients.client import Client, Running, yes
 from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.file_change import read_file
-from team_console.console.clients.json_editing import NotEditable, Settings, read
+from team_console.console.clients.json_editing import NotEditable, Notes, Settings, read
 from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, own_file
 from team_console.console.clients.quick import teammate_of
-from team_console.console.clients.receipts import Notes
 from team_console.console.clients.rules import native_rules
 from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, digest, names
 from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line, value_at

@@ -17,10 +17,9 @@ from typing import Any
 
 from team_console.console.clients.client import Client, Running, yes
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
-from team_console.console.clients.json_editing import NotEditable
+from team_console.console.clients.json_editing import NotEditable, Notes
 from team_console.console.clients.marked_block import put_together, with_block
 from team_console.console.clients.place import Joining, Place, json_place
-from team_console.console.clients.receipts import Notes
 from team_console.console.clients.session_files import EXIT
 from team_console.console.clients.settings_part import SERVER, HookLines, server_member
 from team_console.console.clients.transcript import (

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from team_console.console.clients.asking import HURRY, ask_before, ask_human, end_requests, hold_call
+from team_console.console.clients.asking import (
+    HURRY,
+    allow_once,
+    ask_before,
+    ask_human,
+    end_requests,
+    hold_call,
+    offer_denied,
+    record_refused,
+)
 from team_console.console.clients.client import MOST_BLOCKS
-from team_console.console.clients.denied import allow_once, offer_denied, record_refused
 from team_console.console.clients.event import EventName, Reply, specific_reply
 from team_console.console.clients.hook_process import undisturbed
 from team_console.console.clients.instructions import command_of, instructions_for
-from team_console.console.clients.mail import acknowledge_handed, hand_mail
+from team_console.console.clients.mail import acknowledge_handed, hand_mail, is_nudge, wait_beside, wait_for_mail
 from team_console.console.clients.quick import Invocation
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import TURN, SessionFiles, digest, names, sweep
-from team_console.console.clients.wake import is_nudge, wait_beside, wait_for_mail
 from team_console.store.backends.session_notes import sweep_notes
 from team_console.store.model.safe import counted
 from team_console.store.protocol.membership import Doing
@@ -153,8 +160,8 @@ def _ended(session: ClientSession) -> None:
 
 def _config_changed(session: ClientSession) -> None:
     """Keep hooks and rules in force where a file of a join loses them, and tell the human."""
-    from team_console.console.clients.gate import is_unhooked  # 20 ms, and hardly ever
-    from team_console.console.clients.receipts import receipt_of
+    from team_console.console.clients.join import is_unhooked  # 20 ms, and hardly ever
+    from team_console.console.clients.place import receipt_of
 
     path = session.call.text("file_path")
     known = receipt_of(path)

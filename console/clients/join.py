@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,10 +12,13 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.client import Program, Running
-from team_console.console.clients.file_change import FileChange, FileRefused, write_change
+from team_console.console.clients.file_change import FileChange, FileRefused, read_file, write_change
 from team_console.console.clients.instructions import instructions_for, program
-from team_console.console.clients.place import Joining, Place
-from team_console.console.clients.receipts import (
+from team_console.console.clients.json_editing import NotEditable, read
+from team_console.console.clients.place import (
+    EMPTY_JSON,
+    Joining,
+    Place,
     Receipt,
     forget_receipt,
     keep_receipt,
@@ -23,10 +27,10 @@ from team_console.console.clients.receipts import (
     receipts,
 )
 from team_console.console.clients.session_files import EACH, LEFT_OUT, names
-from team_console.console.clients.settings_part import quiet_condition
+from team_console.console.clients.settings_part import SERVER, events_of, members_in, quiet_condition
 from team_console.console.clients.table import PROGRAMS
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.extras import install_line, is_installed
 from team_console.store.model.home import home
 from team_console.store.model.names import USER, check_name
@@ -245,6 +249,35 @@ def has_joined(project: Path) -> bool:
     joining = Joining("", "", ("",), project)
     ways = ((client, scope) for client, scope in _ways() if scope != "user")
     return any(client.places(scope, joining)[0].members() for client, scope in ways)
+
+
+# What this machine shows of joins.
+
+
+def gate_problems(team: Team) -> list[Problem]:
+    """Return findings on the joins of a team on this machine."""
+    mine = [known for known in receipts() if known.team == location_of(team)]
+    found = [one for program in PROGRAMS.values() for one in program.problems()] if mine else []
+    for known in mine:
+        if known.file and is_unhooked(known):
+            text = f"{known.member} joined by this file, from which our part is gone"
+            hint = "Join again, or leave: team-console help join"
+            found.append(Problem("UNHOOKED", "warning", known.file, text, hint))
+    return found
+
+
+def is_unhooked(known: Receipt) -> bool:
+    """Return whether our part is gone from a file by which somebody joined."""
+    path = Path(known.file)
+    try:
+        text = read_file(path, Path(path.anchor)) or ""
+        if path.suffix != ".json":
+            return SERVER not in text
+        settings = read(text or EMPTY_JSON)
+        has_less = Counter(known.events) - Counter(events_of(settings, known.member))
+        return bool(has_less) or known.member not in members_in(settings)
+    except (TeamError, NotEditable):
+        return True
 
 
 # Steps that `join`, `leave` and their forms for every session are made of.

@@ -10,6 +10,8 @@ from msgspec import Struct
 from team_console.store.model.json_object import distinct
 
 Settings = dict[str, Any]
+Notes = list[list[str]]
+"""What a join made that was not there before: the ways to objects, lists and words in them, outer ones first."""
 
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\r\n]*")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from team_console.console.clients.client import Program
-from team_console.console.clients.json_editing import NotEditable
+from team_console.console.clients.json_editing import NotEditable, Notes
 from team_console.console.clients.marked_block import block_of, names_in, with_block, without_block
 from team_console.console.clients.place import Joining, Place, json_place
-from team_console.console.clients.receipts import Notes
 
 
 class McpProgram(Program):

@@ -9,8 +9,8 @@ from itertools import count
 from pathlib import Path
 
 from team_console.console.clients.join import has_joined, location_of, made_for_sessions
+from team_console.console.clients.place import Receipt, keep_receipt
 from team_console.console.clients.quick import Invocation, project_of
-from team_console.console.clients.receipts import Receipt, keep_receipt
 from team_console.console.clients.session_files import LEFT_OUT, name_of, names
 from team_console.console.clients.table import client_of
 from team_console.store.backends.open import open_team

@@ -12,8 +12,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.clients.event import EventName
 from team_console.console.clients.instructions import PROGRAM
-from team_console.console.clients.json_editing import NotEditable, Settings, read, written
-from team_console.console.clients.receipts import Notes
+from team_console.console.clients.json_editing import NotEditable, Notes, Settings, read, written
 from team_console.console.clients.session_files import EACH, QUIET, member_folder
 from team_console.store.model.errors import Code, TeamError
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from team_console.console.clients.claude import Claude
 from team_console.console.clients.client import Client, Program, Running
+from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.codex import Codex
 from team_console.console.clients.other_programs import McpProgram, Shell
 from team_console.console.clients.qwen import Qwen
@@ -27,3 +29,20 @@ def running_sessions() -> Iterator[Running]:
     """Yield the sessions that run, of every client that keeps a record of them."""
     for program in PROGRAMS.values():
         yield from program.running()
+
+
+def processes() -> dict[str, str]:
+    """Return session -> the state of its process in words, as safe text."""
+    found = {}
+    for program in PROGRAMS.values():
+        for session, pid in program.processes():
+            found[session] = f"process {pid} runs{_terminal_of(pid)}" if is_alive(pid) else "its process is gone"
+    return found
+
+
+def _terminal_of(pid: int) -> str:
+    try:
+        file = os.readlink(f"/proc/{pid}/fd/0")
+    except OSError:
+        return ""
+    return f" on {file}" if file.startswith(("/dev/pts/", "/dev/tty")) else " without a terminal"

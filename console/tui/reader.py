@@ -110,7 +110,8 @@ class StoreReader:
         if self._number:  # the first reading leaves these out: they would keep the first picture waiting
             self._deepen()
             if monotonic() >= self._around_until:
-                from team_console.console.clients.gate import gate_problems, processes  # 60 ms, once
+                from team_console.console.clients.join import gate_problems  # 60 ms, once
+                from team_console.console.clients.table import processes
 
                 self._around = LocalFacts(processes(), tuple(gate_problems(self._team)))
                 self._around_until = monotonic() + _AROUND

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from team_console.console.clients.receipts import Receipt, keep_receipt
+from team_console.console.clients.place import Receipt, keep_receipt
 from team_console.console.selection import Mode
 from team_console.console.tui.modes.agents import AgentsPane
 from team_console.store.protocol.membership import Doing
