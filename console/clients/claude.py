@@ -113,9 +113,9 @@ class Claude(Client):
 
     def running(self) -> Iterator[Running]:
         """Yield the sessions of which it keeps a record, and whose process is there."""
-        for session, pid in self.processes():
-            if is_alive(pid):
-                folder, name, doing = (str(_facts_of(session).get(key) or "") for key in ("cwd", "name", "status"))
+        for facts in _sessions():
+            session, folder, name, doing = (str(facts.get(key) or "") for key in ("sessionId", "cwd", "name", "status"))
+            if session and is_alive(facts.get("pid")):
                 yield Running(session, NAME, folder, name, doing)
 
     def processes(self) -> Iterator[tuple[str, int]]:
@@ -195,9 +195,7 @@ class Claude(Client):
             if said.agent and message.get("id") != said.agent_id:
                 said.is_agent_whole = True
             for item in reversed(blocks(content, "tool_use")):
-                tool, given = text_in(item, "name"), mapping(item, "input")
-                is_asked = tool == said.asked.tool and dict(given) == dict(said.asked.input)
-                take_call(said, tool, given, text_in(item, "id"), is_asked=is_asked)
+                take_call(said, text_in(item, "name"), mapping(item, "input"), text_in(item, "id"))
             say(said, words, message.get("id"))
 
     def approval(self, event: Event, decided: SentBack) -> Reply | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -225,13 +224,6 @@ class Client(Program):
         if event.name != EventName.PERMISSION:
             return specific_reply(event, permissionDecision="deny", permissionDecisionReason=words)
         return specific_reply(event, decision={"behavior": "deny", "message": words})
-
-    def ask_instead(self, event: Event, approved: Mapping[str, Any]) -> Reply:
-        """Return a no to what must not run in place of what was approved, with the words that the model asks for
-        that.
-        """
-        form = json.dumps(approved, ensure_ascii=False)
-        return self.refusal(event, f"Approved in another form; ask for this instead: {form}")
 
     def wake(self, session: str, words: str) -> None:
         """Hand a session that rests a prompt; for a client whose session no hook wakes."""

@@ -21,7 +21,7 @@ from team_console.console.clients.json_editing import NotEditable, Notes
 from team_console.console.clients.marked_block import put_together, with_block
 from team_console.console.clients.place import Joining, Place, json_place
 from team_console.console.clients.session_files import EXIT
-from team_console.console.clients.settings_part import SERVER, HookLines, server_member
+from team_console.console.clients.settings_part import SERVER, HookLines, refuse_others, server_member
 from team_console.console.clients.transcript import (
     MOST_READ,
     NOT_TYPED,
@@ -33,7 +33,6 @@ from team_console.console.clients.transcript import (
     texts,
     typed,
 )
-from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
 from team_console.store.protocol.parsing import mapping, text_in
 from team_console.store.protocol.sent_back import SentBack
@@ -100,9 +99,8 @@ class Codex(Client):
             with suppress(OSError, ValueError, KeyError, TypeError):
                 age = time.time() - path.stat().st_mtime
                 if age < _RECENT:
-                    with path.open(encoding="utf-8") as file:
-                        meta = json.loads(file.readline())["payload"]
-                    yield Running(meta["id"], NAME, meta["cwd"], doing=f"wrote {int(age)} s ago")
+                    about = _first_row(path)
+                    yield Running(about["id"], NAME, about["cwd"], doing=f"wrote {int(age)} s ago")
 
     def has_sent(self, data: Mapping[str, Any]) -> bool:
         """Return whether an event looks like one of Codex, which names turns and has a folder for transcripts."""
@@ -111,8 +109,7 @@ class Codex(Client):
     def is_headless(self, event: Event) -> bool:
         """Return whether the session is a run without a terminal, as the first row of its transcript says."""
         try:
-            with open(event.transcript, "rb") as file:
-                about = json.loads(file.readline(MOST_READ))["payload"]
+            about = _first_row(event.transcript)
             return "exec" in (about.get("source"), str(about.get("originator")).rpartition("_")[2])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return False
@@ -127,7 +124,7 @@ class Codex(Client):
             said.results.setdefault(call, _output(item.get("output")))
         elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
             # It names its shell in other ways than its hook does, and runs one call at a time: the newest is the one.
-            take_call(said, text_in(item, "name") or "shell", _arguments(item), call, is_asked=True)
+            take_call(said, text_in(item, "name") or "shell", _arguments(item), call, is_newest=True)
         elif kind == "message" and item.get("role") == "assistant":
             say(said, texts(item.get("content"), "output_text"), None)
             end_words(said)
@@ -146,7 +143,11 @@ class Codex(Client):
         changed = decided.input
         if event.name == EventName.BEFORE_TOOL:  # a bare yes is not understood there, and its rules go on
             return yes(event, changed) if changed else None
-        return yes(event) if changed in (None, event.input) else self.ask_instead(event, changed or {})
+        if changed is None or changed == event.input:
+            return yes(event)
+        # What was asked for must not run in place of what was approved.
+        form = json.dumps(changed, ensure_ascii=False)
+        return self.refusal(event, f"Approved in another form; ask for this instead: {form}")
 
     def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
         """Let a tool be used without asking; None with another input, which it does not take."""
@@ -159,6 +160,12 @@ class Codex(Client):
             command = [whole, "queue", "--thread", session, "--message", words]
             null = subprocess.DEVNULL
             subprocess.run(command, stdin=null, stdout=null, stderr=null, timeout=_QUEUED_WITHIN, check=False)
+
+
+def _first_row(transcript: Path | str) -> Any:
+    """Return what a transcript says of its session as a whole."""
+    with open(transcript, "rb") as file:
+        return json.loads(file.readline(MOST_READ))["payload"]
 
 
 def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -206,9 +213,8 @@ def _servers_place(folder: Path, name: str, joining: Joining) -> Place:
     def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
         known = _servers(text).get(SERVER)
         acts_as = server_member(known)
-        if joins and acts_as not in (None, joining.name):
-            where = f"sessions with these settings act as {acts_as} already"
-            raise TeamError(Code.NOT_PERMITTED, where, f"First: team-console leave {acts_as}")
+        if joins:
+            refuse_others({acts_as or joining.name} - {joining.name})
         others = _without_server(text) if acts_as == joining.name else text
         if not joins or not joining.has_server:
             return others, []

@@ -40,10 +40,9 @@ def answer_event(call: Invocation, files: SessionFiles) -> int:
         try:
             if not session.is_of_agent:
                 return 0
-            if call.waker is not None and session.client.attended == "0":  # it would end only when this does
-                return 0
             if call.waker is not None:
-                return wait_for_mail(session, call.waker)
+                has_terminal = session.client.attended != "0"  # a run without one ends only when this does
+                return wait_for_mail(session, call.waker) if has_terminal else 0
             act = _ACTS.get(session.event.name)
             if act is not None:
                 act(session)

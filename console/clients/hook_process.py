@@ -24,15 +24,6 @@ def write_line(descriptor: int, text: str) -> bool:
     return True
 
 
-def wait_until_unread(descriptor: int) -> None:
-    """Return when whoever started this process is gone: the other end of an output was closed.
-
-    Waits for ever where that output is no pipe or terminal that could tell.
-    """
-    while is_read(descriptor, None):
-        pass
-
-
 def is_read(descriptor: int, milliseconds: int | None = 0) -> bool:
     """Return whether somebody still holds the other end of an output, as far as that can be told within this time."""
     poll = select.poll()
@@ -73,7 +64,8 @@ def listening(descriptor: int = OUT) -> Iterator[None]:
         signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
     def end_with_client() -> None:  # killed, it cannot tell us
-        wait_until_unread(descriptor)
+        while is_read(descriptor, None):  # for ever where the output is no pipe or terminal that could tell
+            pass
         # guard: asker-ends-with-client
         os.kill(os.getpid(), signal.SIGTERM)
 

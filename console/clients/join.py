@@ -145,8 +145,7 @@ def _words_of_old_member(agent: Agent, old: Agent) -> list[str]:
 def joined_by(team: Team, name: str, project: Path) -> tuple[Program, str] | None:
     """Return the client and the scope by which a member has joined from a project; None when it has not."""
     joining = joining_of(team, check_name(name, field="name"), project)
-    for client, scope in _ways():
-        place = client.places(scope, joining)[0]
+    for client, scope, (place, *_) in _ways(joining):
         known = receipt_of(str(place.path))
         if name in place.members() or (known is not None and (known.member, known.team) == (name, joining.location)):
             return client, scope
@@ -193,7 +192,7 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
     if name == EACH:
         places, made = _every_session(joining), made_for_sessions(location)
     else:
-        places = [place for program, scope in _ways() for place in program.places(scope, joining)]
+        places = [place for _, _, some in _ways(joining) for place in some]
         made = {check_name(name, field="name")} if receipt_of(member_key(location, name)) is not None else set()
     steps, notes = leavings(list({place.path: place for place in places}.values()))
     removes = sorted(made & members.keys())
@@ -224,9 +223,10 @@ def made_for_sessions(location: str) -> set[str]:
     return {one.member for one in receipts() if one.each and not one.file and one.team == location}
 
 
-def _ways() -> Iterator[tuple[Program, str]]:
-    """Yield each client with each of its scopes."""
-    yield from ((one, scope) for one in PROGRAMS.values() for scope in one.scopes)
+def _ways(joining: Joining) -> Iterator[tuple[Program, str, list[Place]]]:
+    """Yield each client with each of its scopes, and with its files there: the first says who acts."""
+    for one in PROGRAMS.values():
+        yield from ((one, scope, one.places(scope, joining)) for scope in one.scopes)
 
 
 def _refuse_other_scopes(client: Program, scope: str, joining: Joining) -> None:
@@ -236,19 +236,17 @@ def _refuse_other_scopes(client: Program, scope: str, joining: Joining) -> None:
     Raises:
         TeamError: `NOT_PERMITTED`.
     """
-    for other in client.scopes:
-        place = client.places(other, joining)[0]
-        taken = place.members() - {joining.name, EACH} if other != scope else set()
-        if taken:
+    for one, other, (place, *_) in _ways(joining):
+        taken = place.members() - {joining.name, EACH}
+        if taken and one is client and other != scope:
             text = f"sessions here act as {min(taken)} already, by {place.path}"
             raise TeamError(Code.NOT_PERMITTED, text, f"First: team-console leave {min(taken)}")
 
 
 def has_joined(project: Path) -> bool:
     """Return whether a join of its own says as whom sessions in this project act."""
-    joining = Joining("", "", ("",), project)
-    ways = ((client, scope) for client, scope in _ways() if scope != "user")
-    return any(client.places(scope, joining)[0].members() for client, scope in ways)
+    ways = _ways(Joining("", "", ("",), project))
+    return any(place.members() for _, scope, (place, *_) in ways if scope != "user")
 
 
 # What this machine shows of joins.

@@ -88,10 +88,8 @@ class Qwen(Client):
         elif row.type == "assistant":
             for part in reversed(parts):
                 if call := mapping(part, "functionCall"):
-                    tool, given = text_in(call, "name"), mapping(call, "args")
-                    tool = _TOOLS.get(tool, tool)
-                    is_asked = tool == said.asked.tool and dict(given) == dict(said.asked.input)
-                    take_call(said, tool, given, text_in(call, "id"), is_asked=is_asked)
+                    tool = text_in(call, "name")
+                    take_call(said, _TOOLS.get(tool, tool), mapping(call, "args"), text_in(call, "id"))
             say(said, words, None)
             end_words(said)
         elif row.type == "user":

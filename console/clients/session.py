@@ -6,7 +6,6 @@ import json
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from team_console.console.clients.event import Reply
 from team_console.console.clients.hook_process import OUT, write_line
@@ -138,26 +137,32 @@ class ClientSession:
         places = dict(self.team.places())
         if "log" in places:  # the last to close a database writes its log into it: now, not after this look
             self.team.close()
-        look: dict[str, Any] = {
-            "version": LOOK_VERSION,
-            "places": places,
-            "marks": settled_marks(places),
-            "at": time.time(),
-        }
+        marks, at = settled_marks(places), time.time()
         names, shared = self._names(), member_files(self.call)
         waiting = [mail_waiting(self.caller(name)) for name in names]
         if None in waiting:
             self.files.remove(LOOK)
             shared.remove(look_name(self.call))
             return False
-        urgent = any(is_urgent(message, self.config) for messages in waiting for message in messages or ())
-        look |= {"urgent": urgent, "granted": any(is_granted(self.team, name) for name in names)}
-        look |= {"wait": self.config.wait_for_human, "ask_for": list(self.config.asked_for(self.me))}
-        look |= {"mail": any(waiting), "handed": bool(handed_elsewhere(self.caller(self.me), session=""))}
-        client = self.client
-        look |= {"client": client.name, "shows_title": client.shows_title, "needs_waker": client.needs_waker}
-        look |= {"asks_by_tool": client.asks_by_tool, "attended_variable": client.attended_variable}
-        look |= {"project_variable": client.project_variable}
+        config, client = self.config, self.client
+        look = {
+            "version": LOOK_VERSION,
+            "places": places,
+            "marks": marks,
+            "at": at,
+            "urgent": any(is_urgent(message, config) for messages in waiting for message in messages or ()),
+            "granted": any(is_granted(self.team, name) for name in names),
+            "wait": config.wait_for_human,
+            "ask_for": list(config.asked_for(self.me)),
+            "mail": any(waiting),
+            "handed": bool(handed_elsewhere(self.caller(self.me), session="")),
+            "client": client.name,
+            "shows_title": client.shows_title,
+            "needs_waker": client.needs_waker,
+            "asks_by_tool": client.asks_by_tool,
+            "attended_variable": client.attended_variable,
+            "project_variable": client.project_variable,
+        }
         if names == [self.me]:
             self.files.remove(LOOK)
             words = instructions_for(self.team, self.me, by_itself=True)

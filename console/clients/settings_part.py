@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +171,7 @@ def edit_settings(
     """
     settings, made = read(text), Notes()
     if joins:
-        _refuse_others(members_in(settings) - {name})
+        refuse_others(members_in(settings) - {name})
     if notes is None:  # nobody knows, so what nobody else would write
         notes = [*added({}, ours), *earlier(settings)]
     take_out(settings, name, notes)
@@ -181,7 +181,12 @@ def edit_settings(
     return written(text, settings), made
 
 
-def _refuse_others(others: set[str]) -> None:
+def refuse_others(others: Collection[str]) -> None:
+    """Refuse to join where these others have joined.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` where there is any.
+    """
     if others:
         other = min(others)
         text = f"sessions with these settings act as {'members of their own' if other == EACH else other} already"

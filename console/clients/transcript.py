@@ -139,14 +139,15 @@ def texts(content: object, kind: str) -> list[str]:
     return [text_in(item, "text") for item in blocks(content, kind)]
 
 
-def take_call(said: Said, tool: str, given: Mapping[str, Any], call: str, *, is_asked: bool) -> None:
+def take_call(said: Said, tool: str, given: Mapping[str, Any], call: str, *, is_newest: bool = False) -> None:
     """Take what the model called.
 
     Args:
         call: The client's own id of it.
-        is_asked: Whether it looks like the call that is asked for.
+        is_newest: Whether the newest without a result is the one that is asked for, however it is written.
     """
     state = said.results.get(call, "no result yet")
+    is_asked = is_newest or (tool == said.asked.tool and dict(given) == dict(said.asked.input))
     if not said.has_asked and call not in said.results and is_asked:
         said.has_asked = True
     elif len(said.calls) < _MOST_CALLS:
