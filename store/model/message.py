@@ -31,6 +31,10 @@ class Status(StrEnum):
     RECALLED = "recalled"
 
 
+DONE = frozenset({Status.READ, Status.RECALLED})
+"""What a reader has, and what its writer took back before anybody had it: it leaves once it is archived."""
+
+
 class Priority(StrEnum):
     """How urgent a message is; unknown words rank last."""
 

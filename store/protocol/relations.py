@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.model.message import Fields, Message, Status, from_record
+from team_console.store.model.message import Fields, Message, from_record
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFact, RecordedFacts
 from team_console.store.protocol.carried import carried_name
@@ -92,9 +92,6 @@ def _may_belong(record: Fields) -> bool:
 
 
 # Reliance: which read messages the meaning of others still rests on, so that they may not leave the queue alone.
-
-DONE = frozenset({Status.READ, Status.RECALLED})
-"""What a reader has, and what its writer took back before anybody had it: it leaves once it is archived."""
 
 
 def retained_ids(messages: Sequence[Message], *, present: Collection[str]) -> frozenset[str]:

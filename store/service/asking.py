@@ -29,11 +29,19 @@ from team_console.store.protocol.kinds import WITHDRAWN, phrase
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.verdicts import ORDER
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.compaction import confirm_ends, tidy
+from team_console.store.service.compaction import tidy
 from team_console.store.service.grants import answer_by_grant
 from team_console.store.service.questions import find_question, no_request, refuse_decided
+from team_console.store.service.sending import confirm_ends
 from team_console.store.service.signing import Made, put_signed, signed_record
-from team_console.store.service.writing import Draft, advise, check_known, new_request_id, not_listening, write_drafts
+from team_console.store.service.writing import (
+    Draft,
+    advise,
+    check_known,
+    new_request_id,
+    not_listening,
+    write_drafts,
+)
 from team_console.store.settings.team_config import TeamConfig
 
 LARGEST_BEFORE = 262_144

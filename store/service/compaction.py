@@ -7,24 +7,17 @@ from datetime import timedelta
 
 from team_console.store.contract.team import TeamState
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.message import ids_of
+from team_console.store.model.message import DONE, ids_of
 from team_console.store.protocol.grants import GRANT, GRANTED, grants_among
 from team_console.store.protocol.judgement import judge
-from team_console.store.protocol.relations import DONE, REQUEST, newest_words, threads_of
+from team_console.store.protocol.relations import newest_words, threads_of
+from team_console.store.service.sending import confirm_ends
 
 
 def tidy(tx: Transaction, *, keep: Collection[str] = ()) -> None:
     """Confirm the ends that are due, and take out what is done: what every write does on its way out."""
     confirm_ends(tx)
     compact(tx, keep=keep)
-
-
-def confirm_ends(tx: Transaction) -> None:
-    """Confirm approved ends whose agent has stopped or did not answer in time (steps 10 and 11 of seed 002)."""
-    if any("in_reply_to" in order.payload for order in tx.select(types=(REQUEST,))):
-        from team_console.store.service.agents import finish_endings  # loads all that writing needs, for few
-
-        finish_endings(tx)
 
 
 def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:

@@ -16,10 +16,7 @@ from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients
 from team_console.store.protocol.membership import left_out, members
 from team_console.store.protocol.parsing import check_configured, parse_message
-from team_console.store.protocol.relations import silent
-from team_console.store.protocol.verdicts import is_verdict, may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.compaction import confirm_ends
 from team_console.store.service.writing import (
     Draft,
     advise,
@@ -98,18 +95,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
         messages = write_drafts(tx, draft, recipients)
         repeated = not any(message.message_id in tx.changes.added for message in messages)
-        # Refuse a verdict that would decide nothing because it is not signed.
-        signed = [
-            item for item in messages if tx.config.must_be_signed(item.sender) and may_be_verdict(tx.config, item)
-        ]
-        quoted = [parse_message(item).request_id or "" for item in signed]
-        reads = ((key, parse_message(item)) for key in quoted for item in tx.thread(key))
-        is_about_request = any(read.opens is not None and read.request_id == key for key, read in reads)
-        if is_about_request or any(is_verdict(tx.config, item) for item in signed):
-            text = "this is a verdict, and verdicts of this team are signed"
-            raise TeamError(
-                Code.NOT_PERMITTED, text, "Give it with approve, reject, answer or shutdown, which sign it."
-            )
+        _refuse_unsigned_verdict(tx, [item for item in messages if tx.config.must_be_signed(item.sender)])
         warnings += not_listening(tx, recipients)
         if ALL in draft.to:
             warnings += left_out_words(() if tx.config.declared else left_out(tx.config, tx.everything()))
@@ -122,6 +108,25 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
             tx.record(action, ids=ids_of(messages), to=recipients, type=draft.type)
         confirm_ends(tx)
     return receipt(tx, action, messages, warnings, repeated=repeated)
+
+
+def _refuse_unsigned_verdict(tx: Transaction, messages: Sequence[Message]) -> None:
+    """Refuse a verdict that would decide nothing because its sender has to sign it.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`.
+    """
+    if not messages:
+        return
+    from team_console.store.protocol.verdicts import is_verdict, may_be_verdict  # with all that judges requests: 8 ms
+
+    doubtful = [item for item in messages if may_be_verdict(tx.config, item)]
+    quoted = [parse_message(item).request_id or "" for item in doubtful]
+    reads = ((key, parse_message(item)) for key in quoted for item in tx.thread(key))
+    is_about_request = any(read.opens is not None and read.request_id == key for key, read in reads)
+    if is_about_request or any(is_verdict(tx.config, item) for item in doubtful):
+        text = "this is a verdict, and verdicts of this team are signed"
+        raise TeamError(Code.NOT_PERMITTED, text, "Give it with approve, reject, answer or shutdown, which sign it.")
 
 
 def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Sequence[str]) -> Iterator[str]:
@@ -149,6 +154,14 @@ def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Seq
         yield f"this is broadcast number {number} of {first.sender} within a minute; keep them for what all must see"
 
 
+def confirm_ends(tx: Transaction) -> None:
+    """Confirm approved ends whose agent has stopped or did not answer in time (steps 10 and 11 of seed 002)."""
+    if any("in_reply_to" in order.payload for order in tx.select(types=("shutdown_request",))):
+        from team_console.store.service.agents import finish_endings  # loads all that writing needs, for few
+
+        finish_endings(tx)
+
+
 def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
     """Return who would be reached, without a lock and without writing.
 
@@ -156,6 +169,8 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
         TeamError: `STORE_UNREADABLE` for the settings; `MISSING_RECIPIENT` when nobody would be reached;
             `AGENT_NOT_FOUND` when a broadcast would be refused because the team does not know its sender.
     """
+    from team_console.store.protocol.relations import silent  # with all that judges requests: 8 ms
+
     snapshot = caller.team.snapshot()
     known = members(snapshot.config, snapshot.messages)
     names = tuple(map(canonical, (to,) if isinstance(to, str) else to))

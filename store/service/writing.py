@@ -30,12 +30,10 @@ from team_console.store.model.names import ALL, USER, check_name, did_you_mean, 
 from team_console.store.protocol.carried import CARRIERS, carried_name
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.free_text import secret_warnings, summary_warnings
-from team_console.store.protocol.judgement import already_answered, judge
 from team_console.store.protocol.kinds import KINDS, RESULTS, UNKNOWN, default_priority
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
 from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, asks, parse_message, plans_of, text_of
 from team_console.store.protocol.permissions import check_permission, check_settings
-from team_console.store.protocol.relations import has_stopped, silent
 from team_console.store.protocol.team_rules import (
     TeamFacts,
     expected_on_roster,
@@ -43,7 +41,6 @@ from team_console.store.protocol.team_rules import (
     report_targets,
     team_problems,
 )
-from team_console.store.protocol.verdicts import sign
 from team_console.store.settings.team_config import TeamConfig
 
 # A message on its way to being written: checked, addressed, sized, signed.
@@ -196,6 +193,8 @@ def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
     announced = {name for name in wanted if name not in tx.config.agents}
     if not (wanted & asked or announced):
         return []
+    from team_console.store.protocol.relations import silent  # with all that judges requests: 8 ms
+
     quiet = silent(tx.config, (*tx.everything(), *notes)) & wanted
     return [f"{name} has stopped or was asked to; the message waits until it reads again" for name in sorted(quiet)]
 
@@ -282,7 +281,11 @@ def record_of(
 
 def sealed(message: Message, key: bytes) -> Message:
     """Return the message with its signature when the team has a key (requirement 110)."""
-    return from_record({**message.record, "signature": sign(message.record, key)}) if key else message
+    if not key:
+        return message
+    from team_console.store.protocol.verdicts import sign  # with all that judges requests: 8 ms
+
+    return from_record({**message.record, "signature": sign(message.record, key)})
 
 
 def shrink(tx: Transaction, type: str, payload: Fields) -> Fields:
@@ -339,6 +342,8 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
 
 def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
     """Return the facts these messages are judged by; what only some kinds need is looked for only for them."""
+    from team_console.store.protocol.relations import has_stopped  # with all that judges requests: 8 ms
+
     names, live = {read.name for read in reads}, tx.everything()
     carried = map(parse_message, (message for message in live if message.type in CARRIERS))
     return TeamFacts(
@@ -368,6 +373,8 @@ def _is_there(tx: Transaction, quoted: str, reads: Sequence[ParsedMessage]) -> b
 
 
 def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
+    from team_console.store.protocol.judgement import already_answered, judge  # with all that judges requests: 8 ms
+
     kind, message = read.answers, read.message
     ours = {read.message.message_id for read in reads}
     shared = read.request_id or read.subject or ""

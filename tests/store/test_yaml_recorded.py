@@ -7,8 +7,9 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line, Tip
+from team_console.store.backends.yaml.audit_log import AuditLog, Line, Tip
 from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.trail import FileReader
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds import KINDS, Family, MessageKind
 

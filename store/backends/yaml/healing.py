@@ -25,10 +25,19 @@ from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, changed_keys, piece_name
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import STATE_KEYS, Fields, Message, digest, from_record, ids_of, is_ahead, rank
+from team_console.store.model.message import (
+    DONE,
+    STATE_KEYS,
+    Fields,
+    Message,
+    digest,
+    from_record,
+    ids_of,
+    is_ahead,
+    rank,
+)
 from team_console.store.model.recorded import REWORDED, changed_parts, is_same
 from team_console.store.model.safe import counted
-from team_console.store.protocol.relations import DONE, is_answer, retained_ids
 
 _LARGEST = 1 << 20
 """Bytes of a piece that is looked at; it is parsed a few dozen times."""
@@ -190,6 +199,8 @@ def reconcile(
         archived: Whether a message is safe in an archive, so that it may go unless others rely on it.
         taken_out: Whether we archived an id and took it out, so that it may not come back.
     """
+    from team_console.store.protocol.relations import retained_ids  # with all that judges requests: 8 ms
+
     healing = Healing()
     found = by_id(current.messages())
     damaged = [entry.raw for entry in current.entries if entry.is_cut_item]
@@ -312,6 +323,8 @@ def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing
         healing.change(here, changed_keys(here.record, wanted.record))
         healing.tell(HEALED_CUT, here, "was cut short by another program; it is whole again")
         return
+    from team_console.store.protocol.relations import is_answer  # with all that judges requests: 8 ms
+
     # guard: answers-put-back
     if is_answer(wanted) and not is_same(here, wanted):
         _reword(wanted, here, healing)

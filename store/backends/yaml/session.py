@@ -26,7 +26,6 @@ from team_console.store.backends.yaml.commit import (
     write_settings,
 )
 from team_console.store.backends.yaml.disk import Disk, shared_mode
-from team_console.store.backends.yaml.drop import DropFolder
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import (
     held,
@@ -47,7 +46,6 @@ from team_console.store.model.message import FieldDict, Message, ids_of
 from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.verdicts import digest_of
 from team_console.store.settings.in_force import InForce
 
 _FEW = 4
@@ -152,6 +150,8 @@ class LockedSession(Struct):
         team = self.team
         try:
             if team.disk.stat(team.layout.drop) is not None:
+                from team_console.store.backends.yaml.drop import DropFolder  # with all that judges requests: 8 ms
+
                 DropFolder(team, self.write).take_in()
         except OSError as error:
             raise failure(team.layout.queue, error) from error
@@ -284,6 +284,10 @@ def open_session(
 
 
 def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
+    if not rests_on:
+        return
+    from team_console.store.protocol.verdicts import digest_of  # with all that judges requests: 8 ms
+
     for message in rests_on:
         now = text.message(message.message_id)
         if now is None or digest_of(now) != digest_of(message):

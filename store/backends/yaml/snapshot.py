@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.locked_files import missing_locks
 from team_console.store.backends.yaml.archives import Archives
-from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line, Tip
+from team_console.store.backends.yaml.audit_log import AuditLog, Line, Tip
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.copies import ConflictedCopies
 from team_console.store.backends.yaml.disk import Disk, FileVersion
@@ -35,6 +35,7 @@ from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, apply, load
 from team_console.store.backends.yaml.reading import Progress
 from team_console.store.backends.yaml.recovery import is_cut_short
+from team_console.store.backends.yaml.trail import FileReader
 from team_console.store.contract.team import (
     FOREIGN_WRITE,
     NO_LOCKS,

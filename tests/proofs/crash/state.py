@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from team_console.store.backends.yaml.audit_log import AuditLog, FileReader
+from team_console.store.backends.yaml.audit_log import AuditLog
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.healing import replay
 from team_console.store.backends.yaml.integrity import past_problems
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import parse_released, read_text
+from team_console.store.backends.yaml.trail import FileReader
 
 from tests.equipment.teams import make_message
 

@@ -1,0 +1,123 @@
+"""The audit trail of a YAML team as it is followed: `audit.jsonl` read without a lock, only what was appended."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+import threading
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from team_console.store.backends.audit_log import AuditReader, TrailLine
+from team_console.store.backends.yaml.audit_log import decoded_line, whole_lines
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.layout import is_closed
+from team_console.store.contract.team import AuditLine, LineSeal, judged
+from team_console.store.model.recorded import RecordedFacts
+
+_SEAL = re.compile(rb',"seal":"([0-9a-f-]{73})"\}\n\Z')
+
+
+def seal_of(raw: bytes, key: bytes) -> LineSeal:
+    """Return the state of the seal of a stored line."""
+    if not key:
+        return LineSeal.UNKNOWN
+    match = _SEAL.search(raw)
+    return judged(key, raw[: match.start()] + b"}\n" if match else raw, match[1].decode() if match else None)
+
+
+class _Stored(Struct):
+    """What a reader of the trail needs of a stored line; the rest of it is not understood."""
+
+    seq: int
+    at: str = ""
+    actor: str = ""
+    action: str = ""
+    facts: msgspec.Raw = msgspec.Raw()
+    also: msgspec.Raw = msgspec.Raw()
+    writes: list[msgspec.Raw] = []
+    noted: list[msgspec.Raw] = []
+    settings: msgspec.Raw = msgspec.Raw()
+    void: int = 0
+    prev: str = ""
+
+
+_STORED = msgspec.json.Decoder(_Stored)
+_SEEN = 256
+"""Bytes before the place reached that must still be what they were; a line holds the hash of the one before."""
+
+
+class FileReader:
+    """Follow one `audit.jsonl` without a lock, reading only what was appended; safe to use from several threads."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self._disk = disk
+        self._path = path
+        self._guard = threading.Lock()
+        self._trail = AuditReader()
+        self._ino = self._reached = 0
+        self._seen = self._digest = b""
+        self.is_private = False
+        """Whether another user keeps the trail to itself, so that nothing can be said of who wrote what."""
+
+    def facts(self, key: bytes = b"") -> RecordedFacts:
+        """Give what the trail has of requests and answers now; what was known when it cannot be read at the moment."""
+        with self._guard:
+            try:
+                self._go_on(key)
+                self.is_private = False
+            except OSError as error:
+                self.is_private = is_closed(error)
+            return self._trail.facts
+
+    def last(self, limit: int, key: bytes = b"") -> list[AuditLine]:
+        """Give the last `limit` lines for people, newest first; none when the file cannot be read."""
+        with self._guard, contextlib.suppress(OSError):
+            self._go_on(key, keeps=limit)
+            return self._trail.shown(limit)
+        return []
+
+    def _go_on(self, key: bytes, *, keeps: int = 0) -> None:
+        """Take what was appended; from the beginning when the file, or the key, is another."""
+        found, trail = self._disk.stat(self._path), self._trail
+        ino, size = (found.ino, found.size) if found is not None else (0, 0)
+        if ino != self._ino or key != trail.key or keeps > trail.keeps or not self._is_there(size):
+            trail.restart(key=key, keeps=keeps)
+            self._ino, self._reached, self._seen, self._digest = ino, 0, b"", b""
+        if size == self._reached:
+            return
+        for block in whole_lines(self._disk, self._path, self._reached):
+            for row in (line + b"\n" for line in block.split(b"\n")[:-1]):
+                trail.take(self._line(row))
+                self._digest = hashlib.sha256(row).hexdigest().encode()
+            self._reached += len(block)
+            self._seen = (self._seen + block[-_SEEN:])[-_SEEN:]
+
+    def _is_there(self, size: int) -> bool:
+        """Check whether the file still holds what was read: a line can be taken back and another written there."""
+        if not self._reached:
+            return True
+        start = self._reached - len(self._seen)
+        return size >= self._reached and self._disk.read(self._path, start, len(self._seen))[0] == self._seen
+
+    def _line(self, row: bytes) -> TrailLine | None:
+        try:
+            line = _STORED.decode(row)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            known = decoded_line(row)
+            if known is None:
+                return None
+            at, actor, action = (str(known.get(name, "")) for name in ("at", "actor", "action"))
+            line = _Stored(known["seq"], at, actor, action, msgspec.Raw(json.dumps(known.get("facts")).encode()))
+        return TrailLine(
+            *(line.seq, line.at, line.actor, line.action, bytes(line.facts), bytes(line.also)),
+            tuple(map(bytes, line.writes)),
+            tuple(map(bytes, line.noted)),
+            void=line.void,
+            follows=line.prev.encode() == self._digest,
+            seal=seal_of(row, self._trail.key),
+            settings=bytes(line.settings) if b'"text"' in bytes(line.settings) else b"",
+        )
