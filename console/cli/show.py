@@ -14,16 +14,15 @@ from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.printing import doubts, whole_content
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, ids_of
 from team_console.store.protocol.client_requests import why_in, why_lines
-from team_console.store.protocol.parsing import asks, parse_message, when_created
+from team_console.store.protocol.parsing import asks, parse_message
 from team_console.store.protocol.remarks import Placed
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service.inbox import Trust, trust_in
 from team_console.store.views.alike import causes_of, decided_before
-from team_console.store.views.conversation import Thread, find_thread, versions_of
-from team_console.store.views.facts import halves_of
-from team_console.store.views.history import HistoryPage, past
+from team_console.store.views.conversation import Thread, gather_thread, versions_of
+from team_console.store.views.history import past
 from team_console.store.views.projection import view_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestRow, View, as_json
@@ -56,8 +55,7 @@ def do_show(call: Call) -> int:
       team-console show REQUEST
       team-console show REQUEST --lines"""
     snapshot = call.snapshot()
-    thread, known = _thread(call, snapshot)
-    view = _view(call, snapshot, thread, known)
+    thread, view = _thread(call, snapshot)
     if call.as_json:
         call.json(_as_json(call, thread, view))
     elif call.options.why:
@@ -72,29 +70,21 @@ def do_show(call: Call) -> int:
     return 0
 
 
-def _thread(call: Call, snapshot: Snapshot) -> tuple[Thread, HistoryPage]:
-    """Return what belongs to the id that is asked for, and the latest history.
+def _thread(call: Call, snapshot: Snapshot) -> tuple[Thread, View]:
+    """Return what belongs to the id that is asked for, and a view that knows all of it, however old it is.
 
     Raises:
         TeamError: `INVALID_FIELD` when nothing is known under it.
     """
-    word = call.options.id
-    thread = find_thread(word, (*snapshot.messages, *snapshot.dropped), call.team.archived, snapshot.recorded)
+    word, known = call.options.id, past(call.team, limit=ARCHIVED)
+    thread = gather_thread(call.team, snapshot, word, known)
     if thread is None:
         hint = "List ids with: team-console requests, team-console inbox AGENT, or team-console history."
         raise TeamError(Code.INVALID_FIELD, f"there is no message and no request {word}", hint)
-    known = past(call.team, limit=ARCHIVED)
-    everything = {message.message_id: message for message in (*known.messages, *snapshot.messages)}
-    halves = [half for half in halves_of(thread.message, everything.values()) if half not in thread.messages]
-    return replace(thread, messages=tuple(sorted((*thread.messages, *halves), key=when_created))), known
-
-
-def _view(call: Call, snapshot: Snapshot, thread: Thread, known: HistoryPage) -> View:
-    """Return the view with this thread in it, however old it is."""
-    ids = {message.message_id for message in known.messages}
+    ids = set(ids_of(known.messages))
     older = [message for message in thread.messages if message.message_id not in ids]
     history = (*known.messages, *reversed(older))
-    return view_of(snapshot, me=call.actor, now=call.team.clock(), history=history, complete=known.complete)
+    return thread, view_of(snapshot, me=call.actor, now=call.team.clock(), history=history, complete=known.complete)
 
 
 def seen_words(thread: Thread, view: View) -> dict[str, str]:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
+from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
 from team_console.store.protocol.parsing import parse_message, text_in, when_created
+from team_console.store.views.facts import halves_of
+from team_console.store.views.history import HistoryPage
 from team_console.store.views.rows import RequestRow
-
-Find = Callable[[str], Iterable[Message]]
-"""Archived messages whose text holds a word."""
-
 
 _TRIED = frozenset({"attempts", "retry_count"})
 """Keys of a record that the router tried to deliver; what was only pulled has none."""
@@ -42,8 +41,8 @@ class Delivery(Struct, frozen=True):
     error: str = ""
 
 
-MOST_LOOKS = 40
-"""Ids that are followed at most: each is a look through the archives."""
+MOST_LOOKS = 4
+"""Looks through the archives at most; each is for all ids that are known by then."""
 
 
 class Thread(Struct, frozen=True):
@@ -81,70 +80,87 @@ class Thread(Struct, frozen=True):
 
 
 class _MessagesById:
-    """Messages by the ids that they carry or quote: all of the queue, and what was looked up in the archives."""
+    """Messages by the ids that they carry or quote; of several copies of one the first that was added counts."""
 
-    def __init__(self, live: Sequence[Message], archived: Find) -> None:
-        self._archived = archived
+    def __init__(self, messages: Iterable[Message]) -> None:
         self._by_id: dict[str, list[Message]] = {}
+        self._known: set[str] = set()
+        live = list(messages)
         for message in live:
             self._add(message)
-        self._known = set(ids_of(live))
+        self._known.update(ids_of(live))
 
     def _add(self, message: Message) -> None:
         for word in {*_quoted_ids(message), *filter(None, [message.broadcast_id])}:
             self._by_id.setdefault(word, []).append(message)
 
-    def naming(self, word: str) -> Sequence[Message]:
-        """Return the messages that have this id or quote it; copies in the archives of what is known count once."""
-        for message in self._archived(word):
+    def add(self, archived: Iterable[Message]) -> None:
+        """Add archived messages that are not known yet."""
+        for message in archived:
             if message.message_id not in self._known:
                 self._known.add(message.message_id)
                 self._add(message)
+
+    def naming(self, word: str) -> Sequence[Message]:
+        """Return the messages that have this id or quote it."""
         return self._by_id.get(word, ())
 
+    def connected(self, word: str, rows: Sequence[RequestRow]) -> tuple[dict[str, Message], set[str]]:
+        """Return the messages by id that belong together with `word`, and every id they are known under."""
+        messages: dict[str, Message] = {}
+        waiting, ids = deque([word]), {word}
+        while waiting:
+            for message in self.naming(waiting.popleft()):
+                if message.message_id not in messages:
+                    messages[message.message_id] = message
+                    more = [quoted for quoted in _next_ids(message, rows) if quoted not in ids]
+                    ids.update(more)
+                    waiting += more
+        return messages, ids
 
-def find_thread(
-    word: str,
-    live: Sequence[Message],
-    archived: Find,
-    recorded: RecordedFacts | None = None,
-    rows: Sequence[RequestRow] = (),
+
+def gather_thread(
+    team: Team, snapshot: Snapshot, word: str, known: HistoryPage, rows: Sequence[RequestRow] = ()
 ) -> Thread | None:
     """Return the thread of the message or request `word`; None when nothing is known under that id.
 
+    What is in the queue and among the latest archived messages is put together in memory. What may be older is looked
+    up for all ids at once, and again only for ids that the look before found.
+
     Args:
+        known: The latest archived messages.
         rows: Requests whose versions belong to it.
     """
-    by_id = _MessagesById(live, archived)
+    live = (*snapshot.messages, *snapshot.dropped)
+    by_id = _MessagesById(live)
+    by_id.add(known.messages)
+    looked_up: set[str] = set()
+    for look in range(MOST_LOOKS + 1):
+        messages, ids = by_id.connected(word, rows)
+        broadcasts = {other.broadcast_id for other in messages.values() if other.broadcast_id}
+        unknown = (ids | broadcasts) - looked_up
+        if known.complete or not unknown or look == MOST_LOOKS:
+            break
+        looked_up |= unknown
+        by_id.add(team.archived(*sorted(unknown)))
     named = [message for message in by_id.naming(word) if message.message_id == word]
-    message = _asked_for(word, named, by_id.naming(word), recorded)
+    message = _asked_for(word, named, by_id.naming(word), snapshot.recorded)
     if message is None:
         return None
-    messages = {message.message_id: message}
-    waiting = deque(dict.fromkeys([word, *_next_ids(message, rows)]))
-    asked = set(waiting)
-    looks = 0
-    while waiting and looks < MOST_LOOKS:
-        looks += 1
-        for other in by_id.naming(waiting.popleft()):
-            if other.message_id not in messages:
-                messages[other.message_id] = other
-                more = [quoted for quoted in _next_ids(other, rows) if quoted not in asked]
-                asked.update(more)
-                waiting += more
-    broadcasts = list(dict.fromkeys(other.broadcast_id for other in messages.values() if other.broadcast_id))
-    copies = [
-        copy for shared in broadcasts[:MOST_LOOKS] for copy in by_id.naming(shared) if copy.broadcast_id == shared
-    ]
-    ids = {other.message_id for other in (*messages.values(), *copies)}
+    # An answer that quotes nothing is found by who spoke to whom.
+    everything = {other.message_id: other for other in (*known.messages, *snapshot.messages)}
+    halves = {half.message_id: half for half in halves_of(message, everything.values())}
+    messages = {**halves, **messages, message.message_id: message}
+    copies = [copy for shared in broadcasts for copy in by_id.naming(shared) if copy.broadcast_id == shared]
+    gathered = {other.message_id for other in (*messages.values(), *copies)}
     return Thread(
         message=message,
         request_id=parse_message(message).request_id,
         messages=tuple(sorted(messages.values(), key=when_created)),
         copies=tuple(sorted(copies, key=lambda copy: copy.recipients)),
-        live=frozenset(ids.intersection(ids_of(live))),
+        live=frozenset(gathered.intersection(ids_of(live))),
         doubles=tuple(other for other in named if other is not message),
-        is_whole=not waiting,
+        is_whole=known.complete or not unknown,
     )
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from team_console.store.service import inbox, requests
+from msgspec.structs import replace
+from team_console.store.model.message import Message
+from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.store.views.conversation import find_thread, turns_of
+from team_console.store.views.conversation import MOST_LOOKS, gather_thread, turns_of
+from team_console.store.views.history import HistoryPage, past
 from team_console.store.views.projection import view_of
 from team_console.store.views.roster import Stage, stops_of
 from team_console.store.views.rows import View
@@ -61,7 +64,7 @@ def test_a_conversation_holds_the_versions_of_a_plan_and_their_verdicts_in_order
     second = requests.submit_plan(author, content="1. Split\n2. Test", summary="Split the loader from the renderer")
     snapshot = place.snapshot()
     rows = view(place).requests
-    thread = find_thread(str(second.request_id), snapshot.messages, place.archived, rows=rows)
+    thread = gather_thread(place, snapshot, str(second.request_id), HistoryPage(), rows)
     assert thread is not None
     turns = list(turns_of(thread, rows))
     said = {turn.message.message_id for turn in turns}
@@ -69,7 +72,7 @@ def test_a_conversation_holds_the_versions_of_a_plan_and_their_verdicts_in_order
     assert any("add tests" in turn.message.content for turn in turns)
     assert {(turn.version, turn.versions) for turn in turns if turn.request is not None} == {(1, 2), (2, 2)}
     assert thread.is_whole
-    assert find_thread("nothing", snapshot.messages, place.archived) is None
+    assert gather_thread(place, snapshot, "nothing", HistoryPage()) is None
 
 
 def test_who_agrees_after_its_wait_is_counted_like_any_other() -> None:
@@ -80,3 +83,39 @@ def test_who_agrees_after_its_wait_is_counted_like_any_other() -> None:
     for stop in stops:
         requests.approve(Caller(place, stop.agent), request_id=str(stop.receipt.request_id))
     assert agreed_by_now(place, stops, me="ceo") == 2
+
+
+class _Counting(MemoryTeam):
+    """A team that finds in its archives what names a word, and counts the looks."""
+
+    looks = 0
+
+    def archived(self, *words: str) -> list[Message]:
+        self.looks += 1
+        return [message for message in super().archived(*words) if any(word in str(message.record) for word in words)]
+
+
+def test_a_long_talk_is_gathered_from_the_latest_messages_without_a_look_through_the_archives() -> None:
+    place = _Counting(config=team().snapshot().config, clock=lambda: NOW)
+    ids: list[str] = []
+    for turn in range(20):
+        author, reader = ("ceo", "task-manager")[:: 1 if turn % 2 else -1]
+        told = sending.send(
+            Caller(place, author),
+            to=reader,
+            content=f"Turn {turn}",
+            summary="A talk",
+            in_reply_to=ids[-1] if ids else None,
+        )
+        ids += [message.message_id for message in told.messages]
+        inbox.receive(Caller(place, reader), agent=reader)
+    snapshot, place.looks = place.snapshot(), 0
+    known = past(place, limit=100)
+    whole = gather_thread(place, snapshot, ids[0], known)
+    assert whole is not None
+    assert {message.message_id for message in whole.messages} == set(ids)
+    assert (whole.is_whole, place.looks) == (True, 0)
+    nothing_left = replace(snapshot, messages=())
+    part = gather_thread(place, nothing_left, ids[0], HistoryPage())
+    assert part is not None
+    assert (part.is_whole, place.looks) == (False, MOST_LOOKS)

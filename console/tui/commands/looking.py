@@ -17,10 +17,12 @@ from team_console.console.tui.modes.needs import NeedsPane
 from team_console.console.tui.screens import ReadingScreen, TeamsScreen, ThemeList, teams_beside
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line, safe_text
-from team_console.store.views.conversation import find_thread
+from team_console.store.views.conversation import gather_thread
 from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, happening_line
+from team_console.store.views.history import past
 from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
+from team_console.store.views.status import ARCHIVED
 from team_console.widgets.bars import Card
 from team_console.widgets.details import conversation_document, stopping_document
 from team_console.widgets.document import Block, Document, Heading, Lines
@@ -319,9 +321,7 @@ def conversation(screen: MainScreen, context: ActionContext) -> None:
     team = screen.caller.team
 
     def document(view: View) -> Document:
-        snapshot = view.snapshot
-        live = (*snapshot.messages, *snapshot.dropped)
-        thread = find_thread(word, live, team.archived, snapshot.recorded, view.requests)
+        thread = gather_thread(team, view.snapshot, word, past(team, limit=ARCHIVED), view.requests)
         if thread is not None:
             return conversation_document(thread, view.requests, now=team.clock())
         text = f"Nothing is known any more under {safe_line(word, 120)}."

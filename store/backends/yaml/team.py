@@ -203,7 +203,8 @@ class YamlTeam(PresentInFolder):
         """See `Team.archived`; nothing where the archives are another user's own, which the snapshot tells."""
         if is_closed_path(self.layout.archives):
             return []
-        archives = self._archives()  # the same for all words: each file is read once
+        archives = self._archives()  # the same for all words: each file is read and searched once
+        archives.expect(words)
         found = (message for word in words for message in archives.holding(word))
         return list({message.message_id: message for message in found}.values())
 
