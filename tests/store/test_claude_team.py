@@ -120,28 +120,6 @@ def test_verbs_that_write_are_refused_with_the_next_step(verb: str, claude: Path
     assert sorted((path, path.stat().st_mtime_ns) for path in claude.rglob("*")) == before
 
 
-def test_mail_that_is_taken_out_stays_as_read_while_we_look(claude: Path) -> None:
-    team = open_team("claude:alpha")
-    before = team.snapshot()
-    put(claude, "team-lead", [entry("A new one")])
-    after = team.snapshot()
-    assert [message.status for message in before.messages] == ["pending", "pending"]
-    assert [(message.content, message.status) for message in after.messages] == [
-        (before.messages[0].content, "read"),
-        (before.messages[1].content, "read"),
-        ("A new one", "pending"),
-    ]
-    again = team.snapshot()
-    assert again.revision == after.revision
-    assert all(one is two for one, two in zip(after.messages, again.messages, strict=True))
-
-
-def test_what_older_versions_leave_marked_is_read(claude: Path) -> None:
-    put(claude, "researcher", [entry("Look at it", read=True)])
-    statuses = {message.content: message.status for message in open_team("claude:alpha").snapshot().messages}
-    assert statuses["Look at it"] == "read"
-
-
 def test_changes_and_the_end_of_a_team_are_noticed(claude: Path) -> None:
     def end() -> None:
         claude.rename(claude.with_name("beta"))
@@ -206,33 +184,6 @@ def test_a_file_of_any_content_is_survived(text: str, claude: Path) -> None:
     assert any(problem.place.endswith(".json") for problem in snapshot.problems)
 
 
-def test_a_file_that_is_cut_for_a_moment_keeps_what_it_said(claude: Path) -> None:
-    team = open_team("claude:alpha")
-    before = team.snapshot()
-    (claude / "inboxes" / "team-lead.json").write_text('[{"from": "res', encoding="utf-8")
-    after = team.snapshot()
-    assert [message.status for message in after.messages] == [message.status for message in before.messages]
-    assert "DAMAGED_ENTRY" in {problem.code for problem in after.problems}
-
-
-BROKEN = '{"from": "researcher", "text": "see notes\\official.md", "timestamp": "2026-11-01T00:00:01.000Z"}'
-
-
-@pytest.mark.parametrize("layout", [None, 2])
-@pytest.mark.parametrize("bad", [BROKEN, '{"from": "researcher", "text": "no end}', "7", '{"from": "a" "text": "b"}'])
-def test_the_entries_beside_a_broken_one_are_shown_and_it_is_named(claude: Path, layout: int | None, bad: str) -> None:
-    if layout is None and bad.endswith("no end}"):
-        pytest.skip("a text without an end goes on to the end of its line")
-    good = [json.dumps(entry(text), indent=layout) for text in ("first of them", "third of them")]
-    path = claude / "inboxes" / "team-lead.json"
-    path.write_text(f"[\n  {good[0]},\n  {bad},\n  {good[1]}\n]", encoding="utf-8")
-    snapshot = open_team("claude:alpha").snapshot()
-    assert [message.content for message in snapshot.messages] == ["first of them", "third of them"]
-    (problem,) = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
-    line = path.read_text().partition(bad)[0].count("\n") + 1
-    assert problem.place == f"{path}:{line}"
-
-
 def test_a_file_that_is_cut_keeps_what_it_said_of_the_others(claude: Path) -> None:
     put(claude, "team-lead", [entry("one of them"), entry("two of them"), entry("three of them")])
     team = open_team("claude:alpha")
@@ -245,16 +196,6 @@ def test_a_file_that_is_cut_keeps_what_it_said_of_the_others(claude: Path) -> No
         ("three of them", "pending"),
         ("two of them", "pending"),
     ]
-
-
-def test_a_broken_line_of_a_team_of_lines_is_named_and_the_others_are_shown(lines: Path) -> None:
-    path = next(path for path in sorted((lines / ".team" / "inbox").iterdir()) if path.read_text().strip())
-    before = len(open_team(str(lines)).snapshot().messages)
-    text = path.read_text(encoding="utf-8")
-    path.write_text(f"{BROKEN}\n{text}", encoding="utf-8")
-    snapshot = open_team(str(lines)).snapshot()
-    assert len(snapshot.messages) == before
-    assert [problem.place for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"] == [f"{path}:1"]
 
 
 def test_an_object_of_two_types_is_prose(claude: Path) -> None:

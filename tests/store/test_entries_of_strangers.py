@@ -6,11 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.archives import records
 from team_console.store.backends.yaml.queue import QueueText
-from team_console.store.model.message import Message
 
-from tests.equipment.counting import calls_of
 from tests.equipment.strangers import Cell, as_json, entry, sample
 from tests.equipment.teams import ids, make_message, put
 from tests.equipment.yaml_folder import open_yaml
@@ -32,41 +29,6 @@ def test_entries_are_told_apart_in_any_frame_beside_any_damage_and_any_text() ->
         if (ids, text.damaged_count) != (cell.ids, cell.damaged) or any("N" in line for line in begins):
             wrong.append((cell.name, ids, cell.ids, text.damaged_count, cell.damaged, begins))
     assert wrong == []
-
-
-def test_a_write_beside_them_touches_nothing_else() -> None:
-    for cell in sample()[::7]:
-        text = read(cell)
-        first = text.place("A")
-        assert first is not None
-        read_one = {first: text.messages()[0].with_changes(status="read")}
-        after = text.edit(append=[make_message(1)], replace=read_one)
-        again = QueueText.parse(after.data())
-        assert [message.message_id for message in again.messages()] == [*cell.ids, make_message(1).message_id], (
-            cell.name
-        )
-        assert again.damaged_count == cell.damaged, cell.name
-        others = [found.raw for place, found in enumerate(text.entries) if place != first]
-        assert all(raw.strip() in after.data() for raw in others), cell.name
-
-
-def test_archives_hold_what_queues_hold() -> None:
-    for cell in sample()[::5]:
-        found = [record.outcome for record in records(cell.text.encode())]
-        ids = [item.message_id for item in found if isinstance(item, Message)]
-        assert ids == cell.ids, cell.name
-        assert len(found) - len(ids) == cell.damaged, cell.name
-
-
-def test_what_stands_between_entries_is_never_taken_out(tmp_path: Path) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    with (tmp_path / "message-queue.yaml").open("a") as file:
-        file.write("```\nI added the entry below.\n---\n" + entry("N") + "```\n")
-    for number in (2, 3):
-        put(open_yaml(tmp_path), make_message(number))
-    text = (tmp_path / "message-queue.yaml").read_text()
-    assert (text.count("```\n"), text.count("I added"), text.count("---\n")) == (2, 1, 1)
-    assert len(ids(open_yaml(tmp_path))) == 4
 
 
 @pytest.mark.parametrize("more", ["x: a: b", 'x: "see \\official.md"', "type: twice"])
@@ -134,21 +96,7 @@ def test_a_line_that_slipped_to_the_left_is_not_left_out_of_its_message(line: st
     assert text.damaged_count == 1
 
 
-def test_the_finding_of_a_damaged_entry_names_its_own_line(tmp_path: Path) -> None:
-    data = "messages:\n" + entry("A") + entry("B", indent=2, more="  x: a: b\n") + entry("C")
-    ((line, error),) = QueueText.parse(data.encode()).damaged()
-    assert data.splitlines()[line - 1] == "  - message_id: B"
-    assert data.splitlines()[error.line - 1] == "    x: a: b"
-
-
 def test_new_entries_stand_in_the_column_of_the_last() -> None:
     for indent in (0, 2, 4):
         text = QueueText.parse(f"messages:\n{entry('A')}{entry('N', indent=indent)}".encode())
         assert b"\n" + b" " * indent + b"- message_id: MSG-" in text.edit(append=[make_message(1)]).data()
-
-
-def test_many_entries_of_nothing_take_time_that_grows_with_their_number() -> None:
-    def cost(size: int) -> int:
-        return calls_of(lambda: list(records(b"-\n" * size)))
-
-    assert cost(8_000) < 5 * cost(2_000)

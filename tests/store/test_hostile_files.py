@@ -46,12 +46,6 @@ def test_a_huge_drop_file_is_set_aside_unread(tmp_path: Path) -> None:
     assert len(team.snapshot().messages) == 1
 
 
-def test_a_huge_queue_is_named_and_not_read(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    _sparse(tmp_path / "message-queue.yaml")
-    assert any("limit" in problem.message for problem in team.snapshot().problems)
-
-
 def _limit_memory() -> Iterator[None]:
     """A huge file that is read whole ends in a MemoryError here, not in a machine that swaps."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -158,25 +152,6 @@ def test_an_immutable_generation_before_leaves_no_outcome_unknown(tmp_path: Path
     put(open_yaml(tmp_path), make_message(3))
     assert fixed_generation.read_bytes() == before
     assert len(receive(Caller(open_yaml(tmp_path), "task-manager"), agent="task-manager").messages) == 3
-
-
-def test_a_folder_in_the_place_of_the_generation_before_spoils_no_write(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    prev = tmp_path / "message-queue.yaml.prev"
-    prev.unlink(missing_ok=True)
-    (prev / "x").mkdir(parents=True)
-    put(team, make_message(2))
-    assert len(receive(Caller(open_yaml(tmp_path), "task-manager"), agent="task-manager").messages) == 2
-
-
-def test_a_drop_file_of_nothing_but_empty_lines_keeps_the_lock_from_nobody(tmp_path: Path) -> None:
-    """Taken away one after the other, four million of them took a quarter of an hour."""
-    team = open_yaml(tmp_path)
-    (tmp_path / "drop").mkdir()
-    (tmp_path / "drop" / "x.yaml").write_bytes(b"\n" * (4 << 20))
-    put(team, make_message(1))
-    assert (tmp_path / "drop" / "rejected" / "x.yaml").exists()
 
 
 @pytest.mark.parametrize("moment", [10**21, -(10**21)], ids=["year 33658", "before the calendar"])

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, open_team
-from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.migration import open_target
 
@@ -64,48 +61,6 @@ def test_a_team_of_another_program_is_named_with_the_command_that_opens_it(
     assert open_team(str(tmp_path / location)).read_only
 
 
-def test_a_missing_database_is_made_with_init(tmp_path: Path) -> None:
-    with pytest.raises(TeamError) as caught:
-        open_team(str(tmp_path / "team.db"))
-    assert f"team-console init {tmp_path}/team.db" in caught.value.hint
-
-
-def test_a_link_to_the_queue_folder_leads_to_the_root_too(project: Path, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(project / PROJECT_QUEUE.parent)
-    assert open_team(str(tmp_path / "link")).config().lead == "master"
-
-
-def test_the_settings_of_the_root_count_however_the_team_is_opened(project: Path) -> None:
-    folder = project / PROJECT_QUEUE.parent
-    (folder / "messenger-config.yaml").write_text("team: left-over\n", encoding="utf-8")
-    assert open_team(str(folder)).config().name == "sprint-42"
-
-
-def test_a_queue_folder_with_the_only_settings_keeps_them(project: Path) -> None:
-    (project / PROJECT_CONFIG).unlink()
-    folder = project / PROJECT_QUEUE.parent
-    (folder / "messenger-config.yaml").write_text("team: its-own\n", encoding="utf-8")
-    assert open_team(str(folder)).config().name == "its-own"
-
-
-def test_a_project_without_settings_is_one_team_all_the_same(project: Path) -> None:
-    (project / PROJECT_CONFIG).unlink()
-    assert open_team(str(project / PROJECT_QUEUE.parent)).location == str(project)
-
-
-@ROOT_ONLY
-@pytest.mark.parametrize("place", [".", "message-queue.yaml", "team.db", "sqlite:///{}/team.db"])
-def test_a_place_in_a_closed_folder_is_refused_with_the_reason(place: str, tmp_path: Path) -> None:
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o700)
-    (closed / "message-queue.yaml").write_text("messages: []\n")
-    create_database(str(closed / "team.db"), "team: sprint-42\n")
-    location = place.format(closed) if "://" in place else str(closed / place)
-    with as_nobody(), pytest.raises(TeamError, match=LOCKED_UP) as refused:
-        open_team(location)
-    assert (refused.value.code, "rights" in refused.value.hint) == (Code.TEAM_NOT_FOUND, True)
-
-
 @ROOT_ONLY
 def test_the_team_of_a_folder_further_up_is_not_taken_for_that_of_a_closed_one(tmp_path: Path) -> None:
     """An agent that is started with `sudo -u` stands in a folder it cannot look into."""
@@ -122,13 +77,6 @@ def test_the_team_of_a_folder_further_up_is_not_taken_for_that_of_a_closed_one(t
 def test_a_name_that_is_too_long_is_refused_with_the_reason(place: str) -> None:
     with pytest.raises(TeamError, match=TOO_LONG) as refused:
         open_team(place.format("a" * 300))
-    assert refused.value.code is Code.TEAM_NOT_FOUND
-
-
-@pytest.mark.parametrize("place", ["~nobody-has-this-name/x", "~nobody-has-this-name/x.db"])
-def test_the_home_of_an_unknown_user_is_no_team(place: str) -> None:
-    with pytest.raises(TeamError, match="~nobody-has-this-name/x") as refused:
-        open_team(place)
     assert refused.value.code is Code.TEAM_NOT_FOUND
 
 
@@ -165,11 +113,3 @@ def test_a_way_up_is_taken_out_of_a_place_and_the_place_stays_the_same(tmp_path:
     }
     assert {way: absolute(f"{tmp_path}/{way}") for way in ways} == {way: tmp_path / to for way, to in ways.items()}
     assert absolute("/../..") == Path("/")
-
-
-def test_a_database_without_a_team_is_made_one_with_init(tmp_path: Path) -> None:
-    sqlite3.connect(tmp_path / "team.db").close()
-    (tmp_path / "team.db").touch()
-    with closing(open_team(str(tmp_path / "team.db"))) as team:
-        (problem,) = (item for item in team.snapshot().problems if "no table" in item.message)
-    assert "team-console init" in problem.hint

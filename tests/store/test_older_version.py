@@ -9,14 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.open import open_team
 
 from tests.equipment.command_line import CommandLine
 from tests.equipment.older_version import FIXTURE, YAML_FILES, act, comparable, older
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
@@ -33,22 +28,6 @@ def new(tmp_path: Path) -> CommandLine:
     command = CommandLine(tmp_path / "new")
     act(lambda words: command.ok(*words).out)
     return command
-
-
-def test_a_team_of_0_5_0_opens_as_it_is(old: CommandLine) -> None:
-    before = _files(old.folder)
-    team = open_team(str(old.folder), read_only=True)
-    snapshot = team.snapshot()
-    assert [(message.type, message.status) for message in snapshot.messages] == [
-        *(("message", "read"), ("clarify", "pending"), ("plan_approval_request", "read")),
-        *(("broadcast", "read"), ("broadcast", "pending"), ("plan_approval_response", "pending")),
-    ]
-    assert [problem.code for problem in snapshot.problems if problem.severity == "error"] == []
-    question = snapshot.messages[1].payload
-    assert (question["n"], question["f"], question["no"], question["0"]) == (3, 1.5, None, ["yes", "1e3", ""])
-    assert {message.type for message in team.history().messages} == {"message", "broadcast", "plan_approval_request"}
-    assert all(line.intact for line in team.audit())
-    assert _files(old.folder) == before
 
 
 def test_it_goes_on_where_0_5_0_stopped(old: CommandLine) -> None:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -113,17 +113,6 @@ def test_a_console_whose_presence_was_removed_is_there_again(location: str) -> N
     team.close()
 
 
-def test_a_console_is_there_again_in_a_team_that_was_made_anew(team: CommandLine) -> None:
-    console = open_team(str(team.folder))
-    with announce_presence(console):
-        aside = team.folder.rename(team.folder.with_name("aside"))
-        assert not human_present(console)
-        shutil.copytree(aside, team.folder, ignore=shutil.ignore_patterns("presence"))
-        until(lambda: human_present(console))
-    assert not human_present(console)
-    console.close()
-
-
 def test_a_process_that_asks_does_not_come_back(location: str) -> None:
     team = open_team(location)
     before = threading.active_count()
@@ -144,15 +133,6 @@ def test_files_of_killed_processes_are_taken_away_by_the_next(team: CommandLine)
     assert os.listdir(folder) == []
 
 
-def test_looking_makes_nothing_and_a_read_only_team_announces_nobody(team: CommandLine) -> None:
-    before = sorted(os.listdir(team.folder))
-    opened = open_team(str(team.folder), read_only=True)
-    with announce_presence(opened) as announced:
-        assert not announced
-        assert not human_present(opened)
-    assert sorted(os.listdir(team.folder)) == before
-
-
 def test_a_planted_link_is_neither_followed_nor_written_to(team: CommandLine, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -162,25 +142,3 @@ def test_a_planted_link_is_neither_followed_nor_written_to(team: CommandLine, tm
         assert not announced
         assert not human_present(opened)
     assert os.listdir(outside) == []
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can look as another user")
-def test_what_may_not_be_looked_at_is_not_called_gone(team: CommandLine) -> None:
-    opened, name = open_team(str(team.folder)), new_name()
-    os.chmod(team.folder, 0o755)
-    with opened.announce(Presence.ASKER, name):
-        os.chmod(team.folder / "presence", 0o700)
-        seen = _as_nobody(lambda: opened.attendance(Presence.ASKER).is_gone(name), team.folder)
-    assert seen is False
-
-
-def _as_nobody(look: Callable[[], bool], folder: Path) -> bool:
-    """What another user sees, asked in a child; pytest closes its folders to others, so it starts in the folder."""
-    here = os.open(folder, os.O_RDONLY)
-    child = os.fork()
-    if child == 0:
-        os.fchdir(here)
-        os.setuid(65534)
-        os._exit(int(look()))
-    os.close(here)
-    return bool(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

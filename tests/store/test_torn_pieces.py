@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.healing import partial_writes
 from team_console.store.backends.yaml.lock import Released, released_text
 from team_console.store.model.message import Message
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
 
-from tests.equipment.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, remove, states
+from tests.equipment.yaml_folder import QUEUE, audit_lines, make_message, open_yaml, put, states
 
 pytestmark = pytest.mark.slow
 
@@ -67,21 +66,6 @@ def torn(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_it_is_told_and_recorded(torn: Path) -> None:
-    assert {"HEALED_LOST", "HEALED_TORN"} <= notices(open_yaml(torn))
-    (line,) = [line for line in audit_lines(torn) if line["action"] == "heal"]
-    assert len(line["torn"]) == 1  # type: ignore[arg-type]
-
-
-def test_a_piece_that_holds_anything_else_stays(torn: Path) -> None:
-    text = (torn / QUEUE).read_text()
-    (torn / QUEUE).write_text(text.replace("Summary of mess", "Something that nobody has"))
-    put(open_yaml(torn), make_message(4))
-    assert sorted(states(open_yaml(torn))) == ["01", "02", "03", "04"]
-    assert "Something that nobody has" in (torn / QUEUE).read_text()
-    assert "DAMAGED_ENTRY" in {problem.code for problem in open_yaml(torn).snapshot().problems}
-
-
 def test_a_piece_torn_long_ago_goes_when_healing_is_asked_for(tmp_path: Path) -> None:
     """As an earlier version left it: the message is there again, and what was torn is still beside it."""
     _team(tmp_path)
@@ -96,37 +80,3 @@ def test_a_piece_torn_long_ago_goes_when_healing_is_asked_for(tmp_path: Path) ->
     assert "HEALED_TORN" in {problem.code for problem in told}
     assert "DAMAGED_ENTRY" not in {problem.code for problem in open_yaml(tmp_path).snapshot().problems}
     assert sorted(states(open_yaml(tmp_path))) == ["01", "02", "03", "05"]
-
-
-@pytest.mark.parametrize(
-    ("piece", "is_one"),
-    [
-        (b"- mess", True),
-        (b"- message_id: MSG-", True),
-        (b"- {message_id: MSG-20260224-00000001, type: mess", True),
-        (b"- message_id: MSG-20260224-00000001\n  payload:\n    con", True),
-        (b"- message_id: MSG-20260224-00000001\n  payload:\n    content: other\n  to: [", False),
-        (b"- message_id: MSG-20260224-00000009\n  type: [", False),
-        (b"- bla bla", False),
-        (b"- " + b"x" * (2 << 20), False),
-        (b"", True),
-        (b"- \xff\xfe", True),
-        (b"- [[[[[[[[", True),
-    ],
-)
-def test_only_the_beginning_of_what_is_known_is_a_remnant(piece: bytes, is_one: bool) -> None:
-    assert (partial_writes([piece], [make_message(1)]) == [piece]) is is_one
-
-
-def test_the_torn_copy_of_a_message_that_left_the_queue_long_ago_goes_again(tmp_path: Path) -> None:
-    _team(tmp_path)
-    old = (tmp_path / QUEUE).read_bytes()
-    team = open_yaml(tmp_path)
-    remove(team, 2)
-    put(team, make_message(4))
-    (tmp_path / QUEUE).write_bytes(old[: old.index(b"and more")])
-    put(open_yaml(tmp_path), make_message(5))
-    seen = open_yaml(tmp_path).snapshot()
-    assert [message.message_id for message in seen.messages] == [make_message(n).message_id for n in (1, 3, 4, 5)]
-    assert not [problem for problem in seen.problems if problem.code == "DAMAGED_ENTRY"]
-    assert yaml.safe_load((tmp_path / QUEUE).read_bytes())

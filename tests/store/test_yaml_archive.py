@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.backends.yaml import archives
-from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
@@ -99,30 +97,6 @@ def test_agents_whose_names_differ_in_case_only_do_not_share_an_archive(tmp_path
     assert [_history(team, agent=name) for name in ("dev", "DEV", "Ops", "ops")] == [_ids(n) for n in (1, 2, 3, 4)]
 
 
-def test_a_long_archive_becomes_a_numbered_part_and_stays_searchable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(archives, "ROTATE_BYTES", 1000)
-    team = open_yaml(tmp_path)
-    for number in range(1, 21):
-        _archive(team, number)
-    names = sorted(path.name for path in (tmp_path / "archive").iterdir())
-    assert names[0] == "task-manager-archive-0001.yaml"
-    assert len(names) > 4
-    assert _history(team, limit=100) == _ids(*range(20, 0, -1))
-    pages: list[str] = []
-    cursor = None
-    while True:
-        page = open_yaml(tmp_path).history(limit=3, cursor=cursor)
-        pages += [message.message_id for message in page.messages]
-        cursor = page.cursor
-        if cursor is None:
-            break
-    assert pages == _ids(*range(20, 0, -1))
-    with pytest.raises(TeamError):
-        put(team, make_message(1))
-
-
 def test_an_archive_of_another_program_is_kept_and_gone_on_with(tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     folder.mkdir()
@@ -134,26 +108,6 @@ def test_an_archive_of_another_program_is_kept_and_gone_on_with(tmp_path: Path) 
     assert _history(team, agent="task-manager") == _ids(2, 1)
     assert _history(team, agent="ceo") == [*_ids(3), "x"]
     assert (folder / "ceo-archive-0001.yaml").read_bytes().startswith(b"messages: [{id: x")
-
-
-def test_ids_that_yaml_would_quote_are_found_again(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    odd = ["no", "1e3", "12:30:45", "# end x 1", "a\nb", "quo'te", 'dou"ble', "ümlaut 消息", "\x1b]52;c;x\x07", "%41"]
-    messages = [make_message(1, message_id=item) for item in odd]
-    put(team, *messages)
-    for message in messages:
-        with team.transaction(actor="ceo", action="edit", wait=1) as tx:
-            live = tx.get(message.message_id)
-            assert live is not None
-            tx.archive("task-manager", live)
-            tx.remove(live)
-            tx.record("edit")
-    assert team.snapshot().messages == ()
-    assert sorted(_history(open_yaml(tmp_path))) == sorted(odd)
-    for message in messages:
-        with pytest.raises(TeamError) as caught:
-            put(open_yaml(tmp_path), message)
-        assert caught.value.code is Code.DUPLICATE_ID
 
 
 def test_a_message_leaves_the_queue_only_when_an_archive_holds_it(tmp_path: Path) -> None:
@@ -174,26 +128,6 @@ def test_a_damaged_archive_copy_is_no_proof(tmp_path: Path) -> None:
         assert not tx.is_archived(tx.everything()[0])
 
 
-def test_history_reads_only_the_end_of_a_long_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    team = open_yaml(tmp_path)
-    _archive(team, *range(1, 2001))
-    read = 0
-    original = Disk.read
-
-    def counting(self: Disk, path: Path, start: int = 0, length: int | None = None) -> object:
-        nonlocal read
-        data, found = original(self, path, start, length)
-        read += len(data)
-        return data, found
-
-    first = team.history(limit=20)
-    monkeypatch.setattr(Disk, "read", counting)
-    assert [message.message_id for message in first.messages] == _ids(*range(2000, 1980, -1))
-    second = team.history(limit=20, cursor=first.cursor)
-    assert [message.message_id for message in second.messages] == _ids(*range(1980, 1960, -1))
-    assert read < 200_000 < (tmp_path / "archive" / NAME).stat().st_size
-
-
 def test_a_bad_cursor_is_an_error(tmp_path: Path) -> None:
     for bad in ("x", "[]", "7", '{"a": 1}'):
         with pytest.raises(TeamError) as caught:
@@ -205,35 +139,6 @@ def _delete(team: YamlTeam, before: str) -> int:
     return team.delete_archived(before=datetime.fromisoformat(before), actor="ceo", wait=1)
 
 
-def test_old_archived_messages_go_on_request_and_nothing_else_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(archives, "ROTATE_BYTES", 700)
-    team = open_yaml(tmp_path)
-    put(team, make_message(2))
-    receive(team)
-    for number in (1, 3, 4, 5, 6, 7, 8):
-        _archive(team, number)
-    young = (tmp_path / "archive" / NAME).read_bytes().rpartition(b"- message_id")[2]
-    assert _delete(team, "2026-02-24T10:30:21Z") == 4
-    assert sorted(_history(team)) == _ids(2, 6, 7, 8)
-    assert young in (tmp_path / "archive" / NAME).read_bytes()
-    assert (team.audit()[0].action, team.audit()[0].facts["count"]) == ("delete_archived", 4)
-    assert _delete(team, "2026-02-24T10:30:21Z") == 0
-    assert len(team.audit()) == 10
-    assert states(team) == {"02": "read"}
-
-
-def test_an_archive_emptied_by_age_is_gone_on_with(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    _archive(team, 1, 2)
-    assert _delete(team, "2027-01-01T00:00:00Z") == 2
-    assert _history(team) == []
-    _archive(team, 3)
-    assert _history(team) == _ids(3)
-    assert [path.name for path in (tmp_path / "archive").iterdir()] == [NAME]
-
-
 def test_damaged_records_outlive_the_deletion_of_old_ones(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     _archive(team, 1, 2)
@@ -242,33 +147,3 @@ def test_damaged_records_outlive_the_deletion_of_old_ones(tmp_path: Path) -> Non
     path.write_bytes(path.read_bytes().replace(b"messages:\n", b"messages:\n" + damaged))
     assert _delete(team, "2027-01-01T00:00:00Z") == 2
     assert damaged in path.read_bytes()
-
-
-def test_pages_go_by_the_moment_of_messages_and_not_by_the_text_of_their_time(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    dates = {
-        "task-manager": ("2026-02-24T08:00:00Z", "2026-02-24T12:00:00+02:00"),
-        "file-manager": ("2026-02-24T09:00:00Z", "2026-02-24T10:45:00Z"),
-        "knowledge-manager": ("some time ago",),
-    }
-    number = 0
-    with team.transaction(actor="ceo", action="edit", wait=1) as tx:
-        for agent, moments in dates.items():
-            for moment in moments:
-                number += 1
-                tx.archive(agent, make_message(number, created=moment))
-        tx.record("edit")
-    assert _history(team) == _ids(4, 2, 3, 1, 5)
-    assert _history(team, limit=2) == _ids(4, 2)
-
-
-@pytest.mark.parametrize("message_id", [":begins", "in:side", "ends:", "@at"])
-def test_an_expected_id_is_found_wherever_it_has_a_colon(tmp_path: Path, message_id: str) -> None:
-    team = open_yaml(tmp_path)
-    assert isinstance(team, YamlTeam)
-    with team.transaction(actor="ceo", action="edit", wait=1) as tx:
-        tx.archive("task-manager", make_message(message_id=message_id))
-        tx.record("edit")
-    found = archives.Archives(Disk(), team.layout)
-    found.expect([message_id])
-    assert found.holds("task-manager", message_id)

@@ -8,22 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.equipment.teams import make_message, put
-from tests.equipment.yaml_folder import audit_lines, notices, open_yaml, receive, states
-
-
-def test_a_transaction_is_one_line_with_all_it_did(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1), make_message(2))
-    receive(team)
-    send, received = audit_lines(tmp_path)
-    assert send["writes"] == [dict(make_message(n).record) for n in (1, 2)]
-    assert received["action"] == "receive"
-    assert received["changes"][0] == [  # type: ignore[index]
-        make_message(1).message_id,
-        {"status": "read", "read_at": "2026-02-24T10:31:00.000Z"},
-    ]
-    assert received["archived"] == [["task-manager", make_message(n).message_id] for n in (1, 2)]
-    assert (send["seq"], received["seq"]) == (1, 2)
+from tests.equipment.yaml_folder import notices, open_yaml, states
 
 
 @pytest.mark.parametrize("what", ["changed", "removed", "inserted"])
@@ -59,51 +44,6 @@ def test_a_torn_last_line_is_moved_aside_and_told(tmp_path: Path, torn: bytes) -
     put(open_yaml(tmp_path), make_message(3))
     assert all(line.intact for line in team.audit())
     assert states(team) == {"01": "pending", "02": "pending", "03": "pending"}
-
-
-def test_several_records_of_one_transaction_are_several_lines_of_the_trail(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    with team.transaction(actor="ceo", action="send", wait=1) as tx:
-        tx.add(make_message(1))
-        tx.record("compact", ids=["a"])
-        tx.record("send", ids=["b"])
-    assert [(line.seq, line.action, line.facts) for line in team.audit()] == [
-        (1, "send", {"ids": ["b"]}),
-        (1, "compact", {"ids": ["a"]}),
-    ]
-    assert len(audit_lines(tmp_path)) == 1
-
-
-def test_the_trail_is_read_anew_only_where_it_grew(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    for number in range(1, 4):
-        put(team, make_message(number))
-        assert [line.seq for line in team.audit()] == list(range(number, 0, -1))
-    assert [line.seq for line in team.audit(limit=2)] == [3, 2]
-    other = open_yaml(tmp_path)
-    put(other, make_message(9))
-    assert [line.seq for line in team.audit(limit=2)] == [4, 3]
-    (tmp_path / "audit.jsonl").unlink()
-    assert team.audit() == []
-
-
-def test_a_lost_ledger_begins_anew_and_loses_no_message(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    put(team, make_message(2))
-    (tmp_path / "audit.jsonl").unlink()
-    put(open_yaml(tmp_path), make_message(3))
-    assert states(team) == {"01": "pending", "02": "pending", "03": "pending"}
-    (line,) = team.audit()
-    assert line.facts["audit_lost"] == [0, 2]
-
-
-def test_text_that_is_no_unicode_is_recorded_all_the_same(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    with team.transaction(actor="ceo", action="send", wait=1) as tx:
-        tx.add(make_message(1))
-        tx.record("send", reason="\udcff\x1b[2J")
-    assert team.audit()[0].facts == {"reason": "\udcff\x1b[2J"}
 
 
 def test_facts_of_another_shape_never_stop_the_reader(tmp_path: Path) -> None:

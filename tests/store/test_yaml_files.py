@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.team import YamlTeam
-from team_console.store.contract.team import Condition, Snapshot
+from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.teams import FakeClock
@@ -21,7 +21,6 @@ from tests.equipment.yaml_folder import (
     as_nobody,
     everything_in,
     make_message,
-    notices,
     open_folder,
     open_yaml,
     put,
@@ -29,10 +28,6 @@ from tests.equipment.yaml_folder import (
     receive,
     states,
 )
-
-
-def _codes(snapshot: Snapshot) -> list[str]:
-    return [problem.code for problem in snapshot.problems]
 
 
 def _mode(path: Path) -> int:
@@ -71,13 +66,6 @@ def test_the_files_of_a_group_writable_team_are_for_the_group(tmp_path: Path) ->
     assert _mode(tmp_path / "archive") == 0o770
 
 
-def test_a_queue_that_everybody_may_write_is_warned_about(tmp_path: Path) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    assert _codes(open_yaml(tmp_path).snapshot()) == []
-    (tmp_path / QUEUE).chmod(0o666)
-    assert _codes(open_yaml(tmp_path).snapshot()) == ["LOOSE_MODE"]
-
-
 def test_staging_files_of_dead_processes_are_removed_and_never_read(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1))
@@ -106,20 +94,6 @@ def test_a_planted_link_at_a_file_of_ours_is_never_followed(tmp_path: Path) -> N
     assert victim.read_text() == "keep"
 
 
-def test_a_queue_reached_through_a_link_is_written_where_it_is(tmp_path: Path) -> None:
-    real = tmp_path / "real"
-    real.mkdir()
-    (real / QUEUE).write_bytes(queue_of(make_message(1)))
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / QUEUE).symlink_to(real / QUEUE)
-    put(open_yaml(other), make_message(2))
-    assert (other / QUEUE).is_symlink()
-    assert states(open_yaml(real)) == {"01": "pending", "02": "pending"}
-    assert (real / f"{QUEUE}.lock").exists()
-    assert (other / f"{QUEUE}.lock").exists()
-
-
 def test_a_hard_linked_queue_is_refused_with_the_reason_and_nothing_changes(tmp_path: Path) -> None:
     (tmp_path / QUEUE).write_bytes(queue_of(make_message(1)))
     os.link(tmp_path / QUEUE, tmp_path / "second-name")
@@ -128,50 +102,6 @@ def test_a_hard_linked_queue_is_refused_with_the_reason_and_nothing_changes(tmp_
     assert caught.value.code is Code.STORE_FAILED
     assert (tmp_path / QUEUE).read_bytes() == queue_of(make_message(1))
     assert states(open_yaml(tmp_path)) == {"01": "pending"}
-
-
-def test_reading_leaves_bytes_times_and_names_as_they_were(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1), make_message(2))
-    receive(team)
-    put(team, make_message(3))
-    for path in tmp_path.rglob("*"):
-        os.utime(path, ns=(1_000_000_000, path.stat().st_mtime_ns))
-    before = everything_in(tmp_path)
-    watcher = open_yaml(tmp_path, read_only=True)
-    assert len(watcher.snapshot().messages) == 3
-    assert len(watcher.history().messages) == 2
-    assert len(watcher.audit()) == 3
-    with pytest.raises(TeamError) as caught:
-        put(watcher, make_message(4))
-    assert caught.value.code is Code.READ_ONLY
-    assert caught.value.exit_code == 5
-    assert everything_in(tmp_path) == before
-
-
-@ROOT_ONLY
-def test_without_write_permission_reading_works_and_writing_names_the_path() -> None:
-    with open_folder() as root:
-        put(open_yaml(root), make_message(1))
-        for path in (root, *root.iterdir()):
-            path.chmod(0o755 if path.is_dir() else 0o644)
-        with as_nobody():
-            team = open_yaml(root)
-            assert len(team.snapshot().messages) == 1
-            with pytest.raises(TeamError) as caught:
-                put(team, make_message(2))
-    assert caught.value.code is Code.READ_ONLY
-    assert str(root) in caught.value.message
-
-
-@ROOT_ONLY
-def test_an_unreadable_queue_is_unreadable_and_not_empty() -> None:
-    with open_folder() as root:
-        put(open_yaml(root), make_message(1))
-        with as_nobody():
-            snapshot = open_yaml(root).snapshot()
-    assert snapshot.condition is Condition.UNREADABLE
-    assert QUEUE in snapshot.problems[0].message
 
 
 @pytest.mark.parametrize(
@@ -200,30 +130,6 @@ def test_a_damaged_queue_is_never_empty_and_never_written_over(tmp_path: Path, d
     }
 
 
-def test_a_damaged_entry_is_kept_and_the_rest_is_healed_around_it(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    damaged = b"- message_id: 'x\n"
-    (tmp_path / QUEUE).write_bytes(b"messages:\n" + damaged)
-    assert [problem.severity for problem in team.snapshot().problems if problem.code == "DAMAGED_ENTRY"] == ["error"]
-    put(team, make_message(2))
-    assert damaged in (tmp_path / QUEUE).read_bytes()
-    assert states(team) == {"01": "pending", "02": "pending"}
-
-
-def test_the_way_back_that_the_error_names_works(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    put(team, make_message(2))
-    (tmp_path / QUEUE).write_bytes(b"")
-    with pytest.raises(TeamError) as caught:
-        put(team, make_message(3))
-    recipe = caught.value.hint.partition("go back to it: ")[2]
-    assert os.system(f"cd {tmp_path} && {recipe}") == 0
-    assert notices(team) == {"HEALED_LOST"}
-    assert states(team) == {"01": "pending", "02": "pending"}
-
-
 def test_a_reader_waits_out_a_writer_that_rewrites_in_place(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1))
@@ -233,21 +139,6 @@ def test_a_reader_waits_out_a_writer_that_rewrites_in_place(tmp_path: Path) -> N
     writer.start()
     assert team.snapshot().condition is Condition.OK
     writer.join()
-
-
-def test_a_missing_queue_is_empty_only_when_nothing_says_it_was_there(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    assert team.snapshot().condition is Condition.EMPTY
-    put(team, make_message(1), make_message(2))
-    receive(team)
-    put(team, make_message(3))
-    (tmp_path / QUEUE).unlink()
-    for seen in (team, open_yaml(tmp_path)):
-        snapshot = seen.snapshot()
-        assert snapshot.condition is Condition.VANISHED
-        assert "VANISHED" in _codes(snapshot)
-    assert notices(open_yaml(tmp_path)) == {"REBUILT"}
-    assert states(team) == {"01": "read", "02": "read", "03": "pending"}
 
 
 def test_a_vanished_queue_without_a_ledger_is_not_replaced_by_an_empty_one(tmp_path: Path) -> None:
@@ -361,8 +252,3 @@ def test_who_may_not_write_is_told_so_before_the_first_write_and_nothing_is_made
         (root / closed).chmod(0o777)
         with as_nobody():
             assert team.obstacle() == ""
-
-
-def test_a_read_only_team_or_one_that_is_not_there_has_no_obstacle_of_its_own(tmp_path: Path) -> None:
-    assert open_yaml(tmp_path / "nothing").obstacle() == ""
-    assert open_yaml(tmp_path, read_only=True).obstacle() == ""

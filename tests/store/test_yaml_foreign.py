@@ -54,31 +54,6 @@ def test_a_rolled_back_status_is_healed_and_the_message_not_delivered_again(
     assert all(line.intact for line in team.audit())
 
 
-@pytest.mark.parametrize("keep_prev", [True, False], ids=["from the generation before", "from the whole ledger"])
-def test_dropped_messages_are_put_back(tmp_path: Path, keep_prev: bool) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1), make_message(2))
-    put(team, make_message(3))
-    replace_by_rename(tmp_path / QUEUE, queue_of(make_message(2)))
-    if not keep_prev:
-        (tmp_path / f"{QUEUE}.prev").unlink()
-    assert notices(open_yaml(tmp_path)) == {"HEALED_LOST"}
-    assert states(team) == {"01": "pending", "02": "pending", "03": "pending"}
-    assert notices(open_yaml(tmp_path)) == set()
-
-
-def test_a_message_of_another_program_is_kept_and_protected_from_then_on(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    ours = (tmp_path / QUEUE).read_bytes()
-    replace_by_rename(tmp_path / QUEUE, ours + b"# by hand\n" + queue_of(make_message(2)).partition(b"\n")[2])
-    assert notices(open_yaml(tmp_path)) == set()
-    assert b"# by hand\n" in (tmp_path / QUEUE).read_bytes()
-    replace_by_rename(tmp_path / QUEUE, ours)
-    put(open_yaml(tmp_path), make_message(3))
-    assert states(team) == {"01": "pending", "02": "pending", "03": "pending"}
-
-
 def test_as_many_bytes_written_within_one_tick_of_the_clock_are_read(tmp_path: Path) -> None:
     put(open_yaml(tmp_path), make_message(1), make_message(2))
     queue = tmp_path / QUEUE
@@ -89,15 +64,6 @@ def test_as_many_bytes_written_within_one_tick_of_the_clock_are_read(tmp_path: P
     put(open_yaml(tmp_path), make_message(3))
     ids = [record["message_id"] for record in yaml.safe_load(queue.read_bytes())["messages"]]
     assert len(set(ids)) == len(ids) == 3
-
-
-def test_progress_made_by_another_program_stands(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1), make_message(2))
-    read = make_message(1).with_changes(status="read", read_at="2026-02-24T11:00:00Z")
-    replace_by_rename(tmp_path / QUEUE, queue_of(read, make_message(2)))
-    assert receive(open_yaml(tmp_path)) == [make_message(2).message_id]
-    assert states(team) == {"01": "read", "02": "read"}
 
 
 def test_each_reader_of_a_group_message_stays_read_when_another_programs_copy_forgets_it(tmp_path: Path) -> None:
@@ -145,21 +111,6 @@ def test_a_writer_that_had_the_old_queue_open_is_merged_at_the_next_turn(tmp_pat
     assert states(team) == {"01": "pending", "02": "pending", "07": "pending", "03": "pending"}
 
 
-def test_writes_before_and_after_the_swap_of_a_repair_are_both_merged(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7)))
-    later = iter([8, 9])
-
-    def slip() -> None:
-        replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7), make_message(next(later))))
-
-    with meanwhile("swap", slip, times=2):
-        put(team, make_message(2))
-    expected = dict.fromkeys(("01", "02", "07", "08", "09"), "pending")
-    assert states(open_yaml(tmp_path)) == expected
-
-
 def test_writers_with_and_without_the_lock_together_lose_nothing(tmp_path: Path) -> None:
     put(open_yaml(tmp_path), make_message(1))
     stop = threading.Event()
@@ -192,53 +143,6 @@ def test_writers_with_and_without_the_lock_together_lose_nothing(tmp_path: Path)
     assert len(live) == len(set(live))
     assert set(ours) <= set(live)
     assert set(theirs) <= set(live)
-
-
-def _offer(root: Path, name: str, data: bytes) -> None:
-    (root / "drop").mkdir(exist_ok=True)
-    temporary = root / "drop" / f".tmp-{name}"
-    temporary.write_bytes(data)
-    temporary.rename(root / "drop" / name)
-
-
-def test_messages_in_drop_are_taken_in_once(tmp_path: Path) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    _offer(tmp_path, "one.yaml", queue_of(make_message(2)).partition(b"\n")[2])
-    _offer(tmp_path, "list.yaml", queue_of(make_message(3), make_message(4)))
-    _offer(tmp_path, "single.yaml", b"---\nmessage_id: MSG-20260224-00000005\ntype: notify\nfrom: ceo\nto: ceo\n")
-    _offer(tmp_path, "known.yaml", queue_of(make_message(1)))
-    _offer(tmp_path, ".tmp-half.yaml", b"- message_id:")
-    team = open_yaml(tmp_path)
-    assert notices(team) == set()
-    assert sorted(states(team)) == ["01", "02", "03", "04", "05"]
-    assert [path.name for path in (tmp_path / "drop").iterdir()] == [".tmp-half.yaml"]
-    single = team.snapshot().messages[-1]
-    assert single.created_at is not None
-    assert [line.action for line in team.audit()] == ["drop", "send"]
-
-
-@pytest.mark.parametrize("key", ["created", "created_at", "timestamp"])
-def test_a_dropped_message_keeps_its_time_whatever_its_key_is(tmp_path: Path, key: str) -> None:
-    said = f"message_id: X1\ntype: notify\nfrom: ceo\nto: ceo\n{key}: '2026-02-01T08:00:00Z'\n"
-    _offer(tmp_path, "one.yaml", said.encode())
-    put(open_yaml(tmp_path), make_message(1))
-    taken = next(message for message in open_yaml(tmp_path).snapshot().messages if message.message_id == "X1")
-    assert taken.created == "2026-02-01T08:00:00Z"
-
-
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"- 7\n", b"message_id: x\n", b"[" * 40_000, b"\0", b"message_id: x\ntype: t\nfrom: ../up\nto: ceo\n"],
-    ids=["empty", "number", "incomplete", "deep", "nul", "name"],
-)
-def test_what_is_no_message_in_drop_is_rejected_and_told(tmp_path: Path, data: bytes) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    _offer(tmp_path, "bad.yaml", data)
-    _offer(tmp_path, "good.yaml", queue_of(make_message(2)))
-    assert notices(open_yaml(tmp_path)) == {"DROP_REJECTED"}
-    assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending"}
-    assert (tmp_path / "drop" / "rejected" / "bad.yaml").read_bytes() == data
-    assert "DROP_REJECTED" in _codes(tmp_path)
 
 
 def test_a_link_in_drop_is_rejected_and_not_followed(tmp_path: Path) -> None:

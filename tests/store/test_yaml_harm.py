@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.contract.team import AUDIT_LOST, Condition
+from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.yaml_folder import (
     QUEUE,
     make_message,
-    notices,
     open_yaml,
     put,
     queue_of,
@@ -73,52 +72,6 @@ def test_a_lock_that_is_no_plain_file_is_told_to_readers_and_refused_by_name_to_
 
 
 @pytest.mark.parametrize("kind", INSTEAD)
-def test_a_ledger_that_is_no_plain_file_is_told_set_aside_and_begun_anew(tmp_path: Path, kind: str) -> None:
-    _team(tmp_path)
-    _put_instead(tmp_path / "audit.jsonl", kind)
-    _told_unusable(tmp_path, "audit.jsonl")
-    assert {"SET_ASIDE", AUDIT_LOST} <= notices(open_yaml(tmp_path))
-    put(open_yaml(tmp_path), make_message(4))
-    assert sorted(states(open_yaml(tmp_path))) == ["02", "03", "04"]
-    assert len(_aside(tmp_path, "audit.jsonl")) == 1
-    assert "SET_ASIDE" in {problem.code for problem in open_yaml(tmp_path).snapshot().problems}
-
-
-@pytest.mark.parametrize("kind", INSTEAD)
-def test_an_archive_that_is_no_plain_file_is_told_and_stops_nobody(tmp_path: Path, kind: str) -> None:
-    _team(tmp_path)
-    name = "archive/task-manager-archive.yaml"
-    _put_instead(tmp_path / name, kind)
-    page = open_yaml(tmp_path).history()
-    assert ([problem.code for problem in page.problems], page.messages) == (["DAMAGED_ARCHIVE"], ())
-    assert Path(name).name in page.problems[0].place
-    put(open_yaml(tmp_path), make_message(4))
-    assert receive(open_yaml(tmp_path)) == [make_message(4).message_id]
-    assert len(_aside(tmp_path, name)) == 1
-    assert [message.message_id for message in open_yaml(tmp_path).history().messages] == [make_message(4).message_id]
-
-
-@pytest.mark.parametrize("kind", INSTEAD)
-def test_a_queue_that_is_no_plain_file_is_set_aside_and_put_back_from_the_ledger(tmp_path: Path, kind: str) -> None:
-    _team(tmp_path)
-    _put_instead(tmp_path / QUEUE, kind)
-    assert open_yaml(tmp_path).snapshot().condition is Condition.UNREADABLE
-    assert {"SET_ASIDE", "REBUILT"} <= notices(open_yaml(tmp_path))
-    put(open_yaml(tmp_path), make_message(4))
-    assert sorted(states(open_yaml(tmp_path))) == ["02", "03", "04"]
-    assert len(_aside(tmp_path, QUEUE)) == 1
-
-
-@pytest.mark.parametrize("kind", INSTEAD)
-def test_a_queue_that_is_no_plain_file_and_has_no_ledger_is_refused_by_name(tmp_path: Path, kind: str) -> None:
-    INSTEAD[kind](tmp_path / QUEUE)
-    with pytest.raises(TeamError) as caught:
-        put(open_yaml(tmp_path), make_message(1))
-    assert caught.value.code is Code.STORE_UNREADABLE
-    assert str(tmp_path / QUEUE) in caught.value.message
-
-
-@pytest.mark.parametrize("kind", INSTEAD)
 @pytest.mark.parametrize("name", ["archive", "inbox", "attachments"])
 def test_what_is_no_folder_is_moved_aside_when_the_folder_is_needed(tmp_path: Path, name: str, kind: str) -> None:
     _team(tmp_path)
@@ -131,36 +84,6 @@ def test_what_is_no_folder_is_moved_aside_when_the_folder_is_needed(tmp_path: Pa
         write_into(tx, name)
     assert len(list((tmp_path / name).iterdir())) == 1
     assert len(_aside(tmp_path, name)) == 1
-
-
-@pytest.mark.parametrize("kind", [*INSTEAD, "other content"])
-def test_what_stands_in_the_place_of_an_attachment_is_not_taken_for_it(tmp_path: Path, kind: str) -> None:
-    _team(tmp_path)
-
-    def attached() -> str:
-        with open_yaml(tmp_path).transaction(actor="ceo", action="attach", wait=1) as tx:
-            reference = tx.attach(b"all of it")
-            tx.record("attach")
-        return reference
-
-    path = tmp_path / attached()
-    if kind == "other content":
-        path.write_bytes(b"ALL OF IT")
-    else:
-        _put_instead(path, kind)
-    assert open_yaml(tmp_path).attachment(attached()) == b"all of it"
-    assert len(_aside(tmp_path, f"attachments/{path.name}")) == 1
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"\0" * 300, b"\xff\xfe\n" * 9, b"{}\n[]\n7\n"], ids=["empty", "nul", "noise", "no lines"]
-)
-def test_a_ledger_that_holds_nothing_readable_loses_no_message_and_begins_anew(tmp_path: Path, data: bytes) -> None:
-    _team(tmp_path)
-    (tmp_path / "audit.jsonl").write_bytes(data)
-    put(open_yaml(tmp_path), make_message(4))
-    assert sorted(states(open_yaml(tmp_path))) == ["02", "03", "04"]
-    assert receive(open_yaml(tmp_path)) == [make_message(4).message_id]
 
 
 def _failing(monkeypatch: pytest.MonkeyPatch, name: str, number: int, of: str) -> None:
@@ -181,38 +104,6 @@ def _offer(root: Path, data: bytes) -> Path:
     return root / "drop" / "one.yaml"
 
 
-@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.ENOSPC, errno.EROFS])
-def test_a_drop_file_that_cannot_be_read_is_told_and_taken_in_later_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    path = _offer(tmp_path, queue_of(make_message(2)))
-    with monkeypatch.context() as broken:
-        _failing(broken, "read", number, "drop/one.yaml")
-        assert notices(open_yaml(tmp_path)) == {"DROP_UNREADABLE"}
-        assert path.exists()
-        assert states(open_yaml(tmp_path)) == {"01": "pending"}
-    assert notices(open_yaml(tmp_path)) == set()
-    assert not path.exists()
-    assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending"}
-
-
-@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EROFS])
-def test_a_drop_file_that_cannot_be_removed_keeps_nobody_from_writing_and_is_taken_in_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    path = _offer(tmp_path, queue_of(make_message(2)))
-    with monkeypatch.context() as broken:
-        _failing(broken, "unlink", number, "drop/one.yaml")
-        assert notices(open_yaml(tmp_path)) == {"DROP_UNREADABLE"}
-        put(open_yaml(tmp_path), make_message(3))
-    assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending", "03": "pending"}
-    assert notices(open_yaml(tmp_path)) == set()
-    assert not path.exists()
-    assert len(states(open_yaml(tmp_path))) == 3
-
-
 @pytest.mark.parametrize(("call", "data"), [("read", b""), ("rename", b"- 7\n"), ("unlink", queue_of(make_message(1)))])
 def test_files_that_have_to_stay_in_drop_keep_no_later_one_out_however_many_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, data: bytes
@@ -228,14 +119,3 @@ def test_files_that_have_to_stay_in_drop_keep_no_later_one_out_however_many_they
     assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending"}
     assert not (folder / "two.yaml").exists()
     assert (len(told), told[-1].partition(" ")[0]) == (21, "981")
-
-
-def test_one_folder_that_cannot_be_listed_does_not_hide_what_else_there_is_to_tell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _team(tmp_path)
-    (tmp_path / QUEUE).write_bytes(queue_of(make_message(1), make_message(2)))
-    notices(open_yaml(tmp_path))
-    _failing(monkeypatch, "names", errno.EIO, "archive")
-    codes = {problem.code for problem in open_yaml(tmp_path).snapshot().problems}
-    assert {"UNUSABLE_FILE", "HEALED"} <= codes

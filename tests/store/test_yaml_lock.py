@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,15 +20,10 @@ from tests.equipment.yaml_folder import (
     HOLD,
     PROLOGUE,
     QUEUE,
-    ROOT_ONLY,
-    as_nobody,
-    everything_in,
     make_message,
-    open_folder,
     open_yaml,
     process,
     put,
-    queue_of,
     receive,
     wait_for,
 )
@@ -37,42 +31,6 @@ from tests.equipment.yaml_folder import (
 pytestmark = pytest.mark.slow
 
 LOCK = QUEUE + ".lock"
-NAMELESS = (
-    "import fcntl\nfile = open(root / 'message-queue.yaml.lock')\nfcntl.flock(file, fcntl.LOCK_EX)\n"
-    "os.write(1, b'held'); sys.stdin.read(1)"
-)
-
-
-def test_a_stopped_holder_is_named_and_nothing_changes(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    with process(HOLD, tmp_path) as holder:
-        wait_for(holder, b"held")
-        holder.send_signal(signal.SIGSTOP)
-        before = everything_in(tmp_path)
-        with pytest.raises(TeamError) as caught:
-            put(team, make_message(2))
-        assert everything_in(tmp_path) == before
-        holder.send_signal(signal.SIGCONT)
-    assert caught.value.code is Code.STORE_LOCKED
-    assert caught.value.exit_code == 3
-    facts = caught.value.facts["holder"]
-    assert (facts["pid"], facts["action"], facts["alive"]) == (holder.pid, "hold", True)
-    assert str(holder.pid) in caught.value.message
-
-
-def test_a_reader_sees_who_holds_the_lock_without_touching_it(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    assert team.snapshot().holder is None
-    with process(HOLD, tmp_path) as holder:
-        wait_for(holder, b"held")
-        before = everything_in(tmp_path)
-        seen = open_yaml(tmp_path, read_only=True).snapshot()
-        assert everything_in(tmp_path) == before
-    assert seen.holder is not None
-    assert (seen.holder.pid, seen.holder.action, seen.holder.alive) == (holder.pid, "hold", True)
-    assert len(seen.messages) == 1
 
 
 class _Kernel(Disk):
@@ -198,57 +156,6 @@ def test_a_waiter_gets_the_lock_when_its_holder_is_killed(tmp_path: Path) -> Non
     assert len(open_yaml(tmp_path).snapshot().messages) == 1
 
 
-@ROOT_ONLY
-def test_a_lock_file_of_somebody_else_says_which_permission_is_missing() -> None:
-    with open_folder() as root:
-        (root / QUEUE).write_bytes(queue_of(make_message(1)))
-        (root / LOCK).write_bytes(b"")
-        (root / LOCK).chmod(0o600)
-        with as_nobody(), pytest.raises(TeamError) as caught:
-            put(open_yaml(root), make_message(2))
-    assert caught.value.code is Code.READ_ONLY
-    assert LOCK in caught.value.message
-
-
-def test_the_lock_file_is_never_removed(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    first = Disk().stat(tmp_path / LOCK)
-    receive(team)
-    again = Disk().stat(tmp_path / LOCK)
-    assert first is not None
-    assert again is not None
-    assert first.ino == again.ino
-
-
-def test_a_foreign_holder_is_said_to_be_another_program(tmp_path: Path) -> None:
-    """A lock taken by `flock` of a shell leaves no word about its holder."""
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    with process(NAMELESS, tmp_path) as holder:
-        wait_for(holder, b"held")
-        seen = open_yaml(tmp_path).snapshot().holder
-        assert seen is not None
-        assert seen.pid == (holder.pid if Path("/proc/locks").exists() else seen.pid)
-        with pytest.raises(TeamError) as caught:
-            put(team, make_message(2))
-    assert caught.value.code is Code.STORE_LOCKED
-    assert "another program (its name is not known)" in caught.value.message
-    assert "unknown," not in caught.value.message
-
-
-def test_a_turn_that_is_given_up_leaves_the_word_of_the_one_before(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    before, whole = (tmp_path / LOCK).read_bytes(), (tmp_path / QUEUE).read_bytes()
-    (tmp_path / QUEUE).write_bytes(b"messages:\n- {message_id: [\x00")
-    with pytest.raises(TeamError):
-        put(team, make_message(2))
-    assert (tmp_path / LOCK).read_bytes() == before
-    (tmp_path / QUEUE).write_bytes(whole)
-    assert [problem.code for problem in team.snapshot().problems if problem.code == "STALE_LOCK"] == []
-
-
 class _Meanwhile(_Kernel):
     """Something happens to the lock right after its text was read for the `number`th time."""
 
@@ -263,21 +170,6 @@ class _Meanwhile(_Kernel):
             if self.left == 0:
                 self._happens()
         return found
-
-
-@pytest.mark.parametrize("number", [1, 2, 3])
-@pytest.mark.parametrize("sure", [False, True], ids=["told by the text", "asked of the kernel"])
-def test_who_takes_the_lock_while_it_is_looked_at_is_not_said_to_have_died(
-    tmp_path: Path, number: int, sure: bool
-) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    text = lock.holder_text(since=to_text(utc_now()), action="send")
-    disk = _Meanwhile(0, lambda: (tmp_path / LOCK).write_bytes(text))
-    team = open_yaml(tmp_path, disk=disk)
-    if not sure:
-        put(team, make_message(2))  # who just had the lock need not ask
-    disk.left = number
-    assert team.snapshot().problems == ()
 
 
 def test_who_takes_over_from_one_that_died_while_it_is_looked_at_is_not_said_to_have_died(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ from team_console.store.backends.yaml.audit_log import AuditLog, Line, Tip
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.trail import FileReader
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.kinds import KINDS, Family, MessageKind
 
 from tests.equipment.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, replace_by_rename
 
@@ -77,32 +74,6 @@ def test_a_line_that_was_declared_undone_is_forgotten(tmp_path: Path) -> None:
     assert trail.known() == ["Q1"]
 
 
-def test_a_torn_end_is_read_once_it_is_whole(tmp_path: Path) -> None:
-    trail = Trail(tmp_path)
-    trail.write(plan(1))
-    line = Line("ceo", "approve", seq=2, at=AT, writes=(verdict(1),)).encode(trail.tip.digest)
-    with trail.path.open("ab") as file:
-        file.write(line[:-20])
-    assert trail.known() == ["Q1"]
-    with trail.path.open("ab") as file:
-        file.write(line[-20:])
-    assert trail.known() == ["Q1", "V1"]
-
-
-def test_another_file_in_its_place_is_read_from_the_beginning(tmp_path: Path) -> None:
-    trail = Trail(tmp_path)
-    trail.write(plan(1))
-    assert trail.known() == ["Q1"]
-    other = tmp_path / "other"
-    other.mkdir()
-    theirs = Trail(other)
-    theirs.write(plan(7))
-    theirs.path.rename(trail.path)
-    assert trail.known() == ["Q7"]
-    trail.path.unlink()
-    assert trail.known() == []
-
-
 def test_lines_that_are_none_tell_nothing_and_stop_nobody(tmp_path: Path) -> None:
     trail = Trail(tmp_path)
     trail.write(plan(1))
@@ -111,34 +82,6 @@ def test_lines_that_are_none_tell_nothing_and_stop_nobody(tmp_path: Path) -> Non
     trail.tip = trail.ledger.tip()
     trail.write(verdict(1))
     assert trail.known() == ["Q1", "V1"]
-
-
-def test_what_the_drop_folder_brought_is_not_the_desks(tmp_path: Path) -> None:
-    trail = Trail(tmp_path)
-    trail.write(verdict(1), action="drop")
-    trail.write(verdict(2), action="approve")
-    facts = trail.fresh()
-    assert (facts.is_by_desk("V1"), facts.is_by_desk("V2")) == (False, True)
-
-
-def test_a_long_trail_is_read_in_blocks_and_lines_longer_than_one(tmp_path: Path) -> None:
-    trail = Trail(tmp_path)
-    for number in range(20):
-        trail.write({**plan(number), "note": "y" * 700_000})
-    trail.write({**verdict(1), "note": "z" * 9_000_000}, verdict(2))
-    assert trail.known()[:6] == ["Q0", "Q1", "V1", "Q2", "V2", "Q3"]
-    assert len(trail.known()) == 22
-
-
-def test_a_clock_set_back_moves_what_was_recorded_before_no_later_than_what_came_after(tmp_path: Path) -> None:
-    trail = Trail(tmp_path)
-    trail.write(plan(1))
-    trail.write(plan(2), at="2036-01-01T00:00:00.000Z")
-    trail.write(plan(3), at="2026-02-24T10:30:16.000Z")
-    facts = trail.fresh()
-    orders = [facts.order_of(name, (facts_time(facts, "Q1"), 0.0)) for name in ("Q1", "Q2", "Q3")]
-    assert orders == sorted(orders)
-    assert orders[1][0] == orders[2][0]
 
 
 @pytest.mark.parametrize("in_place", [True, False], ids=["in place", "renamed"])
@@ -155,26 +98,3 @@ def test_a_flipped_answer_is_put_back_and_told(tmp_path: Path, in_place: bool) -
     assert "HEALED_ANSWER" in notices(open_yaml(tmp_path))
     assert team.snapshot().messages[0].payload["approve"] is False
     assert audit_lines(tmp_path)[-1]["action"] == "heal"
-
-
-def facts_time(facts: RecordedFacts, message_id: str) -> datetime:
-    fact = facts.get(message_id)
-    assert fact is not None
-    assert fact.at is not None
-    return fact.at
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [kind for kind in KINDS.values() if kind.opens or kind.answers or kind.withdraws],
-    ids=lambda kind: kind.name,
-)
-def test_every_kind_that_concerns_a_request_is_found_on_the_trail(tmp_path: Path, kind: MessageKind) -> None:
-    trail = Trail(tmp_path)
-    body = {"request_id": "r1", "approve": True, "question": "Which?", "agent_name": "dev-1", "agent_type": "dev"}
-    payload = {"content": f"{kind.name}: {json.dumps({'msg_type': kind.name, **body})}"}
-    is_carried = kind.family is Family.SPRINT
-    record = {"message_id": "Q1", "from": "a1", "to": "ceo", "created": AT, "status": "pending"}
-    type_and_payload = {"type": "message", "payload": payload} if is_carried else {"type": kind.name, "payload": body}
-    trail.write({**record, **type_and_payload})
-    assert trail.known() == ["Q1"]

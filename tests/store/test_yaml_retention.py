@@ -28,14 +28,6 @@ def _write(root: Path, *messages: Message) -> Path:
     return archive
 
 
-def test_a_newer_message_with_the_id_of_an_old_one_stays(tmp_path: Path) -> None:
-    new, old, other = _archived("new", NEW), _archived("old", OLD), _archived("other", OLD, "X2")
-    archive = _write(tmp_path, new, old, other)
-
-    assert open_yaml(tmp_path).delete_archived(before=BORDER, actor="ceo", wait=5) == 2
-    assert archive.read_bytes() == b"messages:\n" + emit(new)
-
-
 def test_an_archive_that_is_a_link_or_too_large_to_read_stays(tmp_path: Path) -> None:
     archive = _write(tmp_path, _archived("old", OLD))
     (tmp_path / "elsewhere").write_bytes(archive.read_bytes())
@@ -46,22 +38,3 @@ def test_an_archive_that_is_a_link_or_too_large_to_read_stays(tmp_path: Path) ->
     assert open_yaml(tmp_path).delete_archived(before=BORDER, actor="ceo", wait=5) == 1
     assert archive.read_bytes() == b"messages:\n"
     assert b"old" in (tmp_path / "elsewhere").read_bytes()
-
-
-def test_what_stays_keeps_the_values_that_a_program_shared_with_what_goes(tmp_path: Path) -> None:
-    archive = _write(tmp_path)
-    said = "type: message, from: ceo"
-    archive.write_text(
-        "messages:\n"
-        f"- {{message_id: X1, {said}, to: &who task-manager, created: '{OLD}', payload: &said {{content: a}}}}\n"
-        f"- {{message_id: X2, {said}, to: *who, created: '{NEW}', payload: *said}}\n"
-        f"- {{message_id: X3, {said}, to: *who, created: '{NEW}', payload: {{content: c}}}}\n"
-    )
-    team = open_yaml(tmp_path)
-    before = {message.message_id: dict(message.record) for message in team.history().messages}
-
-    assert team.delete_archived(before=BORDER, actor="ceo", wait=5) == 1
-    after = team.history()
-    assert after.problems == ()
-    del before["X1"]
-    assert {message.message_id: dict(message.record) for message in after.messages} == before

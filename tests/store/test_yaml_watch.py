@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
@@ -11,21 +10,15 @@ from typing import Any
 
 import pytest
 import watchfiles
-from team_console.store.backends.yaml import watch
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import WatchHint, WatchState
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from tests.equipment.teams import make_message, put
 from tests.equipment.yaml_folder import (
-    HOLD,
     QUEUE,
-    everything_in,
     open_yaml,
-    process,
     queue_of,
-    replace_by_rename,
-    wait_for,
 )
 
 pytestmark = pytest.mark.slow
@@ -82,34 +75,6 @@ def run(team: YamlTeam, story: Callable[[Watcher], Coroutine[Any, Any, None]]) -
     asyncio.run(whole())
 
 
-def test_it_becomes_live_and_hints_at_every_change(tmp_path: Path) -> None:
-    async def story(watcher: Watcher) -> None:
-        await watcher.until(lambda: watcher.hints)
-        await watcher.until_state(WatchState.LIVE)
-        for number in range(1, 4):
-            hint = await watcher.until_another(lambda number=number: put(team, make_message(number)))  # type: ignore[misc]
-            assert hint.state is WatchState.LIVE
-        await watcher.until_another(lambda: replace_by_rename(tmp_path / QUEUE, queue_of(make_message(9))))
-        await watcher.until_another(lambda: (tmp_path / "messenger-config.yaml").write_text("team: t\n"))
-
-    team = open_yaml(tmp_path)
-    run(team, story)
-
-
-def test_a_folder_that_comes_later_is_noticed(tmp_path: Path) -> None:
-    root = tmp_path / "later"
-
-    async def story(watcher: Watcher) -> None:
-        await watcher.until(lambda: watcher.hints and "does not exist" in watcher.hints[-1].reason)
-        assert watcher.hints[-1].state is WatchState.POLLING
-        root.mkdir()
-        (root / QUEUE).write_bytes(queue_of(make_message(1)))
-        await watcher.until_state(WatchState.LIVE)
-        await watcher.until_another(lambda: put(open_yaml(root), make_message(2)))
-
-    run(open_yaml(root), story)
-
-
 def test_a_folder_made_anew_is_followed_again_and_its_absence_told(tmp_path: Path) -> None:
     root = tmp_path / "team"
     root.mkdir()
@@ -159,19 +124,6 @@ def test_without_events_it_polls_says_why_and_still_notices(tmp_path: Path, erro
         refusing.undo()
 
 
-def test_a_file_name_that_is_no_text_does_not_end_the_watching(tmp_path: Path) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-
-    async def story(watcher: Watcher) -> None:
-        await watcher.until_state(WatchState.LIVE)
-        os.close(os.open(os.fsencode(tmp_path) + b"/\xff\xfe", os.O_CREAT | os.O_WRONLY))
-        await watcher.until_another(lambda: put(team, make_message(2)))
-        await watcher.until_another(lambda: put(team, make_message(3)))
-
-    team = open_yaml(tmp_path)
-    run(team, story)
-
-
 def test_lost_events_are_made_up_for_by_looking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def silent(*_: object, stop_event: asyncio.Event, **__: object) -> AsyncIterator[object]:
         await stop_event.wait()
@@ -187,75 +139,3 @@ def test_lost_events_are_made_up_for_by_looking(tmp_path: Path, monkeypatch: pyt
 
     team = open_yaml(tmp_path)
     run(team, story)
-
-
-def test_a_message_dropped_beside_the_queue_is_noticed_also_in_a_folder_made_later(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-
-    async def story(watcher: Watcher) -> None:
-        await watcher.until_state(WatchState.LIVE)
-        for number in (2, 3):
-            await watcher.until_another(lambda number=number: drop(tmp_path, number))  # type: ignore[misc]
-            await watcher.until(lambda number=number: len(team.snapshot().dropped) == number - 1)  # type: ignore[misc]
-
-    run(team, story)
-
-
-def drop(root: Path, number: int) -> None:
-    """Put a message into `drop/` as a script does: written under a hidden name, then renamed."""
-    (root / "drop").mkdir(exist_ok=True)
-    hidden = root / "drop" / f".{number}.tmp"
-    hidden.write_bytes(queue_of(make_message(number)))
-    hidden.rename(root / "drop" / f"{number}.yaml")
-
-
-def test_a_change_right_after_another_is_noticed_by_its_own_events(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It comes while the lock of the one before is being waited for."""
-    monkeypatch.setattr(watch, "POLL_SECONDS_LIVE", 600.0)
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-
-    async def story(watcher: Watcher) -> None:
-        await watcher.until_state(WatchState.LIVE)
-        for number in range(2, 6):
-            await watcher.until_another(lambda number=number: put(team, make_message(number)))  # type: ignore[misc]
-
-    run(team, story)
-
-
-def test_many_changes_end_in_the_last_state(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(0))
-
-    async def story(watcher: Watcher) -> None:
-        await watcher.until_state(WatchState.LIVE)
-        for number in range(1, 101):
-            put(team, make_message(number))
-            await asyncio.sleep(0)
-        await watcher.until(lambda: len(team.snapshot().messages) == 101 and len(watcher.hints) > 1)
-        seen = len(watcher.hints)
-        assert seen < 100
-
-    run(team, story)
-
-
-def test_watching_touches_nothing(tmp_path: Path) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    before = everything_in(tmp_path)
-
-    async def story(watcher: Watcher) -> None:
-        await watcher.until_state(WatchState.LIVE)
-
-    run(open_yaml(tmp_path, read_only=True), story)
-    assert everything_in(tmp_path) == before
-
-
-def test_the_look_now_and_then_sees_a_lock_that_is_taken(tmp_path: Path) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    before = watch.look(open_yaml(tmp_path).layout)
-    with process(HOLD, tmp_path) as holder:
-        wait_for(holder, b"held")
-        assert watch.look(open_yaml(tmp_path).layout) != before
