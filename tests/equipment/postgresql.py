@@ -11,8 +11,6 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -43,20 +41,6 @@ def shared_server(purpose: str = "") -> Server | None:
     atexit.register(server.stop)
     server.start()
     return server
-
-
-@contextmanager
-def private_server(programs: Path, *, address: str = "127.0.0.1", netns: str | None = None) -> Iterator[Server]:
-    """A running server of its own; not in a folder of pytest, which every new run of pytest closes to other users."""
-    folder = Path(tempfile.mkdtemp(prefix="team-console-postgresql-"))
-    server = Server(folder / "server", programs, address=address, netns=netns)
-    try:
-        server.create()
-        server.start()
-        yield server
-    finally:
-        server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def fresh_database(server: Server) -> str:

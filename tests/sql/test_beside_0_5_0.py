@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.backends.sql.rows import Row, changed_row, new_row, read_row
 from team_console.store.model.message import from_record
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service import requests, sending
@@ -26,9 +25,6 @@ from tests.equipment.signed_teams import Database, Postgresql, SqliteFile
 
 WRITTEN = json.loads(Path(__file__).with_name("written_by_0_5_0.json").read_text())
 """What is done by 0.5.0 -> table -> rows, as both programs left them: the other half was done by today's."""
-MARKS_OF_0_5_0 = {"-", "#", "+"}
-"""Keys of a note that 0.5.0 takes for no field of the record."""
-WORDS: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
@@ -59,17 +55,6 @@ def test_what_0_5_0_wrote_is_what_it_was(location: str, name: str) -> None:
     assert (row.state, row.flags) == ("rejected", ())
     assert [found.code for found in view.findings if found.severity == "error"] == []
     team.close()
-
-
-def test_nothing_beside_a_row_of_ours_is_a_field_to_0_5_0() -> None:
-    record = {"message_id": "m", "type": "message", "from": "a1", "to": "ceo", "priority": "high", "status": "pending"}
-    message = from_record({**record, "created": "2026-02-24T10:30:00.000Z", "payload": {"content": "x"}})
-    columns, note = new_row(message, arrival=7)
-    entry = read_row(Row(**columns, note=note), place="row 1")
-    _, later = changed_row(entry, message.with_changes(status="read", read_at="2026-02-24T10:31:00.000Z"))
-    for text in (note, later or "{}"):
-        assert set(json.loads(text)) - MARKS_OF_0_5_0 <= {*record, "read_at", "created", "payload"}
-    assert entry.arrival == 7
 
 
 @pytest.mark.parametrize("value", [{"trace": 1}, {"#": "of mine"}, {}, "text", [1], None])

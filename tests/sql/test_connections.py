@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from team_console.store.backends.sql.open import create_database
@@ -64,32 +62,3 @@ def test_connections_to_a_server_that_was_started_again_are_replaced(own_server:
     own_server.start()
     put(team, make_message(2))
     assert len(ids(team)) == 2
-
-
-def test_one_left_in_a_transaction_keeps_nothing_from_the_next(place: str, opened: Open) -> None:
-    team = opened(place)
-    with team.connect() as connection:
-        team.begin_writing(connection, wait=1.0, label="left")
-    put(team, make_message(1))
-    assert len(ids(team)) == 1
-
-
-def test_what_is_read_is_closed_with_the_team(tmp_path: Path, opened: Open) -> None:
-    place = tmp_path / "team.db"
-    create_database(str(place), SETTINGS)
-    team = opened(str(place))
-    put(team, make_message(1))
-    team.snapshot()
-    team.close()
-    held = [os.readlink(entry) for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink() and entry.exists()]
-    assert not [path for path in held if path.startswith(str(place))]
-
-
-def test_a_connection_in_use_while_the_team_is_closed_is_closed_afterwards(place: str, opened: Open) -> None:
-    team = opened(place)
-    with team.connect() as connection:
-        raw: Any = connection.driver
-        team.close()
-        assert raw.execute("SELECT 1").fetchone() == (1,)
-    with pytest.raises(Exception, match="closed"):
-        raw.execute("SELECT 1")

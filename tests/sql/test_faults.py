@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
-import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -70,61 +68,6 @@ def test_a_file_that_is_no_database_is_unreadable_and_not_empty(tmp_path: Path, 
     assert path.read_bytes() == content
 
 
-def test_a_truncated_database_is_unreadable_and_not_rewritten(file: Path, opened: Open) -> None:
-    team = opened(str(file))
-    put(team, *[make_message(number) for number in range(200)])
-    team.close()
-    content = file.read_bytes()[:9000]
-    file.write_bytes(content)
-    again = opened(str(file))
-    snapshot = again.snapshot()
-    assert snapshot.condition is Condition.UNREADABLE
-    with pytest.raises(TeamError):
-        put(again, make_message(999))
-    assert file.read_bytes() == content
-
-
-def test_a_replaced_file_is_followed_for_reading_and_writing(file: Path, tmp_path: Path, opened: Open) -> None:
-    team = opened(str(file))
-    _fill(team)
-    team.snapshot()
-    other = tmp_path / "other.db"
-    create_database(str(other), SETTINGS)
-    second = opened(str(other))
-    put(second, make_message(7))
-    second.close()
-    for name in (f"{file}-wal", f"{file}-shm"):
-        Path(name).unlink(missing_ok=True)
-    os.replace(other, file)
-    assert ids(team) == [make_message(7).message_id]
-    put(team, make_message(8))
-    assert execute(str(file), "SELECT count(*) FROM agent_message")[0][0] == 2
-
-
-def test_a_file_replaced_while_the_lock_is_waited_for_is_not_written(file: Path, tmp_path: Path, opened: Open) -> None:
-    team = opened(str(file))
-    _fill(team)
-    other = tmp_path / "other.db"
-    create_database(str(other), SETTINGS)
-    moved = tmp_path / "moved.db"
-    blocker = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-    blocker.execute("BEGIN IMMEDIATE")
-
-    def swap() -> None:
-        os.replace(file, moved)
-        os.replace(other, file)
-        blocker.execute("ROLLBACK")
-        blocker.close()
-
-    timer = threading.Timer(0.2, swap)
-    timer.start()
-    with pytest.raises(TeamError) as caught:
-        put(team, make_message(2))
-    timer.join()
-    assert caught.value.code is Code.STORE_FAILED
-    assert "replaced" in caught.value.message
-
-
 def test_a_full_disk_loses_nothing_and_says_so(file: Path, opened: Open) -> None:
     team = opened(str(file))
     _fill(team)
@@ -148,38 +91,6 @@ def test_an_error_while_writing_leaves_everything_as_it_was(team: SqlTeam, place
     execute(place, "ALTER TABLE team_console_audit RENAME COLUMN elsewhere TO hash")
     assert ids(team) == [make_message(1).message_id]
     put(team, make_message(3))
-
-
-@pytest.mark.parametrize(
-    ("change", "kept"),
-    [
-        (
-            "UPDATE team_console_audit SET actor = 'somebody' WHERE seq = 3",
-            [(4, False), (3, False), (2, True), (1, True)],
-        ),
-        ("DELETE FROM team_console_audit WHERE seq = 2", [(4, False), (3, False), (1, True)]),
-    ],
-)
-def test_a_changed_or_removed_audit_line_breaks_the_chain_from_there_on(
-    team: SqlTeam, place: str, opened: Open, change: str, kept: list[tuple[int, bool]]
-) -> None:
-    for number in range(1, 5):
-        put(team, make_message(number))
-    assert all(line.intact for line in team.audit())
-    execute(place, change)
-    assert [(line.seq, line.intact) for line in opened(place, read_only=True).audit()] == kept
-
-
-@pytest.mark.parametrize("facts", ['{"settings":', '{"recorded":'])
-def test_facts_nested_too_deeply_are_a_broken_line_and_stop_nobody(
-    team: SqlTeam, place: str, opened: Open, facts: str
-) -> None:
-    put(team, make_message(1))
-    execute(place, f"UPDATE team_console_audit SET facts = '{facts}{'[' * 100_000}'")
-    fresh = opened(place, read_only=True)
-    assert [line.intact for line in fresh.audit()] == [False]
-    assert fresh.snapshot().condition is Condition.OK
-    put(team, make_message(2))
 
 
 def test_a_connection_cut_inside_a_transaction_undoes_it(own_server: Server, opened: Open) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,16 +97,6 @@ def test_a_process_is_present_as_long_as_it_beats(server_team: Team, postgres: s
         assert not server_team.attendance(Presence.ASKER).is_gone(name)
 
 
-def test_a_process_that_stops_to_beat_counts_as_gone(server_team: Team, postgres: str) -> None:
-    with another_process(postgres, Presence.CONSOLE, new_name()) as process:
-        until(lambda: human_present(server_team))
-        process.send_signal(signal.SIGSTOP)  # its row stays, as that of a machine that lost its power
-        until(lambda: not human_present(server_team))
-        assert len(seen(postgres)) == 1
-        process.send_signal(signal.SIGCONT)
-        until(lambda: human_present(server_team))
-
-
 @pytest.mark.parametrize(("seconds", "is_gone"), [(10, False), (40, True)])
 def test_an_asker_that_was_cut_off_for_a_while_is_not_gone(
     server_team: Team, postgres: str, seconds: int, is_gone: bool
@@ -119,26 +108,6 @@ def test_an_asker_that_was_cut_off_for_a_while_is_not_gone(
     execute(postgres, f"INSERT INTO team_console_presence (presence, name, seen_at) {row}")
     attendance = server_team.attendance(Presence.ASKER)
     assert (attendance.is_gone(name), attendance.names) == (is_gone, frozenset())
-
-
-def test_who_leaves_is_gone_at_once(server_team: Team, postgres: str) -> None:
-    with announce_presence(server_team):
-        until(lambda: human_present(server_team))
-    assert seen(postgres) == []
-
-
-def test_a_hook_waits_for_its_verdict(server_team: Team, office: Office, clients: Callable[[str], Client]) -> None:
-    alice = clients("alice")
-    assert alice.tell(BASH).out == ""  # nobody is there
-    assert rows(office) == []
-    with announce_presence(server_team):
-        until(lambda: human_present(server_team))
-        hook = alice.begin(BASH)
-        office.ok("approve", asked(office)[0]["request_id"])
-        assert alice.end(hook).decision == {"behavior": "allow"}
-        hook = alice.begin(BASH)
-        office.ok("reject", asked(office)[0]["request_id"], "--reason", "Not in production")
-        assert alice.end(hook).decision["message"] == "Not in production"
 
 
 def test_what_a_killed_hook_asked_ends_as_that_once_it_was_silent_for_long(
@@ -160,15 +129,3 @@ def test_what_a_killed_hook_asked_ends_as_that_once_it_was_silent_for_long(
         assert (refused.status, refused.json["error"]) == (1, "INVALID_REQUEST_ID")
         ben.tell(STOP)
     assert [(row["state"], row["reason"]) for row in rows(office)] == [("withdrawn", "session ended")]
-
-
-def test_the_last_console_that_closes_lets_go(
-    server_team: Team, office: Office, clients: Callable[[str], Client]
-) -> None:
-    alice = clients("alice")
-    with announce_presence(server_team):
-        until(lambda: human_present(server_team))
-        hook = alice.begin(BASH)
-        asked(office)
-    assert alice.end(hook).out == ""
-    assert [(row["state"], row["reason"]) for row in rows(office)] == [("withdrawn", "nobody was there")]

@@ -18,8 +18,7 @@ from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.equipment.command_line import CommandLine
-from tests.equipment.statements import SEED, execute, insert
-from tests.equipment.teams import FakeClock, make_message, put
+from tests.equipment.teams import FakeClock
 from tests.sql.conftest import Open
 
 pytestmark = pytest.mark.slow
@@ -159,15 +158,6 @@ def test_what_was_pushed_and_not_acknowledged_is_pointed_out(source: Team, targe
     assert source.location in warning
 
 
-def test_a_request_can_be_answered_after_the_move(source: Team, target: Team) -> None:
-    plan = requests.submit_plan(Caller(source, "architect"), content="3. Test", summary="Refactor the report again now")
-    _run(source, target)
-    requests.reject(Caller(target, "ceo"), request_id=str(plan.request_id), reason="add tests")
-    with pytest.raises(TeamError) as caught:
-        requests.approve(Caller(target, "ceo"), request_id=str(plan.request_id))
-    assert caught.value.code is Code.ALREADY_ANSWERED
-
-
 def test_a_team_is_not_copied_onto_itself(source: Team) -> None:
     with pytest.raises(TeamError) as caught:
         _run(source, source)
@@ -183,31 +173,6 @@ def test_a_team_is_not_copied_onto_itself_under_another_name_of_its_server(postg
         _run(team, same)
     assert caught.value.code is Code.NOT_PERMITTED
     assert [line.action for line in team.audit()] == ["send"]
-
-
-def test_more_than_a_page_of_messages_moves_in_order(tmp_path: Path, clock: FakeClock) -> None:
-    source = open_target(str(tmp_path / "a.db"), CONFIG, clock=clock)
-    target = open_target(str(tmp_path / "b.db"), CONFIG, clock=clock)
-    put(source, *[make_message(number, to="architect") for number in range(1100)])
-    inbox.receive(Caller(source, "architect"), agent="architect")
-    put(source, *[make_message(number, to="architect") for number in range(1100, 1700)])
-    done = _run(source, target)
-    assert (done.live, done.archived) == (len(_live(source)), 1100)
-    assert _live(target) == _live(source)
-    assert _archives(target) == _archives(source)
-    for team in (source, target):
-        team.close()
-
-
-def test_a_database_of_others_moves_with_its_rows(empty_place: str, tmp_path: Path, opened: Open) -> None:
-    execute(empty_place, SEED.format(more=""))
-    insert(empty_place, "msg-001")
-    target = open_target(str(tmp_path / "moved.db"), TeamConfig())
-    done = _run(opened(empty_place, read_only=True), target)
-    (message,) = target.snapshot().messages
-    assert (done.live, message.message_id, message.sender) == (1, "msg-001", "orchestrator")
-    assert message.payload["task_id"] == "TASK-31-1"
-    target.close()
 
 
 _EVERYTHING = """

@@ -13,7 +13,7 @@ from team_console.console.cli.main import run
 from team_console.console.clients.asking import HumanWatch
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.contract.team import OUTCOME_UNKNOWN, UNKNOWN, Condition
+from team_console.store.contract.team import OUTCOME_UNKNOWN, Condition
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts import TrustMark
 from team_console.store.service.caller import Caller, Received
@@ -24,18 +24,14 @@ from team_console.store.service.sessions import hand_over
 from team_console.store.service.waiting import Arrival, wait_for_messages
 from team_console.store.views import verdicts
 
-from tests.equipment.command_line import CommandLine, next_line
+from tests.equipment.command_line import CommandLine
 from tests.equipment.lossy_line import LossyLine, lossy_line
 from tests.equipment.postgresql import Server, fresh_database
 from tests.equipment.statements import execute
 from tests.equipment.teams import ids, make_message, put
-from tests.equipment.yaml_folder import until
 from tests.sql.conftest import SETTINGS, Open
 
 pytestmark = pytest.mark.slow
-
-FOR_EVER = "86400"
-"""Seconds that no test comes to."""
 
 
 @pytest.fixture
@@ -53,32 +49,6 @@ def home(own_server: Server) -> str:
 
 def _take(caller: Caller) -> Received:
     return receive(caller, agent="architect")
-
-
-def _watchers(server: Server, place: str) -> int:
-    """How many follow the team at the moment."""
-    import psycopg
-
-    count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'team-console watch' AND datname = %s"
-    with psycopg.connect(server.url("postgres", socket=True)) as connection:
-        row = connection.execute(count, [place.rsplit("/", 1)[1]]).fetchone()
-    return int(row[0]) if row is not None else 0
-
-
-def test_a_receive_outlasts_its_server_says_so_once_and_gets_what_comes_then(
-    own_server: Server, home: str, line: CommandLine
-) -> None:
-    with line.running("-t", home, "receive", "--agent", "architect", "--wait", FOR_EVER, "--json") as waits:
-        until(lambda: _watchers(own_server, home))
-        own_server.kill()
-        away = next_line(waits.stderr)
-        assert away.startswith("team-console: postgresql://")
-        assert "(STORE_UNREADABLE); the wait goes on" in away
-        own_server.start()
-        assert next_line(waits.stderr) == "team-console: the team can be used again; the wait goes on"
-        line.ok("-t", home, "--as", "ceo", "send", "--to", "architect", "--type", "spec_ready", "--id", "msg-1")
-        assert '"msg-1"' in next_line(waits.stdout)
-        assert waits.wait(60) == 0
 
 
 def test_a_wait_that_ends_while_its_server_is_away_ends_with_that_and_not_with_nothing(
@@ -316,30 +286,6 @@ def test_a_file_that_is_away_for_a_while_is_waited_for(tmp_path: Path, opened: O
     assert len(found.messages) == 1
 
 
-def _take_away(path: Path) -> None:
-    """The log and its index, where they are."""
-    for kind in ("wal", "shm"):
-        Path(f"{path}-{kind}").unlink(missing_ok=True)
-
-
-def test_files_taken_away_under_an_open_team_take_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    path, line = tmp_path / "team.db", CommandLine(tmp_path)
-    create_database(str(path), SETTINGS)
-    send_one = ("-t", str(path), "--as", "ceo", "send", "--to", "architect", "--type", "spec_ready", "--id")
-    with closing(open_database(str(path))) as team:
-        put(team, make_message(1))
-        assert len(team.snapshot().messages) == 1
-        for number in (2, 4):
-            _take_away(path)
-            line.ok(*send_one, f"m-{number}")
-            put(team, make_message(number + 1))
-        known = {make_message(number).message_id for number in (1, 3, 5)} | {"m-2", "m-4"}
-        assert set(ids(team)) == known
-        _take_away(path)
-        line.ok(*send_one, "m-6")
-    assert set(ids(open_database(str(path)))) == known | {"m-6"}
-
-
 @pytest.mark.parametrize("kinds", [("shm",), ("shm", "wal")])
 def test_files_taken_away_while_they_are_used_are_said_and_nothing_is_written_over(
     tmp_path: Path, kinds: tuple[str, ...]
@@ -373,13 +319,3 @@ def test_a_hook_does_not_take_a_server_that_is_away_for_a_human_who_left(
     assert [watch.is_gone() for _ in range(20)] == [False] * 20
     own_server.start()
     assert [watch.is_gone() for _ in range(2)] == [False, True]
-
-
-def test_a_hook_does_not_wait_without_end_for_a_server_that_may_never_say_who_is_there(
-    home: str, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    team = opened(home)
-    monkeypatch.setattr(team, "attendance", lambda presence: UNKNOWN)
-    watch = HumanWatch(team)
-    assert [watch.is_gone() for _ in range(119)] == [False] * 119
-    assert watch.is_gone()

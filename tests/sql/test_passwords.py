@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
-from team_console.store.backends.locations import cover, passwords_in, redact
-from team_console.store.backends.sql.open import create_database, open_database
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.backends.locations import cover, passwords_in
+from team_console.store.backends.sql.open import create_database
 
 from tests.sql.conftest import SETTINGS, Open
 
@@ -70,37 +69,6 @@ def test_a_password_in_the_query_opens_the_team_and_stays_out_of_its_trail(
     assert SECRET not in "".join(trail)
 
 
-def test_a_driver_that_repeats_the_password_is_not_repeated(opened: Open) -> None:
-    """libpq names the value of an option that it does not understand."""
-    pytest.importorskip("psycopg")
-    team = open_database(f"postgresql://u@{NOBODY}?connect_timeout=1&password={SECRET}&gssencmode={SECRET}")
-    words = "".join(problem.message + problem.hint for problem in team.snapshot().problems)
-    team.close()
-    assert words
-    assert SECRET not in words
-
-
-@pytest.mark.parametrize(
-    ("location", "shown"),
-    [
-        ("postgresql://u@h:5432/d?sslmode=require&host=%2Ftmp", "postgresql://u@h:5432/d?sslmode=require&host=%2Ftmp"),
-        ("postgresql://u:p%40s@h/d", "postgresql://u:***@h/d"),
-        ("/home/me/team", "/home/me/team"),
-        ("/home/a=b/team.db", "/home/a=b/team.db"),
-        ("postgresql:///?service=prod&passfile=%2Fx", "postgresql:///?service=prod&passfile=%2Fx"),
-    ],
-)
-def test_only_passwords_are_covered(location: str, shown: str) -> None:
-    assert redact(location) == shown
-
-
 def test_a_password_is_found_as_it_is_spelt_and_as_it_is_meant() -> None:
     assert passwords_in("postgresql://u:p%40ss@h/d?sslpassword=x+yz") == {"p%40ss", "p@ss", "x+yz", "x yz"}
     assert cover("bad value p@ss in a", ["p@ss", "a"]) == "bad value *** in a"
-
-
-@pytest.mark.parametrize("location", ["postgresql://u:%zz@h/d", "oracle://u@h/d", "sqlite://"])
-def test_what_is_no_address_of_a_team_is_refused_without_its_words(location: str) -> None:
-    with pytest.raises(TeamError) as refused:
-        open_database(location)
-    assert (refused.value.code, "%zz" in refused.value.message) == (Code.TEAM_NOT_FOUND, False)

@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from team_console.store.backends.sql.open import create_database
-from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller, Received
 from team_console.store.service.orchestrator import route
 
-from tests.equipment.command_line import CommandLine
 from tests.equipment.statements import SEED, execute, insert
 from tests.equipment.teams import ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
@@ -42,39 +40,6 @@ def role(postgres: str) -> Iterator[Role]:
 
 def _tables(place: str) -> set[str]:
     return {row[0] for row in execute(place, "SELECT tablename FROM pg_tables WHERE tablename LIKE 'team_console%'")}
-
-
-def test_a_role_that_may_only_read_sees_the_team_and_is_refused_to_write(
-    postgres: str, role: Role, opened: Open, elsewhere: CommandLine
-) -> None:
-    create_database(postgres, SETTINGS)
-    put(opened(postgres), make_message(1, to="architect"))
-    place = role("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}")
-    shown = elsewhere.ok("-t", place, "inbox", "architect", "--json").json
-    assert [item["message_id"] for item in shown["messages"]] == [make_message(1).message_id]
-    for verb in (
-        ("send", "--to", "architect", "--type", "spec_ready"),
-        ("receive", "--agent", "architect"),
-        ("deliver",),
-    ):
-        refused = elsewhere("-t", place, *verb, "--json")
-        assert (refused.status, refused.json["error"]) == (5, "READ_ONLY")
-        assert "permission denied" in refused.json["message"]
-    assert [message.status for message in opened(postgres).snapshot().messages] == ["pending"]
-
-
-def test_a_role_that_may_only_read_sees_a_database_of_others_and_makes_no_tables(
-    postgres: str, role: Role, opened: Open
-) -> None:
-    execute(postgres, SEED.format(more=""))
-    insert(postgres, "msg-001")
-    team = opened(role("GRANT SELECT ON agent_message TO {role}"))
-    assert (team.snapshot().condition, ids(team)) == (Condition.OK, ["msg-001"])
-    assert (team.history().messages, team.audit()) == ((), [])
-    with pytest.raises(TeamError) as caught:
-        sending.send(Caller(team, "user"), to="code_developer", type="spec_ready")
-    assert caught.value.code is Code.READ_ONLY
-    assert _tables(postgres) == set()
 
 
 def test_a_role_that_may_make_no_tables_is_told_so_and_changes_nothing(postgres: str, role: Role, opened: Open) -> None:
@@ -108,15 +73,6 @@ def test_a_role_with_rights_on_the_messages_alone_can_look_and_is_told_what_is_m
         sending.send(Caller(team, "user"), to="architect", type="spec_ready")
     assert caught.value.code is Code.NOT_PERMITTED
     assert "GRANT SELECT, INSERT, UPDATE, DELETE ON team_console_state" in caught.value.hint
-
-
-def test_a_poll_makes_no_tables(empty_place: str, opened: Open) -> None:
-    execute(empty_place, SEED.format(more=""))
-    insert(empty_place, "msg-001")
-    caller = Caller(opened(empty_place), "orchestrator")
-    assert route(caller, {"ACTION": "poll", "RECIPIENT": "code_developer"})["messages_pending"] == 1
-    tables = "SELECT tablename FROM pg_tables" if "://" in empty_place else "SELECT name FROM sqlite_master"
-    assert not [name for (name,) in execute(empty_place, tables) if name.startswith("team_console")]
 
 
 def test_a_role_that_does_not_own_the_table_of_messages_works_all_the_same(
@@ -162,20 +118,6 @@ def test_agents_that_all_write_first_to_a_database_of_others_are_all_served(post
         item.join(60)
     assert trouble == []
     assert got == {name: [f"for-{name}"] for name in agents}
-
-
-@pytest.mark.parametrize("setting", ["datestyle = 'German'", "datestyle = 'SQL, DMY'"])
-def test_how_the_database_spells_moments_does_not_matter(postgres: str, opened: Open, setting: str) -> None:
-    create_database(postgres, SETTINGS)
-    name = postgres.rpartition("/")[2]
-    execute(postgres, f"ALTER DATABASE {name} SET {setting}")
-    insert(postgres, "msg-001", "2026-02-03 10:30:00")
-    put(opened(postgres), make_message(1))
-    created = {message.message_id: message.created for message in opened(postgres).snapshot().messages}
-    assert created == {
-        "msg-001": "2026-02-03T10:30:00.000Z",
-        make_message(1).message_id: make_message(1).created,
-    }
 
 
 @pytest.mark.parametrize("level", ["serializable", "repeatable read"])

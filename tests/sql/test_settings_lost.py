@@ -16,10 +16,8 @@ from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
 from team_console.store.service.signing import accept_settings
-from team_console.store.settings.in_force import Names, judge_settings
 from team_console.store.settings.parsing import SETTINGS_LOST
-from team_console.store.settings.settings_file import parse_settings
-from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
+from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.equipment.samples import rotated
 from tests.equipment.statements import execute
@@ -28,7 +26,6 @@ from tests.sql.conftest import SETTINGS
 pytestmark = pytest.mark.slow
 
 LOST = ("gone", "emptied", "only a comment", "cut")
-WORDS = {"gone": "is gone", "emptied": "is empty", "only a comment": "is empty", "cut": "was cut short"}
 NEW = {
     "gone": None,
     "emptied": b"",
@@ -115,24 +112,6 @@ def says(capfd: pytest.CaptureFixture[str], place: Place) -> Callable[..., tuple
 Says = Callable[..., tuple[int, str]]
 
 
-@each_way(LOST)
-def test_lost_settings_are_told_by_every_face_and_the_team_is_read_as_before(
-    place: Place, says: Says, how: str
-) -> None:
-    place.lose(NEW[how])
-    status = json.loads(says("status", "--json")[1])
-    assert (status["condition"], status["team"], status["needs_you"]) == ("settings", "sprint-42", 2)
-    assert WORDS[how] in status["reasons"][0]["text"]
-    checked, text = says("check", "--json")
-    found = json.loads(text)
-    assert (checked, found["condition"]) == (1, "settings")
-    assert [item["code"] for item in found["findings"]] == [SETTINGS_LOST]
-    assert "--heal" in found["findings"][0]["hint"]
-    assert "--accept-settings" in found["findings"][0]["hint"]
-    for words in (("status",), ("requests",), ("roster",), ("inbox", "ceo"), ("receive", "--agent", "ceo", "--peek")):
-        assert WORDS[how] in says(*words)[1], words
-
-
 @each_way([*LOST, "no members", "not YAML"])
 def test_nothing_that_needs_authority_is_written_until_they_are_healed(place: Place, how: str) -> None:
     place.lose(NEW[how])
@@ -175,57 +154,3 @@ def test_lost_settings_can_be_confirmed_as_they_are(place: Place, says: Says, ho
     assert json.loads(says("status", "--json")[1])["condition"] == "ok"
     with closing(place.open()) as team:
         assert (team.config().declared, accept_settings(Caller(team, "ceo"))) == (False, ())
-
-
-def test_an_edit_is_no_loss_and_is_in_force_from_the_next_write_on(place: Place, says: Says) -> None:
-    edited = SETTINGS.replace("lead: ceo", "lead: architect").encode()
-    place.lose(edited)
-    assert json.loads(says("status", "--json")[1])["condition"] == "ok"
-    with closing(place.open()) as team:
-        sending.send(Caller(team, "architect"), to="ceo", summary="one two three four five", content="c")
-    place.lose(b"")
-    with closing(place.open()) as team:
-        assert (team.config().lead, bool(team.config().lost)) == ("architect", True)
-        heal(Caller(team, "architect"))
-    assert place.settings() == edited
-
-
-def test_a_ledger_keeps_the_text_once_however_many_lines_follow(place: Place) -> None:
-    with closing(place.open()) as team:
-        for number in range(5):
-            sending.send(Caller(team, "architect"), to="ceo", summary=f"one two three four {number}", content="c")
-    if place.kind == "yaml":
-        assert (Path(place.location) / "audit.jsonl").read_text().count("code_developer]") == 1
-    else:
-        with closing(place.open()) as team:
-            assert sum("settings" in line.facts for line in team.audit()) == 1
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "what"),
-    [
-        (b"lead: a\n", None, "is gone"),
-        (b"lead: a\n", b"\0\0\0\0", "is empty"),
-        (b"lead: a\n", b"---\n{}\n", "is empty"),
-        (b"lead: a\nagents: [a, b]\n", b"lead: a\nagents: [a", "was cut short"),
-        (b"lead: a\nkey_file: k\nlanguage: en\n", b"lead: a\nlanguage: en\n", "says nothing of key_file any more"),
-        (b"{lead: a, agents: [b]}", b"{lead: a}", "says nothing of agents any more"),
-        (b"lead: a\nx: 1\n", b"x: 1\n", "says nothing of lead any more"),
-        (b"lead: a\nx: 1\n", b"master: a\nx: 1\n", ""),
-        (b"lead: a\nx: 1\n", b"lead: b\nx: 1\n", ""),
-        (b"members: [a]\nx: 1\n", b"x: 1\n", "says nothing of agents any more"),
-        (b"members: [a]\nx: 1\n", b"agents: [a]\nx: 1\n", ""),
-        (b"agents: [a]\nx: 1\n", b"members: [a]\nx: 1\n", ""),
-        (b"lead: a\n", b"lead: a\nx: 1\n", ""),
-        (b"lead: a\n", b"lead: a", ""),
-        (b"# nothing\n", None, ""),
-        (b"", b"lead: a", ""),
-    ],
-)
-def test_a_loss_is_told_from_an_edit(before: bytes, after: bytes | None, what: str) -> None:
-    def understand(text: bytes) -> TeamConfig:
-        return parse_settings(text, Path("settings"))
-
-    said = TeamConfig() if after is None else understand(after)
-    found = judge_settings(after, said, before=before, last=said, understand=understand, names=Names("s", "s", "s"))
-    assert found.config.lost.partition(",")[0] == (f"s {what}" if what else "")

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 from team_console.store.backends.sql.open import create_database
-from team_console.store.contract.team import Condition, Snapshot
-from team_console.store.model.clock import to_text
+from team_console.store.contract.team import Snapshot
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox, maintenance
 from team_console.store.service.caller import Caller
@@ -328,27 +327,6 @@ def test_what_cannot_work_is_refused_with_the_statement_that_mends_it_and_left_a
     assert execute(empty_place, tables) == [(0,)]
 
 
-def test_times_that_are_numbers_are_one_finding_with_what_mends_it(
-    empty_place: str, opened: Open, clock: FakeClock
-) -> None:
-    columns = COLUMNS | {"created_at": "BIGINT", "delivered_at": "BIGINT"}
-    execute(
-        empty_place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in columns.items())})"
-    )
-    table = Table(empty_place, "times that are numbers", clock)
-    table.row("m1")
-    team = opened(empty_place, clock=clock)
-    (finding,) = team.snapshot().problems
-    assert (finding.code, team.snapshot().condition) == ("NUMERIC_TIMES", Condition.OK)
-    deliver(Caller(team, "orchestrator"))
-    (message,) = team.snapshot().messages
-    assert message.envelope("delivered_at") == to_text(clock.now)
-    (steps,) = [finding.hint.partition("run: ")[2]]
-    execute(empty_place, *(step for step in steps.split(";") if step.strip()))
-    (after,) = opened(empty_place, clock=clock).snapshot().messages
-    assert (after.created_at, opened(empty_place, clock=clock).snapshot().problems) == (message.created_at, ())
-
-
 def test_a_retry_count_above_what_is_allowed_is_said_as_it_is(empty_place: str, opened: Open, clock: FakeClock) -> None:
     execute(
         empty_place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in COLUMNS.items())})"
@@ -359,19 +337,6 @@ def test_a_retry_count_above_what_is_allowed_is_said_as_it_is(empty_place: str, 
     (attempt,) = deliver(Caller(opened(empty_place, clock=clock), "orchestrator")).attempts
     assert "claimed" not in str(attempt.error)
     assert "its writer counts 4 tries" in str(attempt.error)
-
-
-def test_a_row_without_a_kind_is_polled_without_one(empty_place: str, opened: Open, clock: FakeClock) -> None:
-    execute(
-        empty_place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in COLUMNS.items())})"
-    )
-    table = Table(empty_place, "seed", clock)
-    table.row("m1")
-    execute(empty_place, "UPDATE agent_message SET message_type = NULL")
-    reply = route(
-        Caller(opened(empty_place, clock=clock), "orchestrator"), {"ACTION": "poll", "RECIPIENT": "code_developer"}
-    )
-    assert [message["message_type"] for message in reply["messages"]] == [None]
 
 
 def test_an_error_says_what_was_done_before_it(tmp_path: Path, opened: Open, clock: FakeClock) -> None:

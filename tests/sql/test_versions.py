@@ -38,10 +38,3 @@ def test_tables_of_a_later_version_are_refused_and_left_alone(
     assert (refused.status, refused.json["condition"]) == (4, "unreadable")
     assert execute(place, "SELECT count(*) FROM agent_message")[0][0] == 1
     assert execute(place, "SELECT count(*) FROM team_console_audit")[0][0] == 1
-
-
-def test_tables_from_before_versions_were_written_are_of_the_first(place: str, team: SqlTeam, opened: Open) -> None:
-    execute(place, "DELETE FROM team_console_config WHERE key = 'version'")
-    put(team, make_message(1))
-    assert opened(place).snapshot().condition is Condition.OK
-    assert opened(place).config().lead == "ceo"

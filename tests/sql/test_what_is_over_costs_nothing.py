@@ -14,9 +14,8 @@ import pytest
 from msgspec import Struct
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.model.message import from_record
-from team_console.store.service import inbox, maintenance
+from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.orchestrator import route
 from team_console.store.service.requests import approve
 from team_console.store.service.router import deliver
@@ -244,19 +243,6 @@ def test_what_was_asked_long_ago_is_still_open_and_can_be_answered(
         assert [row.is_open for row in again.requests if row.request_id == "plan-1"] == [False]
 
 
-def test_everybody_who_ever_wrote_or_was_written_to_is_known(large: str, opened: Open, clock: FakeClock) -> None:
-    old(large, "h-1", kind="spec_ready", sender="once", to="seldom", payload={"a": 1}, at="2026-02-18 11:00:00")
-    caller = Caller(opened(large, clock=clock), "orchestrator")
-    for _ in range(2):  # before and after our indexes are there
-        names = {row.name for row in view_of_team(caller.team, caller.team.snapshot(), me="orchestrator").roster}
-        assert {"once", "seldom", "architect", "code_developer", "orchestrator"} <= names
-        assert {message.recipients[0] for message in send(caller, to="all", **TEXT).messages} == names - {
-            "orchestrator",
-            "user",
-            "ceo",
-        }
-
-
 @pytest.mark.parametrize("face", ["roster", "status", "inbox", "receive"])
 def test_what_was_delivered_and_not_acknowledged_is_counted_to_the_last(
     large: str, elsewhere: CommandLine, clock: FakeClock, face: str
@@ -275,27 +261,3 @@ def test_what_was_delivered_and_not_acknowledged_is_counted_to_the_last(
         assert f"delivered and not acknowledged: {total:,} (" in said
         taken = elsewhere.ok("-t", large, "receive", "architect", "--delivered", "--json").json
         assert taken["count"] == total
-
-
-def test_what_is_over_is_found_walked_through_and_cleared(
-    large: str, opened: Open, clock: FakeClock, elsewhere: CommandLine
-) -> None:
-    execute(large, "UPDATE agent_message SET created_at = NULL WHERE message_id IN ('old-3', 'old-4')")
-    caller = Caller(opened(large, clock=clock), "orchestrator")
-    sent = send(caller, to="architect", **TEXT).messages[0].message_id
-    inbox.receive(Caller(caller.team, "architect"), agent="architect", delivered=True, limit=5)
-    listed = elsewhere.ok("-t", large, "history", "--format", "json").json["messages"]
-    ids = [record["message_id"] for record in listed]
-    assert len(ids) == len({*ids}) == FEW + 1
-    created = [record["created"] for record in listed if record["created"]]
-    assert created == sorted(created)
-    assert elsewhere.ok("-t", large, "show", "old-9", "--json").json["message"]["message_id"] == "old-9"
-    assert inbox.acknowledge(Caller(caller.team, "code_developer"), ids=["old-10"]).messages[0].status == "read"
-    assert caller.team.snapshot().missing == frozenset()
-    with pytest.raises(Exception, match="delivered"):
-        treat(caller, Remedy.RECALL, ["old-11"])
-    clock.advance(14 * 86400)
-    execute(large, "UPDATE agent_message SET delivered_at = '2026-02-20 10:00:00' WHERE status = 'delivered'")
-    cleared = maintenance.clear(caller)
-    left = {row[0] for row in execute(large, "SELECT message_id FROM agent_message")}
-    assert (cleared.deleted, left - {sent}) == (FEW + 1 - len(left), set())
