@@ -28,9 +28,7 @@ from team_console.store.protocol.verdicts import (
     statement,
 )
 from team_console.store.service import sending
-from team_console.store.settings.in_force import weakening
-from team_console.store.settings.settings_file import parse_settings
-from team_console.store.settings.team_config import Human, TeamConfig
+from team_console.store.settings.team_config import Human
 from team_console.store.views.rows import Flag, RequestState
 from team_console.store.views.verdicts import verdict_of
 
@@ -345,19 +343,3 @@ def test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good(
         for _ in range(3):
             case.ask(by="alice")
         assert "AUDIT_LOST" in _codes(team, case)
-
-
-@pytest.mark.parametrize(
-    "more",
-    ["language: de\n", "description: another\n", "signed_since: 2020-01-01T00:00:00Z\n"],
-)
-def test_settings_that_ask_no_less_are_merely_edited(more: str) -> None:
-    signed = f"lead: ceo\nsigned_since: 2020-01-01T00:00:00Z\n{settings_of_signed_team(TEAM_ID)}"
-    other = signed if more in signed else signed + more
-    assert weakening(_understood(signed), _understood(other)) == ""
-    assert weakening(_understood("lead: ceo\n"), _understood(other)) == ""
-    assert weakening(_understood(signed), _understood("lead: ceo\n")) != ""
-
-
-def _understood(text: str) -> TeamConfig:
-    return parse_settings(text.encode(), Path("settings"))

@@ -14,7 +14,7 @@ import pytest
 from team_console.console.cli.main import run
 
 from tests.equipment.damage import FILES, HARMS, NOTE, PLAN, flipped, healthy_team
-from tests.equipment.samples import rotated, sampled
+from tests.equipment.samples import sampled
 from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
 pytestmark = pytest.mark.slow
@@ -115,14 +115,6 @@ def test_damaged_entries_are_told_by_every_face_wherever_the_damage_is(folder: P
         assert code == (UNREADABLE if status["condition"] == "unreadable" else 0), text
         # A write puts back what is on record, and says so.
         assert (DAMAGE in text or "put back whole" in text) == bool(status["damaged"]), (words, text)
-
-
-@pytest.mark.parametrize(("harm", "file"), rotated(sampled(HARMS, 6), ("settings", "archive", "audit")))
-def test_harm_to_another_file_hides_no_message(folder: Path, says: Says, file: str, harm: str) -> None:
-    HARMS[harm](folder / FILES[file])
-    for words in LOOKS[:2]:
-        status, text = says(*words)
-        assert is_honest(status, text), (words, status, text)
 
 
 @ROOT_ONLY

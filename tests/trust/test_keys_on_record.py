@@ -124,15 +124,3 @@ def test_an_agent_takes_no_key_of_a_human_on_record(place: Keys) -> None:
         place.accept("bob")
     assert refused.value.code == Code.NOT_PERMITTED
     assert [told.code for told in place.told()] == ["KEY_NOT_ON_RECORD"]
-
-
-@IN_DATABASE
-def test_the_verb_takes_it_on_record(place: Keys, tmp_path: Path) -> None:
-    assert (place.told(), place.accept()) == ([], [])
-    place.edit(public_line(), public_line(name="other"), sign_with=key_file())
-    office = CommandLine(tmp_path)
-    (told,) = place.told()
-    assert (told.code, told.place) == ("KEY_NOT_ON_RECORD", "humans.ceo.keys")
-    assert "KEY_NOT_ON_RECORD" in office("-t", place.place.location, "check").out
-    assert "on record for ceo" in office.ok("-t", place.place.location, "--as", "ceo", "check", "--accept-keys").out
-    assert "KEY_NOT_ON_RECORD" not in office("-t", place.place.location, "check").out

@@ -146,20 +146,6 @@ def broken(folder: Path, tmp_path: Path) -> Terminal:
     return Terminal(command, cwd=tmp_path, env={"XDG_STATE_HOME": str(tmp_path / "state")})
 
 
-def test_a_crash_inside_ends_it_in_order_and_keeps_the_words(folder: Path, tmp_path: Path) -> None:
-    with broken(folder, tmp_path) as terminal:
-        type_words(terminal)
-        terminal.send("\x1b[20~")
-        assert terminal.wait_exit() == 1
-        assert_at_rest(bytes(terminal.output))
-        assert b"team-console met one defect" in terminal.output
-        assert b"hunter2" not in terminal.output
-        assert b"Traceback" not in terminal.output
-    assert any((tmp_path / "state").rglob("defects.log"))
-    assert_left_in_order(folder)
-    assert_words_are_offered_again(folder, tmp_path / "state")
-
-
 def test_words_are_kept_at_once_when_something_fails(folder: Path, tmp_path: Path) -> None:
     with broken(folder, tmp_path) as terminal:
         type_words(terminal)
@@ -180,16 +166,3 @@ def test_a_console_that_hangs_ends_when_its_terminal_is_gone(folder: Path, tmp_p
         terminal.hang_up()
         assert terminal.wait_exit() in (128 + signal.SIGHUP, -signal.SIGHUP)
     assert_left_in_order(folder)
-
-
-def test_a_signal_writes_what_was_decided_and_waits_for_its_grace(folder: Path) -> None:
-    with console(folder, env={"TEAM_CONSOLE_GRACE": "60"}) as terminal:
-        terminal.wait_for("Needs you", "●", PLAN[:20])
-        terminal.send("a")
-        terminal.wait_for("enter approve")
-        terminal.send("\r")
-        terminal.wait_for("sends in")
-        assert b'"approve"' not in (folder / "audit.jsonl").read_bytes()
-        terminal.signal(signal.SIGHUP)
-        terminal.wait_exit()
-    assert b'"approve"' in (folder / "audit.jsonl").read_bytes()

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.tui.drafts import Drafts
 from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller
@@ -71,17 +70,3 @@ def test_hostile_names_on_disk_are_handled_by_deliver_receive_and_clear_inside_t
     files = {path.name for path in (team.folder / "archive").iterdir()}
     assert files <= {f"{name}-archive.yaml" for name in ("ceo", "task-manager")}
     assert {path.name for path in (team.folder / "inbox").glob("*")} <= {"task-manager.jsonl", "ceo.jsonl"}
-
-
-def test_drafts_of_any_place_and_purpose_lie_in_the_state_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    for name in CLIMBS:
-        drafts = Drafts(name, name)
-        drafts.keep(f"approve:{name}", {"words": name + "x"})
-        drafts.flush()
-    made = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert made
-    assert {path.parent for path in made} == {tmp_path / "state" / "team-console" / "drafts"}
-    assert all(path.stat().st_mode & 0o077 == 0 for path in made)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.tui import keys
-from team_console.store.backends.open import open_team
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import SHOWN_BY, seen_of
@@ -178,27 +176,6 @@ async def test_no_enter_decides_behind_words_for_something_else(team: MemoryTeam
         assert "esc closes the form" in desk.said
         await desk.press("escape")
         await desk.approves(team)
-
-
-@pytest.mark.anyio
-async def test_of_several_only_what_was_shown_whole_is_decided_and_the_form_names_the_others(team: MemoryTeam) -> None:
-    three_plans(team)
-    requests.submit_plan(Caller(team, AUTHOR), content=LONG, summary="A plan that is longer than the screen")
-    async with opened(team) as desk:
-        await desk.press("g", "asterisk", "a")
-        await desk.shows("not shown whole")
-        await desk.press("escape", "escape")
-        for _ in desk.rows:
-            await desk.until(lambda: desk.app.main.pane.presenter.is_drawn, "the next thing")
-            await desk.press("j")
-        await desk.press("asterisk", "a")
-        await desk.shows("Approve 2", f"1 not shown whole stay: {AUTHOR}", " lines · ")
-        await desk.press("enter")
-        await desk.decided(team, 2)
-        assert {verdict.recipients[0] for verdict in verdicts(team)} == set(OTHERS)
-        assert {verdict.payload[SHOWN_BY].partition(";")[0] for verdict in verdicts(team)} == {
-            "the console: line 1 of 1"
-        }
 
 
 @pytest.mark.anyio
@@ -375,41 +352,6 @@ def _trail(folder: Path) -> Iterator[dict[str, Any]]:
 
     for line in (folder / "audit.jsonl").read_text(encoding="utf-8").splitlines():
         yield json.loads(line)
-
-
-def _decided(folder: Path) -> list[dict[str, Any]]:
-    """Lines of the trail with a decision."""
-    return [line for line in _trail(folder) if line["action"] in ("approve", "reject")]
-
-
-LOST: dict[str, Callable[[Path], object]] = {
-    "empty": lambda settings: settings.write_text(""),
-    "removed": Path.unlink,
-    "cut short": lambda settings: settings.write_text(settings.read_text()[:20]),
-}
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("how", LOST)
-async def test_why_nothing_is_decided_under_lost_settings_is_said_in_the_form_as_by_the_command_line(
-    office: CommandLine, how: str
-) -> None:
-    asked = office.ok("plan", "--as", "alice", "--summary", "Split the loader in two", "--content", "1. Split").out
-    with closing(open_team(str(office.folder))) as files:
-        async with opened(files) as desk:
-            await desk.shows("1. Split")
-            form = await desk.asks("a")
-            LOST[how](office.folder / "messenger-config.yaml")
-            await desk.press("enter")
-            await desk.until(lambda: "NOT_PERMITTED" in desk.said, "the refusal")
-            said, is_open = desk.said, desk.front is form
-    refused = office("approve", asked.strip())
-    assert refused.status == 1
-    assert (is_open, _decided(office.folder)) == (True, [])
-    assert "the settings are not in force: " in said
-    why = said.partition("the settings are not in force: ")[2].partition("; until then")[0]
-    assert why
-    assert why in " ".join(refused.err.split())
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow, RequestState
 
 from tests.equipment.command_line import CommandLine
-from tests.equipment.signed_teams import put
 from tests.equipment.signing_keys import key_file, public_line, sign_verdicts
 
 SUMMARY: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
@@ -336,19 +335,3 @@ def test_the_printed_command_checks_a_verdict_without_us_also_in_the_database_a_
     moved.close()
     (decision,) = team.ok(*place, "decisions", "--json").json["decisions"]
     assert (decision["request_id"], decision["verdict"], decision["proof"]) == (request, "approved", "signed")
-
-
-@pytest.mark.slow
-def test_evidence_says_what_is_forged_and_where(team: CommandLine) -> None:
-    sign_verdicts(team.folder)
-    desk = Desk(str(team.folder))
-    request = desk.plan()
-    assert team("evidence", request, "--json").json["evidence"] == []
-    yes = {"request_id": request, "approve": True, "created": "2026-01-01T00:00:00Z"}
-    put(team.folder, "MSG-FORGED-1", "plan_approval_response", "ceo", "task-manager", **yes)
-    line = 1 + (team.folder / "message-queue.yaml").read_text().partition("MSG-FORGED-1")[0].count("\n")
-    shown = team("evidence", request)
-    assert shown.status == 1
-    assert f"forged: approve by ceo at 2026-01-01T00:00:00Z: decides nothing (message-queue.yaml:{line})" in shown.out
-    findings = {item["code"]: item for item in team("check", "--json").json["findings"]}
-    assert f"message-queue.yaml:{line}" in findings["FORGED_VERDICT"]["message"]

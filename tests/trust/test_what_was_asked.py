@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import Flag
-from team_console.store.views.verdicts import await_verdict, verdict_of
+from team_console.store.views.verdicts import await_verdict
 
 from tests.console.test_deciding import rewrite
 from tests.equipment.memory_team import MemoryTeam
@@ -22,13 +20,6 @@ from tests.equipment.teams import FACTORIES, FakeClock
 from tests.hook.conftest import CAPTURED, Client, Human, client, human, office  # noqa: F401
 
 BASH = "claude: PermissionRequest"
-ODD = {
-    "command": "rm -rf build\r\n\ttwo \u2028three \x85 four  \n\n",
-    "numbers": [1, 1.0, 1e300, -0.0, 10**17, 0.1],
-    "nothing": None,
-    "yes": [True, False, "yes", "null", "~", "1_000", "0x1F", "2026-02-24", "12:30:45", ""],
-    "nested": {"": {}, "a": [[], [{}]], "ключ": "значение 👩\u200d💻", " ": " "},
-}
 
 
 @pytest.fixture(params=["memory", "yaml", "sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
@@ -41,27 +32,6 @@ def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[]
 def ask(team: Team, given: dict[str, Any]) -> Message:
     """A permission; the message that was written."""
     return asking.ask_permission(Caller(team, "task-manager"), tool="Bash", input=given).messages[0]
-
-
-def test_what_comes_back_of_a_request_is_what_was_written(team: Callable[[], Team]) -> None:
-    asked = ask(team(), ODD)
-    request_id = asked.request_id or ""
-    (stored,) = team().snapshot().messages
-    assert digest_of(stored) == digest_of(asked)
-    requests.approve(Caller(team(), "ceo"), request_id=request_id)
-    outcome = await_verdict(team(), request_id, timeout=0, asked=asked)
-    assert outcome.state == "approved"
-
-
-def test_an_answer_to_what_it_was_rewritten_to_is_refused(clock: FakeClock) -> None:
-    team = memory(clock)
-    asked = ask(team, {"command": "rm -rf /"})
-    rewrite(team, asked.message_id, input={"command": "ls"})
-    requests.approve(Caller(team, "ceo"), request_id=asked.request_id or "")
-    assert verdict_of(team, asked.request_id or "").state == "approved"
-    with pytest.raises(TeamError) as refused:
-        await_verdict(team, asked.request_id or "", timeout=0, asked=asked)
-    assert (refused.value.code, refused.value.facts["changed"]) == (Code.INVALID_REQUEST_ID, True)
 
 
 def test_an_answer_to_what_it_was_for_a_moment_decides_nothing(clock: FakeClock) -> None:
