@@ -6,7 +6,6 @@ import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import maintenance
 from team_console.store.service.caller import Caller
-from team_console.store.service.router import deliver
 
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock, make_message, put
@@ -40,36 +39,6 @@ def test_what_ended_is_archived_and_removed_and_what_still_waits_stays(
     assert maintenance.clear(caller, delete_archived=True).archives == 5
     assert team.history().messages == ()
     assert team.audit()[0].action == "delete_archived"
-
-
-def test_younger_ones_stay_until_their_time(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
-    put(team, make_message(1, to="architect").with_changes(status="delivered", delivered_at="2026-03-01T00:00:00Z"))
-    clock.advance(8 * DAY)
-    assert maintenance.clear(caller).deleted == 0
-    assert maintenance.clear(caller, older_than_days=2).deleted == 1
-
-
-def test_what_was_given_up_today_is_kept_however_long_ago_it_was_written(
-    team: MemoryTeam, caller: Caller, clock: FakeClock
-) -> None:
-    tries = {"attempts": 3, "next_attempt_at": "2026-03-04T10:30:00Z"}
-    put(team, make_message(1, to="no.such.agent").with_changes(**tries))
-    clock.advance(8 * DAY)
-    deliver(caller)
-    (given_up,) = team.snapshot().messages
-    assert given_up.status == "failed"
-    assert (maintenance.clearing_forecast(caller).deleted, maintenance.clear(caller).deleted) == (0, 0)
-    clock.advance(6 * DAY)
-    assert maintenance.clear(caller).deleted == 0
-    clock.advance(2 * DAY)
-    assert maintenance.clear(caller).deleted == 1
-
-
-def test_what_ran_out_does_not_live_its_time_twice(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
-    put(team, make_message(1, to="architect"))
-    clock.advance(8 * DAY)
-    assert len(deliver(caller).expired) == 1
-    assert dict(maintenance.clear(caller).statuses) == {"expired": 1}
 
 
 def test_a_plan_that_nobody_answered_stays(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:

@@ -12,11 +12,9 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
-from team_console.store.model.schedule import attempts_of
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Delivered
@@ -46,25 +44,6 @@ def _states(team: MemoryTeam) -> list[str]:
 def _set_agent(team: MemoryTeam, agent: Agent) -> None:
     agents = {**team.config().agents, agent.name: agent}
     team._config = replace(team.config(), agents=MappingProxyType(agents))
-
-
-def test_a_long_pass_is_written_in_pieces_so_that_others_write_in_between(team: MemoryTeam, caller: Caller) -> None:
-    put(team, *(make_message(number, to="architect") for number in range(1_100)))
-    deliver(caller)
-    pieces = [line.facts["ids"] for line in team.audit(limit=10) if line.action == "deliver"]
-    assert sorted(len(ids) for ids in pieces) == [100, 500, 500]
-
-
-def test_the_human_and_the_lead_are_left_to_read_in_the_console(
-    team: MemoryTeam, caller: Caller, pushed: Pushed
-) -> None:
-    put(team, make_message(1, sender="architect", to="ceo"), make_message(2, sender="architect", to="user"))
-    before = team.snapshot().revision
-    with team.transaction(actor="ceo", action="hold", wait=1.0):
-        done = deliver(replace(caller, wait=0.0))
-    assert (_states(team), team.snapshot().revision) == (["pending", "pending"], before)
-    assert not done.attempts
-    assert done.next_due is None
 
 
 def test_a_failing_command_is_tried_at_0_30_60_and_120_seconds_and_then_given_up(
@@ -103,24 +82,6 @@ def test_a_command_that_hangs_is_ended_with_everything_it_started(
     assert _stored(team).envelope("error_message") == "no answer within 1 s: loading"
     child = int((folder / "child").read_text())
     until(lambda: not _is_running(child))
-
-
-@pytest.mark.parametrize(
-    ("program", "error"),
-    [
-        (("/does/not/exist",), "No such file"),
-        (("sh", "-c", "kill -9 $$"), "signal 9"),
-        (("sh", "-c", f"echo {'x' * 900}; echo no model loaded; exit 7"), "no model loaded"),
-    ],
-)
-def test_a_command_that_cannot_do_its_work_is_a_failed_attempt_not_a_crash(
-    team: MemoryTeam, caller: Caller, program: tuple[str, ...], error: str
-) -> None:
-    _set_agent(team, Agent("runner", deliver=program))
-    put(team, make_message(1, to="runner"), make_message(2, to="architect"))
-    deliver(caller)
-    assert error in str(_stored(team).envelope("error_message"))[:500]
-    assert _states(team) == ["retry", "delivered"]
 
 
 def test_the_command_is_not_run_through_a_shell(team: MemoryTeam, caller: Caller, folder: Path) -> None:
@@ -181,17 +142,6 @@ def test_an_outcome_that_comes_too_late_overrules_nobody(team: MemoryTeam, calle
     stored = _stored(team)
     assert (stored.status, stored.envelope("token")) == ("claimed", "other")
     assert any("late" in line.facts for line in team.audit())
-
-
-def test_what_waited_seven_days_expires_but_not_for_the_human(
-    team: MemoryTeam, caller: Caller, clock: FakeClock
-) -> None:
-    put(team, make_message(1, to="architect"), make_message(2, sender="architect", to="ceo"))
-    clock.advance(7 * 86400 + 1)
-    put(team, make_message(3, to="architect").with_changes(created=to_text(clock.now)))
-    done = deliver(caller)
-    assert _states(team) == ["expired", "pending", "delivered"]
-    assert [(message.message_id, attempts_of(message)) for message in done.expired] == [(make_message(1).message_id, 0)]
 
 
 def test_a_trouble_that_lasts_is_said_once_and_again_when_it_comes_back(
@@ -272,48 +222,6 @@ def test_an_outcome_that_the_store_is_too_busy_for_at_first_is_written_whole(
     deliver(caller)
     assert (taken(folder), _states(team)) == (["MSG-group"], ["delivered"])
     assert pushed("architect") == ["MSG-group"]
-
-
-def test_an_inbox_that_cannot_be_written_costs_only_its_own_messages(
-    team: MemoryTeam, caller: Caller, pushed: Pushed
-) -> None:
-    put(team, make_message(1, to="architect"), make_message(2, to="code_developer"))
-    original = team._commit
-
-    def commit(changes: Any, actor: str) -> None:
-        if any(agent == "architect" for agent, _ in changes.pushed):
-            lost = {message.message_id: "inbox/architect.jsonl: is a folder" for _, message in changes.pushed[:1]}
-            raise RefusedRowsError({}, lost)
-        original(changes, actor)
-
-    team._commit = commit  # type: ignore[method-assign]
-    deliver(caller)
-    assert _states(team) == ["retry", "delivered"]
-    assert _stored(team).envelope("error_message") == "inbox/architect.jsonl: is a folder"
-
-
-def test_a_store_that_cannot_be_written_spends_no_try(team: MemoryTeam, caller: Caller) -> None:
-    put(team, make_message(1, to="architect"), make_message(2, to="code_developer"))
-    original = team._commit
-
-    def commit(changes: Any, actor: str) -> None:
-        raise TeamError(Code.STORE_FAILED, "message-queue.yaml: no space left on device")
-
-    team._commit = commit  # type: ignore[method-assign]
-    with pytest.raises(TeamError, match="no space"):
-        deliver(caller)
-    team._commit = original  # type: ignore[method-assign]
-    assert [(message.status, attempts_of(message)) for message in team.snapshot().messages] == [("pending", 0)] * 2
-
-
-def test_every_action_is_on_the_audit_trail(team: MemoryTeam, caller: Caller, folder: Path) -> None:
-    (folder / "refuse").write_text("no")
-    put(team, make_message(1, to="runner"), make_message(2, to="architect"))
-    deliver(caller)
-    lines = [(line.action, line.facts) for line in reversed(team.audit())]
-    assert [action for action, _ in lines] == ["send", "deliver", "dispatch", "deliver"]
-    assert lines[1][1]["ids"] == [make_message(2).message_id]
-    assert lines[3][1]["failed"] == {make_message(1).message_id: "runner: exit status 1: no"}
 
 
 def _is_running(pid: int) -> bool:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import partial
 
 import pytest
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, from_record
-from team_console.store.model.schedule import expires_at
+from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import Seal, message_seal, sign
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, forecast, treat
-from team_console.store.service.router import deliver
 
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.teams import FakeClock, make_message, put
+from tests.equipment.teams import make_message, put
 
 ONE, TWO = make_message(1).message_id, make_message(2).message_id
 
@@ -29,24 +26,6 @@ def _dead(number: int = 1, **changes: str) -> Message:
 
 def _stored(team: MemoryTeam, message_id: str = ONE) -> Message:
     return next(message for message in team.snapshot().messages if message.message_id == message_id)
-
-
-def test_a_retried_expired_message_does_not_expire_at_once_again(
-    team: MemoryTeam, caller: Caller, clock: FakeClock
-) -> None:
-    put(team, make_message(1, to="architect").with_changes(status="expired"))
-    clock.advance(30 * 86400)
-    treat(caller, Remedy.RETRY, [ONE])
-    assert expires_at(_stored(team)) == clock.now + timedelta(days=7)
-    deliver(caller)
-    assert _stored(team).status == "delivered"
-
-
-def test_redirecting_replaces_every_spelling_of_the_address(team: MemoryTeam, caller: Caller) -> None:
-    record = {"message_id": ONE, "message_type": "spec_ready", "sender": "ceo", "recipient": "architect"}
-    put(team, from_record({**record, "status": "failed", "payload": {}}))
-    treat(caller, Remedy.REDIRECT, [ONE], to="code_developer")
-    assert _stored(team).recipients == ("code_developer",)
 
 
 @pytest.mark.parametrize(("to", "code"), [("stranger", Code.AGENT_NOT_FOUND), ("../x", Code.INVALID_NAME)])
@@ -69,37 +48,6 @@ def test_redirecting_signs_again_only_what_was_rightly_signed(team: MemoryTeam, 
     treat(caller, Remedy.REDIRECT, [ONE, TWO], to="code_developer")
     assert message_seal(_stored(team, ONE), key) is Seal.SIGNED
     assert message_seal(_stored(team, TWO), key) is Seal.BROKEN
-
-
-@pytest.mark.parametrize("status", ["read", "delivered"])
-def test_what_somebody_has_got_cannot_be_recalled_and_the_refusal_says_since_when(
-    team: MemoryTeam, caller: Caller, status: str
-) -> None:
-    at = "2026-02-24T10:31:00.000Z"
-    put(team, make_message(1, to="architect").with_changes(status=status, **{f"{status}_at": at}))
-    with pytest.raises(TeamError) as caught:
-        treat(caller, Remedy.RECALL, [ONE])
-    assert caught.value.code is Code.NOT_PERMITTED
-    assert at in caught.value.message
-    assert _stored(team).status == status
-
-
-def test_a_message_in_somebodys_hands_cannot_be_recalled_until_the_claim_runs_out(
-    team: MemoryTeam, caller: Caller, clock: FakeClock
-) -> None:
-    put(team, make_message(1, to="architect"))
-    inbox.receive(Caller(team, "architect"), agent="architect", lease=60)
-    with pytest.raises(TeamError) as caught:
-        treat(caller, Remedy.RECALL, [ONE])
-    assert "architect" in caught.value.message
-    clock.advance(61)
-    treat(caller, Remedy.RECALL, [ONE])
-    assert (_stored(team).status, _stored(team).envelope("token")) == ("recalled", None)
-    record = {"message_id": TWO, "type": "notify", "from": "ceo", "to_agents": ["architect", "code_developer"]}
-    put(team, from_record({**record, "created": "2026-02-24T10:30:00Z", "payload": {}}))
-    inbox.receive(Caller(team, "architect"), agent="architect")
-    with pytest.raises(TeamError, match="already reached architect"):
-        treat(caller, Remedy.RECALL, [TWO])
 
 
 def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(team: MemoryTeam, caller: Caller) -> None:

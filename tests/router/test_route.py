@@ -11,7 +11,6 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import from_record
 from team_console.store.service.caller import Caller
 from team_console.store.service.orchestrator import read_document, route
-from team_console.store.settings.team_config import TeamConfig
 
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock, make_message, put
@@ -63,45 +62,6 @@ def test_poll_answers_with_the_fields_of_the_source_oldest_first(
     assert [message.status for message in team.snapshot().messages] == ["pending", "pending"]
 
 
-def test_poll_is_limited_to_the_batch_size_and_still_counts_all(team: MemoryTeam, caller: Caller) -> None:
-    put(team, *[make_message(number, to="architect") for number in range(1, 15)])
-    for number, status in enumerate(("delivered", "failed", "read", "expired"), start=20):
-        put(team, make_message(number, to="architect").with_changes(status=status))
-    answer = route(caller, {"ACTION": "poll", "RECIPIENT": "architect"})
-    assert (len(answer["messages"]), answer["messages_pending"]) == (10, 14)
-
-
-def test_deliver_all_answers_with_totals_and_a_summary_per_recipient(
-    team: MemoryTeam, caller: Caller, folder: Path
-) -> None:
-    (folder / "refuse").write_text("no")
-    recipients = ("code_developer", "architect", "runner", "code_developer")
-    put(team, *[make_message(number, to=to) for number, to in enumerate(recipients, start=1)])
-    answer = route(caller, {"ACTION": "deliver_all", "DELIVERY_TIMEOUT_SECONDS": 300})
-    assert answer == {
-        "success": True,
-        "action": "deliver_all",
-        "messages_delivered": 3,
-        "messages_failed": 1,
-        "delivery_summary": [
-            {"recipient": "code_developer", "delivered": 2, "failed": 0},
-            {"recipient": "architect", "delivered": 1, "failed": 0},
-            {"recipient": "runner", "delivered": 0, "failed": 1},
-        ],
-        "timestamp": "2026-02-24T10:30:15Z",
-    }
-
-
-def test_the_delivery_timeout_bounds_every_command(team: MemoryTeam, caller: Caller) -> None:
-    from team_console.store.settings.team_config import Agent
-
-    team._config = TeamConfig(lead="ceo", agents={"runner": Agent("runner", deliver=("sleep", "60"))})
-    put(team, make_message(1, to="runner"))
-    answer = route(caller, {"ACTION": "deliver", "DELIVERY_TIMEOUT_SECONDS": 0.2})
-    assert answer["messages_failed"] == 1
-    assert team.snapshot().messages[0].envelope("error_message") == "no answer within 0.2 s"
-
-
 def test_one_message_that_is_delivered_is_answered_with_its_state(team: MemoryTeam, caller: Caller) -> None:
     put(team, make_message(1, to="architect"), make_message(2, to="architect"))
     answer = route(caller, {"ACTION": "deliver", "MESSAGE_ID": make_message(1).message_id})
@@ -131,24 +91,6 @@ def test_send_answers_with_the_fields_of_the_source(team: MemoryTeam, caller: Ca
     }
     assert dict(stored.payload) == payload
     assert stored.priority == "high"
-
-
-@pytest.mark.parametrize("action", ["clear", "clear_old"])
-def test_clear_answers_with_the_fields_of_the_source(
-    team: MemoryTeam, caller: Caller, clock: FakeClock, action: str
-) -> None:
-    put(team, make_message(1, to="architect").with_changes(status="delivered"))
-    put(team, make_message(2, to="architect").with_changes(status="failed"))
-    put(team, make_message(3, to="runner").with_changes(status="delivered"))
-    clock.advance(8 * 86400)
-    answer = route(caller, {"ACTION": action, "OLDER_THAN_DAYS": 7, "RECIPIENT": "architect"})
-    assert answer.pop("disk_space_freed_mb") == 0  # what left the queue stands in the archives
-    assert answer == {
-        "success": True,
-        "action": action,
-        "messages_deleted": 2,
-        "deleted_statuses": {"delivered": 1, "failed": 1},
-    }
 
 
 @pytest.mark.parametrize(
@@ -197,23 +139,6 @@ def test_what_is_not_understood_is_refused_by_name(
     assert team.audit() == []
 
 
-IN_PYTHON = (
-    """parameters = {
-    "ACTION": "poll",             # "poll", "deliver", "clear"
-    "RECIPIENT": "code_developer", # "code_developer", "architect"
-    "BATCH_SIZE": 10,
-}""",
-    "result = invoke_command('route-inter-agent-messages', {'ACTION': 'poll', 'RECIPIENT': 'code_developer'})",
-    "{'ACTION': 'poll', 'RECIPIENT': 'code_developer', 'PAYLOAD': {}, 'MESSAGE_ID': None,}",
-)
-
-
-@pytest.mark.parametrize("text", IN_PYTHON)
-def test_a_document_may_be_written_in_python_as_the_source_does(text: str, team: MemoryTeam, caller: Caller) -> None:
-    _seed_messages(team)
-    assert route(caller, read_document(text))["messages_pending"] == 2
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -241,23 +166,6 @@ def test_text_that_is_no_json_is_one_error(text: str) -> None:
     assert caught.value.code is Code.INVALID_FIELD
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"ACTION": "poll", "RECIPIENT": "architect"},
-        {"ACTION": "deliver_all"},
-        {"ACTION": "send", "RECIPIENT": "architect", "MESSAGE_TYPE": "spec_ready"},
-        {"ACTION": "clear"},
-    ],
-)
-def test_every_action_and_its_orchestrator_are_on_the_audit_trail(
-    team: MemoryTeam, caller: Caller, document: dict[str, Any]
-) -> None:
-    route(caller, {**document, "ORCHESTRATOR_INSTANCE_ID": "orch-20251026-001"})
-    assert team.audit()
-    assert any(line.facts.get("orchestrator_instance_id") == "orch-20251026-001" for line in team.audit())
-
-
 def test_a_batch_bounds_what_is_delivered_and_the_rest_is_named(team: MemoryTeam, caller: Caller, folder: Path) -> None:
     recipients = ("architect", "runner", "architect", "runner")
     put(team, *[make_message(number, to=to) for number, to in enumerate(recipients, start=1)])
@@ -266,14 +174,3 @@ def test_a_batch_bounds_what_is_delivered_and_the_rest_is_named(team: MemoryTeam
     assert {item["reason"] for item in answer["skipped"]} == {"not in this batch"}
     assert [message.status for message in team.snapshot().messages] == ["delivered", "delivered", "pending", "pending"]
     assert route(caller, {"ACTION": "deliver"})["messages_delivered"] == 2
-
-
-def test_what_is_put_off_or_held_is_skipped_with_its_reason(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
-    put(team, make_message(1, to="architect").with_changes(status="retry", next_attempt_at="2026-02-24T11:00:00Z"))
-    held = {"status": "claimed", "claimed_by": "architect", "lease_until": "2026-02-24T12:00:00Z"}
-    put(team, make_message(2, to="architect").with_changes(**held))
-    answer = route(caller, {"ACTION": "deliver"})
-    assert [item["reason"] for item in answer["skipped"]] == [
-        "put off until 2026-02-24T11:00:00Z",
-        "held by architect until 2026-02-24T12:00:00Z",
-    ]

@@ -95,17 +95,6 @@ def test_a_failed_delivery_is_answered_with_exactly_the_error_object_of_the_sour
     ]
 
 
-def test_clear_archives_and_says_how_many(make_team: MakeTeam) -> None:
-    line = make_team("architect")
-    sent = _send(line)
-    line.ok("deliver")
-    assert line.ok("clear", "--json", "--older-than-days", "0", "--dry-run").json["messages_deleted"] == 1
-    assert line.ok("clear", "--json", "--older-than-days", "0").json["deleted_statuses"] == {"delivered": 1}
-    assert sent in (line.folder / "archive" / "architect-archive.yaml").read_text()
-    refused = line("clear", "--archives")
-    assert (refused.status, "not confirmed" in refused.err) == (1, True)
-
-
 def test_the_loop_delivers_until_it_is_told_to_stop(make_team: MakeTeam) -> None:
     line = make_team("architect")
     with line.running("deliver", "--loop") as process:
