@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +26,6 @@ from tests.protocol.conftest import SPRINT, SPRINT_BODIES, carried
 BODIES: Mapping[str, Mapping[str, Any]] = {body["msg_type"]: body for body in SPRINT_BODIES}
 RESIDENTS = ["scrum-master", "knowledge-researcher", "debugger"]
 MASTER, SLAVE = "master", "slave-batch-1"
-LATER = "2026-02-24T10:30:16.000Z"
 
 
 def ask(team: MemoryTeam, name: str, body: Mapping[str, Any]) -> str:
@@ -66,54 +63,6 @@ def refused(team: MemoryTeam, call: Any) -> TeamError:
     return caught.value
 
 
-def test_a_creation_is_told_to_the_asker_and_then_to_every_resident_and_to_nobody_else(sprint: MemoryTeam) -> None:
-    request_id = ask_creation(sprint)
-    approve(sprint, request_id)
-    written = since(sprint, request_id)
-    assert names_to(written) == [
-        ("AGENT_CREATED", SLAVE),
-        *(("AGENT_ROSTER_BROADCAST", name) for name in RESIDENTS),
-    ]
-    assert {message.type for message in written} == {"message"}
-    line = sprint.audit(limit=1)[0]
-    assert (line.actor, line.action, line.facts["request_id"]) == (MASTER, "approve", request_id)
-    assert line.facts["ids"] == [message.message_id for message in written]
-
-
-def test_a_creation_names_a_free_agent_and_quotes_the_request(sprint: MemoryTeam) -> None:
-    first, second = ask_creation(sprint), ask_creation(sprint)
-    for request_id in (first, second):
-        approve(sprint, request_id)
-    created = [
-        parse_message(message)
-        for message in sprint.snapshot().messages
-        if parse_message(message).name == "AGENT_CREATED"
-    ]
-    assert [(read.body["agent_name"], read.body["agent_type"], read.request_id) for read in created] == [
-        ("story-creator-1", "story-creator", first),
-        ("story-creator-2", "story-creator", second),
-    ]
-    assert all(problems_of(read) == () for read in created)
-
-
-def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint: MemoryTeam) -> None:
-    approve(sprint, ask_creation(sprint), agent_name="story-creator-3-1")
-    approve(sprint, ask_creation(sprint), agent_name="story-creator-3-2")
-    gone = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
-    agree_to_stop(sprint, approve(sprint, gone))
-    rosters = [
-        parse_message(message).body["roster"]
-        for message in sprint.snapshot().messages
-        if "ROSTER" in parse_message(message).name
-    ]
-    assert [roster["temps"] for roster in rosters[:: len(RESIDENTS)]] == [
-        ["story-creator-3-1"],
-        ["story-creator-3-1", "story-creator-3-2"],
-        ["story-creator-3-2"],
-    ]
-    assert all(roster["residents"] == RESIDENTS and roster["slaves"] == [SLAVE] for roster in rosters)
-
-
 def agree_to_stop(team: MemoryTeam, receipt: Receipt) -> Receipt:
     """The agent that this approval asks to stop agrees."""
     [order] = receipt.messages
@@ -128,20 +77,6 @@ def doomed(team: MemoryTeam) -> str:
 
 
 CONFIRMED = [("AGENT_DESTROYED", SLAVE), *(("AGENT_ROSTER_BROADCAST", name) for name in RESIDENTS)]
-
-
-def test_an_end_is_confirmed_and_told_when_the_agent_has_agreed_and_not_before(sprint: MemoryTeam) -> None:
-    request_id = doomed(sprint)
-    receipt = approve(sprint, request_id)
-    assert names_to(since(sprint, request_id)) == [("shutdown_request", "story-creator-3-1")]
-    assert "AGENT_DESTROYED goes to slave-batch-1" in " ".join(receipt.notes)
-    answer = agree_to_stop(sprint, receipt)
-    assert answer.messages[0].recipients == (MASTER,)
-    written = since(sprint, answer.messages[0].message_id)
-    assert names_to(written) == CONFIRMED
-    assert (written[0].sender, parse_message(written[0]).request_id) == (MASTER, request_id)
-    line = sprint.audit(limit=1)[0]
-    assert (line.action, line.facts["by"], line.facts["agent"]) == ("confirm_end", MASTER, "story-creator-3-1")
 
 
 def _sends(team: MemoryTeam) -> object:
@@ -232,42 +167,9 @@ def test_what_is_no_agent_that_could_be_ended_is_not_ended(sprint: MemoryTeam, a
     assert error.code in (Code.INVALID_FIELD, Code.AGENT_NOT_FOUND)
 
 
-@pytest.mark.parametrize("name", ["AGENT_CREATE_REQUEST", "AGENT_DESTROY_REQUEST"])
-def test_a_refusal_reaches_the_asker_with_its_reason_and_creates_nothing(sprint: MemoryTeam, name: str) -> None:
-    body = {"agent_name": "dev-1"} if "DESTROY" in name else BODIES["AGENT_CREATE_REQUEST"]
-    request_id = ask(sprint, name, {key: value for key, value in body.items() if key != "msg_type"})
-    requests.reject(Caller(sprint, MASTER), request_id=request_id, reason="The budget is used up")
-    [answer] = since(sprint, request_id)
-    assert (answer.type, answer.recipients, answer.content) == ("message", (SLAVE,), "The budget is used up")
-    assert (parse_message(answer).request_id, parse_message(answer).approve) == (request_id, False)
-    error = refused(sprint, lambda: approve(sprint, request_id))
-    assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
-
-
-def test_a_team_without_residents_is_told_that_nobody_got_the_roster(clock: FakeClock) -> None:
-    settings = replace(SPRINT, agents={name: SPRINT.agents[name] for name in (MASTER, SLAVE)})
-    team = MemoryTeam(config=settings, clock=clock)
-    receipt = approve(team, ask_creation(team))
-    assert len(receipt.messages) == 1
-    assert any("no residents" in warning for warning in receipt.warnings)
-
-
 def spawning(clock: FakeClock, *command: str, limit: float = 20.0) -> MemoryTeam:
     overdue = {**SPRINT.overdue_seconds, "create": limit}
     return MemoryTeam(config=replace(SPRINT, spawn=command, overdue_seconds=overdue), clock=clock)
-
-
-def test_the_spawn_command_learns_the_agent_by_argument_and_environment(clock: FakeClock, tmp_path: Path) -> None:
-    note = tmp_path / "note.json"
-    code = "import json, os, sys; json.dump([sys.argv[2:], dict(os.environ)], open(sys.argv[1], 'w'))"
-    team = spawning(clock, sys.executable, "-c", code, str(note), "--name={agent_name}", "{agent_type}; rm -rf {x}")
-    request_id = ask_creation(team)
-    approve(team, request_id)
-    arguments, environment = json.loads(note.read_text())
-    assert arguments == ["--name=story-creator-1", "story-creator; rm -rf {x}"]
-    assert environment["TEAM_CONSOLE_AGENT_NAME"] == "story-creator-1"
-    assert environment["TEAM_CONSOLE_REQUESTED_BY"] == SLAVE
-    assert parse_message(since(team, request_id)[0]).body["agent_name"] == "story-creator-1"
 
 
 @pytest.mark.parametrize(

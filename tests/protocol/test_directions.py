@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.message import Message
-from team_console.store.protocol.permissions import classes_of, direction_problems
+from team_console.store.protocol.permissions import direction_problems
 
-from tests.protocol.conftest import SPRINT_BODIES, carried, message
+from tests.protocol.conftest import SPRINT_BODIES, carried
 
 BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
 ROLES = {
@@ -46,17 +46,3 @@ def codes(stored: Message) -> list[str]:
 )
 def test_a_direction_is_judged_where_the_roles_are_known(name: str, sender: str, to: str, expected: list[str]) -> None:
     assert codes(carried(BODIES[name], sender=sender, to=to)) == expected
-
-
-def test_a_configured_role_is_stronger_than_a_telling_name() -> None:
-    assert classes_of("debugger", {"debugger": "temp"}, "master") == {"Temp"}
-    assert classes_of("debugger", {}, "debugger") == {"Master"}
-
-
-@pytest.mark.parametrize(
-    "sender", ["code-developer-2", "code_developer.12", "Code_Developer2", "anybody", "1" * 99_999]
-)
-def test_a_number_behind_the_name_of_a_router_type_is_left_out(sender: str) -> None:
-    assert codes(message(type="error_report", sender=sender, to="orchestrator-1")) == []
-    told = codes(message(type="spec_ready", sender=sender, to="code-developer"))
-    assert bool(told) == sender.casefold().startswith("code")

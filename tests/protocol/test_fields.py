@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import new_record
-from team_console.store.protocol.checks import as_written, check_outgoing, problems_of
+from team_console.store.protocol.checks import check_outgoing, problems_of
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.sendmessage import read_form
-
-from tests.protocol.conftest import SPRINT_BODIES, message
 
 VALID: dict[str, dict[str, Any]] = {
     "message": {"recipient": "dev", "content": "text", "summary": "five words in this summary"},
@@ -58,13 +55,6 @@ def test_the_matrix_decides_which_field_a_type_must_and_must_not_have(kind: str,
         assert error.code is Code.FORBIDDEN_FIELD
     assert name in error.message
     assert name in error.hint
-
-
-@pytest.mark.parametrize("kind", VALID)
-def test_what_fits_the_matrix_is_accepted(kind: str) -> None:
-    form = read_form({**VALID[kind], "type": kind, "priority": "high"})
-    assert form.type == kind
-    assert form.ignored == ("priority",)
 
 
 @pytest.mark.parametrize(
@@ -178,22 +168,6 @@ def test_a_messenger_kind_needs_each_of_its_fields(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "change"),
-    [
-        ("handoff", {"next_actions": "read"}),
-        ("handoff", {"next_actions": []}),
-        ("notify", {"message": 3}),
-        ("collaborate", {"deadline": "next week"}),
-        ("review", {"artifact_path": " "}),
-    ],
-)
-def test_a_messenger_field_of_the_wrong_sort_is_refused(kind: str, change: dict[str, Any]) -> None:
-    with pytest.raises(TeamError, match="must be") as caught:
-        outgoing(kind, {**MESSENGER[kind], **change})
-    assert caught.value.code is Code.INVALID_FIELD
-
-
-@pytest.mark.parametrize(
     "kind",
     [
         "shutdown_request",
@@ -221,19 +195,6 @@ def test_a_verdict_cannot_hide_in_a_kind_that_has_none(kind: str) -> None:
     assert caught.value.code is Code.FORBIDDEN_FIELD
 
 
-def test_a_router_kind_without_its_usual_fields_is_sent_with_a_warning() -> None:
-    assert outgoing("task_assignment", {"task_id": "T", "spec_id": "S", "priority": "high"}) == []
-    assert outgoing("task_assignment", {"task_id": "T"}) == [
-        "task_assignment: spec_id, priority is missing; it usually carries task_id, spec_id, priority"
-    ]
-
-
-@pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
-def test_a_sprint_format_of_the_source_may_be_sent_as_it_stands(body: dict[str, Any]) -> None:
-    told = outgoing("message", {**TEXTS, "content": f"{body['msg_type']}: {json.dumps(body)}"})
-    assert [text for text in told if "the sender is dev" not in text and "the batches list" not in text] == []
-
-
 @pytest.mark.parametrize(
     ("content", "place"),
     [
@@ -252,15 +213,3 @@ def test_a_sprint_message_that_others_could_not_read_is_refused_with_its_place(c
     with pytest.raises(TeamError, match=place) as caught:
         outgoing("message", {**TEXTS, "content": content})
     assert caught.value.code is Code.INVALID_FIELD
-
-
-def test_a_sprint_kind_given_by_name_travels_in_a_plain_message() -> None:
-    body = next(body for body in SPRINT_BODIES if body["msg_type"] == "DEBUG_REQUEST")
-    without = {key: value for key, value in body.items() if key != "msg_type"}
-    kind, payload = as_written("DEBUG_REQUEST", {**without, "summary": "Test failure in the project service"})
-    assert kind == "message"
-    assert payload["summary"] == "Test failure in the project service"
-    read = parse_message(message(payload["content"]))
-    assert dict(read.body) == body
-    assert problems_of(read) == ()
-    assert next(iter(read.body)) == "msg_type"

@@ -59,14 +59,6 @@ def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> 
 
 
 @pytest.mark.slow
-@given(document=st.dictionaries(NAMES | st.just("type") | st.just("to") | st.just("message"), VALUES, max_size=8))
-@settings(max_examples=50)
-def test_any_document_is_a_form_or_refused_with_a_hint(document: dict[str, Any]) -> None:
-    error = refusal(lambda: read_form(document))
-    assert error is None or (error.hint and "\n" not in error.message)
-
-
-@pytest.mark.slow
 @given(kind=st.sampled_from(sorted(KINDS)), payload=BODIES)
 @settings(max_examples=50)
 def test_any_payload_is_sent_or_refused_with_a_hint(kind: str, payload: dict[str, Any]) -> None:

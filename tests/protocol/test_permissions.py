@@ -59,9 +59,3 @@ def test_what_steers_the_team_and_its_clients_is_decided_by_the_lead_everything_
     assert may_answer(TEAM, actor="ceo", kind=kind, addressee="dev") is lead_decides
     assert may_answer(TEAM, actor="dev", kind=kind, addressee="dev") is not lead_decides
     assert not may_answer(TEAM, actor="intern", kind=kind, addressee="dev")
-
-
-def test_what_was_put_to_the_human_is_answered_from_the_lead_s_seat() -> None:
-    assert may_answer(TEAM, actor="ceo", kind=RequestKind.ESCALATION, addressee="user")
-    assert may_answer(TEAM, actor="user", kind=RequestKind.ESCALATION, addressee="user")
-    assert not may_answer(TEAM, actor="dev", kind=RequestKind.ESCALATION, addressee="user")

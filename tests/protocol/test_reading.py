@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import from_record
 from team_console.store.protocol.checks import problems_of
 from team_console.store.protocol.kinds import UNKNOWN, RequestKind
 from team_console.store.protocol.parsing import parse_message
@@ -13,27 +11,6 @@ from team_console.store.protocol.parsing import parse_message
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 
 BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
-
-
-def codes(message: Message) -> list[str]:
-    return [problem.code for problem in problems_of(parse_message(message))]
-
-
-@pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
-def test_every_format_of_the_sprint_source_is_read_without_a_departure_but_its_own_miscount(
-    body: dict[str, object],
-) -> None:
-    read = parse_message(carried(body))
-    assert read.name == body["msg_type"]
-    assert dict(read.body) == body
-    assert codes(carried(body)) == (["STORY_COUNT_MISMATCH"] if read.name == "BATCH_PLAN_READY" else [])
-
-
-def test_a_missing_msg_type_is_reported_and_the_prefix_believed() -> None:
-    body = {key: value for key, value in BODIES["AGENT_CREATED"].items() if key != "msg_type"}
-    read = parse_message(message(f"AGENT_CREATED: {json.dumps(body)}"))
-    assert read.answers is RequestKind.CREATE
-    assert [problem.code for problem in problems_of(read)] == ["PREFIX_MISMATCH"]
 
 
 @pytest.mark.parametrize(
@@ -56,13 +33,6 @@ def test_json_that_cannot_be_read_is_reported_and_decides_nothing(tail: str) -> 
     [problem] = problems_of(read)
     assert (problem.code, problem.severity) == ("BODY_INVALID", "error")
     assert problem.place.startswith("MSG-20260224-aaaaaaaa")
-
-
-def test_a_missing_and_a_wrong_field_are_reported_each_with_its_place() -> None:
-    body = {"msg_type": "TASK_ASSIGNMENT", **BODIES["TASK_ASSIGNMENT"], "resident_contacts": {"debugger": 3}}
-    del body["report_to"]
-    places = [problem.place for problem in problems_of(parse_message(carried(body)))]
-    assert places == ["MSG-20260224-aaaaaaaa report_to", "MSG-20260224-aaaaaaaa resident_contacts.debugger"]
 
 
 @pytest.mark.parametrize(
@@ -92,49 +62,6 @@ def test_a_verdict_without_a_word_or_without_a_reason_is_reported(
     [problem] = problems_of(parse_message(stored))
     assert (problem.code, problem.severity) == ("BODY_INVALID", severity)
     assert problem.place.endswith(f" payload.{place}")
-
-
-@pytest.mark.parametrize(
-    ("stored", "request_id"),
-    [
-        (carried(BODIES["AGENT_CREATE_REQUEST"]), "MSG-20260224-aaaaaaaa"),
-        (carried(BODIES["AGENT_CREATED"]), None),
-        (carried({**BODIES["AGENT_CREATED"], "in_reply_to": "MSG-1"}), "MSG-1"),
-        (carried(BODIES["DEBUG_REQUEST"]), "DBG-001"),
-        (carried(BODIES["DEBUG_RESULT"]), "DBG-001"),
-        (carried(BODIES["BROWSER_RESULT"]), "BR-001"),
-        (message(type="plan_approval_request", payload={"request_id": "plan-1"}), "plan-1"),
-        (message(type="plan_approval_request", payload={"requestId": "plan-1"}), "plan-1"),
-        (message(type="shutdown_request"), "MSG-20260224-aaaaaaaa"),
-        (message(type="shutdown_response", payload={"request_id": "s-1"}), "s-1"),
-        (message(type="escalate"), "MSG-20260224-aaaaaaaa"),
-        (message(payload={"in_reply_to": "MSG-7"}), "MSG-7"),
-        (message(), None),
-    ],
-)
-def test_the_request_id_is_what_an_answer_quotes(stored: Message, request_id: str | None) -> None:
-    assert parse_message(stored).request_id == request_id
-
-
-@pytest.mark.parametrize(
-    ("value", "other", "verdict"),
-    [
-        (True, None, True),
-        (False, None, False),
-        ("true", None, True),
-        ("No", None, False),
-        ("maybe", None, None),
-        (1, None, None),
-        ([], None, None),
-        (None, True, True),
-        (True, False, None),
-    ],
-)
-def test_a_verdict_is_a_boolean_or_its_word_in_either_spelling_unless_they_disagree(
-    value: object, other: object, verdict: bool | None
-) -> None:
-    stored = message(type="plan_approval_response", payload={"request_id": "p", "approve": value, "approved": other})
-    assert parse_message(stored).approve is verdict
 
 
 def test_a_sprint_kind_as_a_type_of_its_own_is_understood_and_reported() -> None:

@@ -44,20 +44,6 @@ def refused(team: MemoryTeam, actor: str, document: object) -> TeamError:
     return caught.value
 
 
-def test_a_message_is_answered_with_its_routing_and_id(office: MemoryTeam) -> None:
-    document = {"type": "message", "recipient": "task-manager", "content": "查询", "summary": "查询任务状态"}
-    reply = send_document(Caller(office, "ceo"), document)
-    [stored] = office.snapshot().messages
-    assert reply["message"] == "Message written to task-manager's inbox"
-    assert reply["routing"] == {
-        "sender": "ceo",
-        "target": "task-manager",
-        "summary": "查询任务状态",
-        "content": "查询",
-    }
-    assert (reply["message_id"], reply["status"], reply["warnings"]) == (stored.message_id, "pending", [])
-
-
 @pytest.mark.parametrize(
     ("actor", "document", "code"),
     [
