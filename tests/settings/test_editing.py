@@ -84,13 +84,6 @@ def test_a_field_is_changed_and_taken_away_again(text: str, fields: Mapping[str,
     assert {key: getattr(gone, key) for key in fields} == {key: getattr(Agent("a1"), key) for key in fields}
 
 
-def test_comments_stay_where_they_are() -> None:
-    text = STYLES["block"]
-    assert add_member(text, Agent("new")) == text.replace("# end\n", "- name: new\n  role: member\n# end\n")
-    assert change_member(text, "a1", {"role": "temp"}) == text.replace("role: slave", "role: temp")
-    assert remove_member(text, "a1").endswith("\n# helper\n# end\nlanguage: any\n")
-
-
 @pytest.mark.parametrize("text", ["- a\n- b\n", "just words\n", "agents: [\n", "lead: ceo\n"])
 def test_what_cannot_be_edited_says_so(text: str) -> None:
     with pytest.raises(SettingsEditError):

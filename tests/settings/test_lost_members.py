@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -127,20 +126,3 @@ def test_restored_settings_are_for_their_owner_to_write(
         settings_file(elsewhere).symlink_to(elsewhere.folder / "gone")
     elsewhere.ok(*folder, "check", "--heal")
     assert stat.S_IMODE(settings_file(elsewhere).lstat().st_mode) == 0o644
-
-
-def test_a_new_mode_of_settings_or_key_is_seen_by_a_team_that_is_open(
-    make_team: Callable[..., CommandLine],
-) -> None:
-    command = make_team("a1")
-    path, key = command.folder / "messenger-config.yaml", command.folder / "team.key"
-    key.write_bytes(b"0123456789abcdef0123456789abcdef")
-    key.chmod(0o600)
-    path.write_text(path.read_text() + "spawn: [run]\nkey_file: team.key\n")
-    with closing(open_team(str(command.folder))) as team:
-        assert (bool(team.config().key), team.config().distrust) == (True, "")
-        key.chmod(0o644)
-        assert (bool(team.config().key), bool(team.config().key_trouble)) == (False, True)
-        key.chmod(0o600)
-        path.chmod(0o666)
-        assert (bool(team.config().key), bool(team.config().distrust)) == (True, True)

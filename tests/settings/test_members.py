@@ -107,21 +107,6 @@ def test_what_cannot_be_is_refused_and_nothing_changes(
     assert elsewhere.ok(*crew, "member", "list", "--json").json == before
 
 
-def test_the_file_keeps_its_words(team: CommandLine) -> None:
-    path = team.folder / "messenger-config.yaml"
-    text = path.read_text().replace("language: any", "language: any   # for now").replace("agents:", "agents:  # us")
-    path.write_text("# our team\n" + text)
-    team.ok("member", "add", "newcomer:temp")
-    assert path.read_text() == "# our team\n" + text + "- name: newcomer\n  role: temp\n"
-
-
-def test_settings_with_a_mistake_are_edited_and_keep_it(team: CommandLine) -> None:
-    path = team.folder / "messenger-config.yaml"
-    path.write_text("leed: ceo\n" + path.read_text())
-    team.ok("member", "add", "newcomer")
-    assert path.read_text().startswith("leed: ceo\n")
-
-
 def test_settings_that_are_not_yaml_are_left_to_an_editor(team: CommandLine) -> None:
     path = team.folder / "messenger-config.yaml"
     path.write_text(text := path.read_text() + "limits: [\n")

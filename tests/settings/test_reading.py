@@ -25,23 +25,6 @@ def told(config: TeamConfig) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize(
-    ("line", "meant"),
-    [
-        ("leed: ceo", "lead"),
-        ("rention: {}", "retention"),
-        ("active_mesages_max: 3", "active_messages_max"),
-        ("key-file: k", "key_file"),
-    ],
-)
-def test_an_unknown_setting_is_told_with_its_line_and_the_nearest_name(line: str, meant: str) -> None:
-    config = read(GOOD + line + "\n")
-    (problem,) = config.problems
-    assert (problem.code, problem.severity, problem.line) == ("CONFIG_WARNING", "warning", 6)
-    assert f"did you mean {meant}?" in problem.message
-    assert list(config.agents) == ["ceo", "a1"]
-
-
-@pytest.mark.parametrize(
     "line",
     [
         "language: english",
@@ -92,29 +75,6 @@ def test_a_member_that_is_wrong_does_not_take_the_others_along() -> None:
     assert dict(config.agents) == {"user": Agent("user", "master"), "a1": Agent("a1"), "a2": Agent("a2")}
 
 
-def test_what_may_be_written_is_not_widened_by_a_mistake() -> None:
-    config = read("agents:\n- name: a1\n  may_message: {ceo: yes}\n  may_send: message\n")
-    assert config.agents["a1"].may_message == frozenset()
-    assert config.agents["a1"].may_send == frozenset({"message"})
-    assert told(config) == [("BAD_CONFIG", 3)]
-
-
-@pytest.mark.parametrize("broken", ["language: [zh", "limits: {a: ", "spawn: 'x", "x: y: z", "\ttab: 1", "- list"])
-def test_settings_that_are_not_yaml_lose_only_the_part_that_is_not(broken: str) -> None:
-    config = read(f"team: crew\nlead: ceo\n{broken}\nagents:\n- name: a1\nretention:\n  archive_after_days: 3\n")
-    assert config.problems[0].code == "BAD_CONFIG"
-    assert config.problems[0].line
-    assert config.name == "crew"
-    assert config.lead == "ceo"
-
-
-def test_a_setting_that_could_not_be_understood_is_known_to_be_there() -> None:
-    assert read("lead: [ceo\nteam: t\n").misread >= {"lead"}
-    assert read("agents: 3\nteam: t\n").misread == {"agents"}
-    assert read("lead: all\n").misread == {"lead"}
-    assert read(GOOD).misread == frozenset()
-
-
 def test_aliases_and_merged_keys_count_and_do_not_multiply() -> None:
     config = read("agents:\n- &base\n  name: a1\n  role: slave\n- <<: *base\n  name: a2\n")
     assert config.agents["a2"] == Agent("a2", "slave")
@@ -163,14 +123,6 @@ def test_settings_of_the_simple_form_are_read_as_pyyaml_reads_them() -> None:
 PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f ceo@desk"
 
 
-def test_humans_with_keys_make_a_team_of_signed_verdicts() -> None:
-    config = read(f"humans:\n  ceo:\n    keys:\n    - {PUBLIC_KEY}\n    sign_with: ~/.ssh/other\n")
-    assert (config.verdicts, config.humans["ceo"].keys) == ("signed", (PUBLIC_KEY,))
-    assert config.humans["ceo"].sign_with == "~/.ssh/other"
-    assert read("humans: {ceo: {}}\n").verdicts == "open"
-    assert read(f"verdicts: open\nhumans: {{ceo: {{keys: [{PUBLIC_KEY}]}}}}\n").verdicts == "open"
-
-
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -185,13 +137,6 @@ def test_what_is_no_public_key_is_told_with_its_line_and_permits_nothing(line: s
     assert (problem.code, problem.severity, problem.line) == ("BAD_KEY", "error", 5)
     assert why in problem.message
     assert (config.verdicts, config.humans["ceo"].keys) == ("signed", ())
-
-
-@pytest.mark.parametrize("text", ["verdicts: sined\n", "humans: [ceo]\n"])
-def test_settings_of_verdicts_that_cannot_be_understood_let_nothing_unsigned_decide(text: str) -> None:
-    config = read(text)
-    assert config.verdicts == "signed"
-    assert config.problems
 
 
 def test_every_setting_of_the_table_can_be_set() -> None:
