@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.remarks import Remark, placed, remark_on
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller
-from team_console.store.views.rows import Need, RequestRow
+from team_console.store.views.rows import RequestRow
 from team_console.store.views.status import view_of_team
 
 from tests.equipment.command_line import CommandLine
@@ -45,27 +44,6 @@ def plan(team: Team, text: str = PLAN) -> str:
 def row(team: Team, request_id: str) -> RequestRow:
     view = view_of_team(team, team.snapshot(), me="ceo")
     return next(row for row in view.requests if row.request_id == request_id)
-
-
-def test_a_question_back_leaves_the_request_open_with_its_age(team: Team) -> None:
-    request = plan(team)
-    before = row(team, request)
-    receipt = requests.ask_back(lead(team), request_id=request, content="How do we roll back?")
-    assert (receipt.action, receipt.request_id) == ("askback", request)
-    after = row(team, request)
-    assert after.is_open
-    assert after.asked_back is not None
-    assert after.asked_at == before.asked_at
-    (got,) = inbox.receive(agent(team), agent="task-manager").messages
-    assert (got.type, got.content) == ("request_askback", "How do we roll back?")
-    requests.answer(agent(team), request_id=request, content="By the copy.")
-    after = row(team, request)
-    assert after.is_open
-    assert after.asked_back is None
-    assert [said.content for said in after.talk] == ["How do we roll back?", "By the copy."]
-    assert [need.need for need in view_of_team(team, team.snapshot(), me="ceo").attention] == [Need.PLAN]
-    requests.approve(lead(team), request_id=request)
-    assert row(team, request).is_approved
 
 
 @pytest.mark.parametrize("kind", ["question", "escalation", "permission"])
@@ -118,32 +96,6 @@ def test_a_remark_whose_line_is_gone_says_so_and_is_never_moved_silently() -> No
     assert [one.words for one in found] == ["line 3", "was line 4, now 5", "line 5 is gone"]
     twice = placed([Remark(1, "x", "which?")], ["a", "x", "x"])
     assert twice[0].words == "line 1 is gone"
-
-
-def test_by_command_line_on_a_signed_team(team_folder: CommandLine) -> None:
-    office = team_folder
-    sign_verdicts(office.folder)
-    request = office.ok("--as", "task-manager", "plan", "--content", PLAN).out.strip()
-    assert "    5  3. Drop the old one" in office.ok("show", request, "--lines").out
-    office.ok("--as", "ceo", "askback", request, "Who watches it?", "--remark", "4: when?")
-    listed = office.ok("--as", "ceo", "requests", "--json", "--open").json["requests"][0]
-    assert listed["talk"][0]["content"].startswith("Who watches it?")
-    assert listed["talk"][0]["asks"]
-    assert re.search(r"open, asked back \d+ s ago", office.ok("--as", "ceo", "requests").out)
-    got = office.ok("receive", "--agent", "task-manager", "--json", "--peek").json["messages"][0]
-    assert "trust" not in got
-    assert got["payload"]["signature"]
-    looked = office("--as", "task-manager", "verdict", request)
-    assert looked.status == 11
-    assert f"answer it with: team-console answer {request} --content TEXT" in looked.out
-    office.ok("--as", "task-manager", "answer", request, "--content", "I do, at noon.")
-    office.ok("--as", "ceo", "reject", request, "--remark", "5:keep it a week")
-    later = office.ok(
-        "--as", "task-manager", "plan", "--content", PLAN.replace("3. Drop the old one", "3. Keep it")
-    ).out
-    shown = office.ok("show", later.strip(), "--json").json["remarks"]
-    assert [(one["line"], one["now"]) for one in shown] == [(4, 4), (5, None)]
-    assert "✎ line 5 is gone · “3. Drop the old one” · keep it a week" in office.ok("show", later.strip()).out
 
 
 def test_an_unsigned_question_back_is_none_in_a_signed_team(team_folder: CommandLine) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -18,8 +17,7 @@ from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.status import view_of_team
 from team_console.store.views.verdicts import verdict_of
 
-from tests.equipment.teams import FACTORIES, START, FakeClock, config, make_message, put
-from tests.protocol.conftest import SPRINT_BODIES
+from tests.equipment.teams import FACTORIES, START, FakeClock, config
 
 RULE = {
     "type": "addRules",
@@ -30,7 +28,6 @@ RULE = {
 SQLITE = {"label": "SQLite", "description": "a file"}
 POSTGRES = {"label": "PostgreSQL", "description": "a server"}
 DATABASE = {"question": "Which database?", "header": "DB", "options": [SQLITE, POSTGRES], "multiSelect": False}
-TARGETS = {"question": "Where?", "header": "Where", "options": [{"label": "A"}, {"label": "B"}], "multiSelect": True}
 
 
 @pytest.fixture
@@ -176,19 +173,6 @@ def test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved(any_team: 
     assert (error.code, error.facts["reason"]) == (Code.INVALID_REQUEST_ID, "answered in the session")
 
 
-def test_an_asker_takes_back_its_own_of_two_requests_under_one_id(any_team: Team) -> None:
-    """`DBG-001` of two agents: each makes its own ids, as the sprint protocol has it (002-i)."""
-    asked = next(body for body in SPRINT_BODIES if body["msg_type"] == "DEBUG_REQUEST")
-    text = f"DEBUG_REQUEST: {json.dumps({**asked, 'debug_id': 'DBG-001'})}"
-    for number, name in enumerate(("task-manager", "file-manager")):
-        put(any_team, make_message(number, sender=name, to="ceo", payload={"summary": "a failure", "content": text}))
-    asking.withdraw(agent(any_team, "file-manager"), request_id="DBG-001", reason="found it")
-    left = [message.sender for message in any_team.snapshot().messages if message.is_unread_by("ceo")]
-    assert left == ["task-manager"]
-    error = refusal(asking.withdraw, agent(any_team, "nobody-else"), request_id="DBG-001", reason="x")
-    assert error.code is Code.NOT_PERMITTED
-
-
 def test_only_the_asker_withdraws_and_it_says_why(team: Team) -> None:
     answered = ask(team)
     requests.approve(lead(team), request_id=answered)
@@ -215,27 +199,6 @@ def test_a_request_that_expired_is_withdrawn_by_the_clock_alone(any_team: Team, 
     assert (error.code, error.facts["reason"]) == (Code.INVALID_REQUEST_ID, "timed out")
 
 
-def test_what_ended_leaves_the_queue_and_stays_what_it_was(any_team: Team, clock: FakeClock) -> None:
-    gone, expired = ask(any_team), ask(any_team, "ls", expires=START + timedelta(seconds=60))
-    inbox.receive(lead(any_team), agent="ceo")
-    late = ask(any_team, "pwd")
-    asking.withdraw(agent(any_team), request_id=gone, reason="session ended")
-    asking.withdraw(agent(any_team), request_id=late, reason="nobody was there")
-    told = inbox.receive(lead(any_team), agent="ceo").messages
-    assert [(notice.type, notice.payload["reason"]) for notice in told] == [("request_withdrawn", "session ended")]
-    clock.advance(8 * 86_400)
-    question(any_team)
-    requests.answer(lead(any_team), request_id=question(any_team, TARGETS), answers={"Where?": "A"})
-    live = {message.request_id for message in any_team.snapshot().messages}
-    assert live.isdisjoint((gone, expired, late))
-    states = {request_id: verdict_of(any_team, request_id) for request_id in (gone, expired, late)}
-    assert {key: (outcome.state, outcome.reason) for key, outcome in states.items()} == {
-        gone: ("withdrawn", "session ended"),
-        expired: ("withdrawn", "timed out"),
-        late: ("withdrawn", "nobody was there"),
-    }
-
-
 def test_whoever_may_ask_may_take_back(clock: FakeClock) -> None:
     from msgspec.structs import replace
 
@@ -247,10 +210,3 @@ def test_whoever_may_ask_may_take_back(clock: FakeClock) -> None:
     team = MemoryTeam(config=replace(settings, agents=agents), clock=clock)
     asking.withdraw(agent(team), request_id=ask(team), reason="session ended")
     assert refusal(question, team).code is Code.NOT_PERMITTED
-
-
-def test_a_large_file_is_left_out_of_the_record_and_a_missing_one_is_told(team: Team) -> None:
-    write: dict[str, Any] = {"tool": "Write", "input": {"file_path": "a", "content": "x"}}
-    for before, wanted in (("y" * 300_000, "unknown"), (None, None), ("old", "old")):
-        request_id = ask(team, **write, before=before)
-        assert row(team, request_id).question.payload.get("before", "unknown") == wanted

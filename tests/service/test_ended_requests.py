@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from team_console.store.contract.team import Snapshot
@@ -18,7 +17,7 @@ from team_console.store.service.maintenance import clear
 from team_console.store.service.requests import approve, reject, submit_plan
 
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.teams import START, FakeClock, config, make_message, put, yaml_factory
+from tests.equipment.teams import START, FakeClock, config, make_message, put
 from tests.service.conftest import SeatOf
 
 PLAN, RESPONSE = "plan_approval_request", "plan_approval_response"
@@ -82,19 +81,6 @@ def test_an_answer_of_somebody_who_may_not_give_it_settles_nothing_and_a_withdra
     assert kept((asked, gone), leaving=["Q1", "W1"]) == frozenset()
 
 
-def test_the_later_plan_counts_even_when_the_earlier_has_a_later_date(tmp_path: Path, clock: FakeClock) -> None:
-    with yaml_factory(tmp_path, clock) as factory:
-        team = factory()
-        clock.advance(10 * 365 * 86_400)
-        ahead = plan(Caller(team, "task-manager"), clock, "Of a clock that was ahead")
-        clock.now = START + timedelta(minutes=1)
-        now = plan(Caller(team, "task-manager"), clock, "Now")
-        with pytest.raises(TeamError) as refused:
-            approve(Caller(team, "ceo"), request_id=ahead)
-        assert refused.value.facts["superseded_by"] == now
-        assert approve(Caller(team, "ceo"), request_id=now).request_id == now
-
-
 def test_a_lease_of_a_clock_that_was_ahead_is_over(team: MemoryTeam, caller: SeatOf, clock: FakeClock) -> None:
     put(team, make_message(1))
     clock.advance(10 * 365 * 86_400)
@@ -107,10 +93,3 @@ def test_a_lease_of_a_clock_that_was_ahead_is_over(team: MemoryTeam, caller: Sea
     again = receive(caller("task-manager"), agent="task-manager", lease=600)
     assert [message.message_id for message in again.messages] == [make_message(1).message_id]
     acknowledge(caller("task-manager"), ids=[make_message(1).message_id])
-
-
-def test_a_retry_of_a_clock_that_was_ahead_is_due() -> None:
-    ahead = {"status": "retry", "next_attempt_at": "2036-01-01T00:00:00.000Z"}
-    assert is_due(make_message(1).with_changes(**ahead), START)
-    soon = {"status": "retry", "next_attempt_at": to_text(START + timedelta(minutes=2))}
-    assert not is_due(make_message(1).with_changes(**soon), START)

@@ -11,7 +11,6 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
 from team_console.store.protocol.grants import scope_in
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
@@ -24,7 +23,6 @@ from tests.equipment.signed_teams import put
 from tests.equipment.signing_keys import sign_verdicts
 from tests.equipment.teams import FACTORIES, FakeClock
 from tests.hook.conftest import Client, Human, client, human, office  # noqa: F401
-from tests.proofs.grants import outside
 
 pytestmark = pytest.mark.slow
 
@@ -71,36 +69,10 @@ def row(team: Team, request: str) -> RequestRow:
     return next(row for row in view.requests if row.request_id == request)
 
 
-def verdict(team: Team, request: str) -> Message:
-    found = row(team, request).verdict
-    assert found is not None
-    return found
-
-
-def test_the_same_is_answered_again_and_on_record_as_the_grants(team: Team) -> None:
-    receipt = started(team, approved(team))
-    assert receipt.notes == ("would have answered 1, differed from you in 0",)
-    again = ask(team, {"command": "npm test", "description": "in other words"})
-    assert row(team, again).is_approved
-    answer = verdict(team, again)
-    assert answer.payload["shown_by"] == f"nothing: the grant {receipt.request_id} answered it"
-    assert answer.payload["grant"]["message_id"] == receipt.request_id
-    lines = [line for line in team.audit(limit=20) if line.facts.get("grant") == receipt.request_id]
-    assert [line.action for line in lines] == ["approve"]
-
-
 def test_a_grant_without_a_trail_to_count_by_gives_nothing(tmp_path: Path, clock: FakeClock) -> None:
     with FACTORIES["memory"](tmp_path, clock) as make:
         started(team := make(), approved(team))
         assert row(team, ask(team)).is_open
-
-
-def test_it_says_what_is_asked_beside_the_command(team: Team) -> None:
-    given = {"command": "npm test", "dangerouslyDisableSandbox": True, "description": "run it"}
-    trial = trial_of(lead(team), [approved(team, given)])
-    assert trial.scope.words == (
-        'task-manager may use Bash in /srv/app: npm test (further input: {"dangerouslyDisableSandbox": true})'
-    )
 
 
 def test_it_names_the_lasting_rule_that_was_allowed_with_the_same_request(team: Team) -> None:
@@ -202,10 +174,6 @@ def test_several_decisions_make_one_that_covers_each_and_no_more(team: Team) -> 
         trial_of(lead(team), [approved(team, {"command": "x"}), approved(team, {"command": "x"}, directory="/tmp")])
 
 
-def test_of_random_requests_none_outside_the_scope_is_covered() -> None:
-    assert outside(2_000, seed=7) == (0, 0)
-
-
 @pytest.fixture
 def signed(make_team: Callable[..., CommandLine]) -> CommandLine:
     made = make_team("task-manager", "file-manager")
@@ -219,30 +187,6 @@ def asked_by_api(place: CommandLine, command: str = "npm test") -> str:
         return ask(team, {"command": command})
     finally:
         team.close()
-
-
-def test_on_a_signed_team_it_is_signed_by_the_human_and_a_changed_one_gives_nothing(signed: CommandLine) -> None:
-    first = asked_by_api(signed)
-    signed.ok("--as", "ceo", "approve", first)
-    shown = signed.ok("--as", "ceo", "grant", first)
-    assert "nothing is in force: add --yes" in shown.out
-    assert signed.ok("--as", "ceo", "grants", "--json").json["grants"] == []
-    made = signed.ok("--as", "ceo", "grant", first, "--for", "2h", "--yes", "--json").json
-    again = asked_by_api(signed)
-    listed = {one["request_id"]: one for one in signed.ok("--as", "ceo", "requests", "--json").json["requests"]}
-    assert (listed[again]["state"], listed[again]["flags"]) == ("approved", [])
-    decision = signed.ok("decisions", "--json").json["decisions"][0]
-    assert (decision["proof"], decision["shown_by"]) == (
-        "by grant",
-        f"nothing: the grant {made['grant_id']} answered it",
-    )
-    (one,) = signed.ok("--as", "ceo", "grants", "--json").json["grants"]
-    assert (one["id"], one["used"], one["over"]) == (made["grant_id"], 1, None)
-    queue = signed.folder / "message-queue.yaml"
-    queue.write_text(queue.read_text().replace("npm test", "npm publish"))
-    third = asked_by_api(signed, "npm publish")
-    listed = {one["request_id"]: one for one in signed.ok("--as", "ceo", "requests", "--json").json["requests"]}
-    assert listed[third]["state"] == "open"
 
 
 def test_a_grant_that_another_program_wrote_gives_nothing(signed: CommandLine) -> None:
@@ -277,17 +221,3 @@ def test_a_forged_grant_is_listed_as_none_and_named_by_check(
     findings = place("check", "--json").json["findings"]
     found = {(each["code"], each["place"]) for each in findings if each["place"] in listed}
     assert found == {(code, "MSG-20261122-forgedgg")}
-
-
-def test_a_hook_is_answered_at_once_though_nobody_is_at_a_console(client: Client, human: Human) -> None:  # noqa: F811
-    client.tell("claude: SessionStart")
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest")
-        (asked,) = human.asked()
-        human.command.ok("--as", "ceo", "approve", asked["request_id"])
-        client.end(hook)
-    human.command.ok("--as", "ceo", "grant", asked["request_id"], "--for", "1h", "--yes")
-    client.tell("claude: UserPromptSubmit (plan mode)")
-    assert client.tell("claude: PermissionRequest").decision == {"behavior": "allow"}
-    other = client.tell("claude: PermissionRequest", tool_input={"command": "rm -rf /"})
-    assert other.out == ""

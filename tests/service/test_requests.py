@@ -8,7 +8,7 @@ from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service import inbox, requests, sending
 
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.teams import FakeClock, make_message
+from tests.equipment.teams import FakeClock
 from tests.service.conftest import SeatOf
 
 
@@ -29,22 +29,6 @@ def test_the_first_answer_stands_and_the_second_is_told_who_and_when(team: Memor
     assert caught.value.facts["answered_by"] == "ceo"
     assert caught.value.facts["answered_at"] == first.messages[0].created
     assert len(team.snapshot().messages) == 2
-
-
-def test_the_first_answer_is_the_first_by_the_clock_however_its_time_is_written(
-    team: MemoryTeam, caller: SeatOf
-) -> None:
-    """Two answers of another program: one at 11:00 in UTC, written as 13:00 of its zone, and one at 12:00."""
-    request_id = _plan(caller)
-    with team.transaction(actor="ceo", action="try", wait=1) as tx:
-        for created, approve in (("2026-02-24T12:00:00Z", False), ("2026-02-24T13:00:00+02:00", True)):
-            payload = {"request_id": request_id, "approve": approve, "content": "Done."}
-            made = make_message(int(approve), type="plan_approval_response", sender="ceo", payload=payload)
-            tx.add(made.with_changes(created=created))
-        tx.record("try")
-    with pytest.raises(TeamError, match="already approved") as caught:
-        requests.reject(caller("ceo"), request_id=request_id, reason="too late")
-    assert caught.value.code is Code.ALREADY_ANSWERED
 
 
 def test_the_first_answer_stands_even_when_both_have_left_the_queue(
