@@ -13,7 +13,6 @@ from tests.api.conftest import Join
 from tests.equipment.command_line import CommandLine
 from tests.equipment.teams import FakeClock
 
-PATIENCE = 60.0
 SUMMARY = "State of the export job please"
 
 
@@ -77,17 +76,6 @@ def test_an_event_loop_is_not_stopped_by_a_wait(team: CommandLine) -> None:
             asyncio.run(waits_here())
         assert refused.value.code is Code.USAGE
         assert "to_thread" in refused.value.hint
-
-
-def test_an_event_loop_waits_in_a_thread(join: Join) -> None:
-    agent, lead = join("task-manager"), join("ceo")
-
-    async def talk() -> list[str]:
-        waiting = asyncio.create_task(asyncio.to_thread(agent.receive, wait=PATIENCE))
-        await asyncio.to_thread(lead.send, "task-manager", "?", summary=SUMMARY)
-        return [message.content for message in (await waiting).messages]
-
-    assert asyncio.run(talk()) == ["?"]
 
 
 def test_a_large_content_is_whole_and_an_altered_one_is_refused(team: CommandLine) -> None:

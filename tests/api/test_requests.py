@@ -41,18 +41,6 @@ def test_a_plan_is_waited_for_until_the_lead_approves_it(join: Join, aside: Thre
     assert (refused.value.code, refused.value.facts["answered_by"]) == (Code.ALREADY_ANSWERED, "ceo")
 
 
-def test_an_answer_that_was_looked_at_is_still_to_be_received(join: Join) -> None:
-    agent = join("task-manager")
-    plan = agent.submit_plan(PLAN)
-    join("ceo").approve(plan.request_id)
-    assert plan.look().is_approved
-    watcher = join("task-manager", read_only=True)
-    seen = watcher.request(plan.request_id).wait(timeout=0)
-    assert seen is not None
-    assert seen.is_approved
-    assert [message.type for message in agent.receive().messages] == ["plan_approval_response"]
-
-
 def test_a_wait_ends_when_a_later_plan_takes_its_place(join: Join) -> None:
     agent = join("task-manager")
     first, second = agent.submit_plan(PLAN), agent.submit_plan("1. Another way")
