@@ -9,7 +9,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -52,12 +52,7 @@ class Dialog:
 
     Args:
         session: The client's own id of the session.
-
-    Attributes:
-        closed: Whether it was open and is not any more.
     """
-
-    closed = False
 
     def __init__(self, client: Client, session: str) -> None:
         self._client = client
@@ -66,13 +61,12 @@ class Dialog:
         self._absent = 0
 
     def is_closed(self) -> bool:
-        """Look once more."""
+        """Look once more; returns whether it was open and is not any more."""
         status = self._client.status_of(self._session)
         self._was_open = self._was_open or status == "waiting"
         self._absent = self._absent + 1 if self._was_open and status not in ("waiting", "") else 0
         # guard: dialog-answered-in-terminal
-        self.closed = self._absent >= _GONE_LOOKS
-        return self.closed
+        return self._absent >= _GONE_LOOKS
 
 
 # Waiting for a human's verdict in a hook, and letting go of it for every reason there is, each with its own name.
@@ -105,16 +99,25 @@ def wait_for_verdict(
     """
     # A dialog that stands beside this keeps nobody waiting: the human may open a console again.
     is_beside = dialog is not None and session.client.attended == "1"
-    # guard: waits-beside-a-dialog
-    human = HumanWatch(session.team, _ABSENT_LOOKS_BESIDE if is_beside else _ABSENT_LOOKS)
-    looks = [*([human.is_gone] if needs_human else []), *([dialog.is_closed] if dialog else [])]
+    looks: dict[str, Callable[[], bool]] = {}
+    if dialog is not None:
+        looks[ANSWERED_THERE] = dialog.is_closed
+    if needs_human:
+        # guard: waits-beside-a-dialog
+        looks[NOBODY_THERE] = HumanWatch(session.team, _ABSENT_LOOKS_BESIDE if is_beside else _ABSENT_LOOKS).is_gone
+    reasons: list[str] = []
+
+    def has_reason() -> bool:
+        reasons.extend(reason for reason, look in looks.items() if look())
+        return bool(reasons)
+
     try:
         with listening():
             outcome = await_verdict(
                 session.team,
                 receipt.request_id or "",
                 timeout=seconds,
-                stop=(lambda: any(look() for look in looks)) if looks else None,
+                stop=has_reason if looks else None,
                 me=session.name,
                 asked=receipt.messages[0],
             )
@@ -127,26 +130,22 @@ def wait_for_verdict(
         return NOBODY_THERE
     if not outcome.is_open:
         return outcome
-    if dialog is not None and dialog.closed:
-        return ANSWERED_THERE
-    return NOBODY_THERE if human.gone else TIMED_OUT
+    return reasons[0] if reasons else TIMED_OUT
 
 
 class HumanWatch:
-    """The human at a console; `gone` when nobody was there often enough, or nobody could say for long.
+    """The human at a console.
 
     Args:
         absent_looks: Looks in a row that find nobody before the human counts as gone.
     """
-
-    gone = False
 
     def __init__(self, team: Team, absent_looks: int = _ABSENT_LOOKS) -> None:
         self._team, self._absent_looks = team, absent_looks
         self._absent = self._unknown = 0
 
     def is_gone(self) -> bool:
-        """Look once more."""
+        """Look once more; returns whether nobody was there often enough, or nobody could say for long."""
         found = self._team.attendance(Presence.CONSOLE)
         # guard: server-away-is-no-absence
         if found.names or (found.certain and not found.doubtful):
@@ -155,8 +154,7 @@ class HumanWatch:
         else:
             self._unknown += 1
         # guard: ends-with-last-console
-        self.gone = self._absent >= self._absent_looks or self._unknown >= _UNKNOWN_LOOKS
-        return self.gone
+        return self._absent >= self._absent_looks or self._unknown >= _UNKNOWN_LOOKS
 
 
 DEFAULT_TIMEOUT = 600.0
@@ -376,12 +374,12 @@ def end_requests(session: ClientSession) -> None:
             session.files.remove(name)
     ends = session.event.name == EventName.SESSION_END
     wait = HURRY if ends else LOCK_WAIT
-    for request_id, question in orphans.items():
-        own = origin_of(question.payload).session == session.event.session
-        reason = ANSWERED_THERE if own and not ends else SESSION_ENDED
-        end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
-    session.sweep_askers()
     reason = SESSION_ENDED if ends else ANSWERED_THERE
+    for request_id, question in orphans.items():
+        is_own = origin_of(question.payload).session == session.event.session
+        why = reason if is_own else SESSION_ENDED
+        end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=why)
+    session.sweep_askers()
     threads = {asked["request_id"]: asked["thread"] for asked in known.values()}
     for request_id, question in _decided(session, questions, threads):
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)

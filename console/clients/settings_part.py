@@ -173,11 +173,10 @@ def edit_settings(
     if joins:
         refuse_others(members_in(settings) - {name})
     if notes is None:  # nobody knows, so what nobody else would write
-        notes = [*added({}, ours), *earlier(settings)]
+        notes = [*merge({}, ours), *earlier(settings)]
     take_out(settings, name, notes)
     if joins:
-        made = list(added(settings, ours))
-        merge(settings, ours)
+        made = list(merge(settings, ours))
     return written(text, settings), made
 
 
@@ -202,34 +201,29 @@ def value_at(settings: Settings, way: Sequence[str]) -> Any:
     return value
 
 
-def merge(settings: Settings, ours: Mapping[str, Any]) -> None:
+def merge(settings: Settings, ours: Settings, way: Sequence[str] = ()) -> Iterator[list[str]]:
     """Put our objects, and what our lists have, beside what is there.
+
+    Yields:
+        The ways to what was not there: objects, lists, and words in lists.
 
     Raises:
         NotEditable: Something of another kind is there.
     """
     for key, value in ours.items():
+        if isinstance(value, (dict, list)) and key not in settings:
+            yield [*way, key]
         there = settings.setdefault(key, type(value)())
         if type(there) is not type(value):
             raise NotEditable(f"{key} is not {'a list' if isinstance(value, list) else 'an object'}")
         if isinstance(value, dict):
-            merge(there, value)
+            yield from merge(there, value, [*way, key])
         elif isinstance(value, list):
-            there += [item for item in value if item not in there]
+            new = [item for item in value if item not in there]
+            yield from ([*way, key, item] for item in new if isinstance(item, str))
+            there += new
         else:
             settings[key] = value
-
-
-def added(before: Settings, ours: Settings, way: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Find the ways to what `ours` adds: objects, lists, and words in lists."""
-    for key, value in ours.items():
-        if isinstance(value, (dict, list)) and key not in before:
-            yield [*way, key]
-        known = before.get(key)
-        if isinstance(value, dict):
-            yield from added(known if isinstance(known, dict) else {}, value, [*way, key])
-        elif isinstance(value, list):
-            yield from ([*way, key, item] for item in value if isinstance(item, str) and item not in (known or ()))
 
 
 def take_out(settings: Settings, name: str, notes: Notes) -> None:
