@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 from team_console.console.actions import ACTIONS, BY_ID, actions_in
-from team_console.console.selection import ActionContext, Mode
+from team_console.console.selection import Mode
 from team_console.console.tui.commands import HANDLERS
 from team_console.console.tui.main import MainScreen
-
-from tests.readme import keys, named_actions
 
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
@@ -33,22 +31,6 @@ def test_a_read_only_console_has_no_writing_keys(mode: Mode) -> None:
     assert {"help", "quit", "filter"} <= {action.id for action in actions_in(mode, read_only=True)}
 
 
-@pytest.mark.parametrize("action", [action for action in ACTIONS if action.writes], ids=lambda entry: entry.id)
-def test_nothing_writes_while_nothing_can_be_written(action: object) -> None:
-    action = BY_ID[action.id]  # type: ignore[attr-defined]
-    mode = next(iter(action.modes), Mode.NEEDS)
-    subject = ActionContext(mode=mode, me="ceo", lead="ceo", no_writing="the queue cannot be read")
-    assert action.disabled(subject) == "the queue cannot be read"
-
-
 def test_what_decides_waits_for_a_quiet_row() -> None:
     deciding = {action.id for action in ACTIONS if action.deciding}
     assert {"approve", "reject", "done", "shutdown", "discard", "redirect", "recall", "retry"} <= deciding
-
-
-def test_the_tables_of_keys_and_names_have_every_action_and_few_keys() -> None:
-    rows = keys().splitlines()[2:]
-    assert len(rows) <= 46, "what is not done daily has a name, and a key for whoever wants one"
-    tables = keys() + named_actions()
-    assert all(action.help in tables for action in ACTIONS if not action.id.startswith("go_"))
-    assert all(f"`{action.id}`" in tables for action in ACTIONS if not action.keys)

@@ -23,16 +23,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.anyio
-async def test_the_picker_gives_the_location_chosen() -> None:
-    app = PickerApp(("/projects/one", "/projects/two"))
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.app.workers.wait_for_complete()
-        await pilot.press("j", "enter")
-        await pilot.pause()
-    assert app.return_value == "/projects/two"
-
-
-@pytest.mark.anyio
 async def test_the_picker_can_be_left() -> None:
     app = PickerApp(("/projects/one",))
     async with app.run_test(size=(80, 20)) as pilot:
@@ -126,19 +116,6 @@ def _is_drawn(terminal: Terminal, times: int) -> bool:
     """Whether the picture stands on the terminal since that was taken for the last time, of so many."""
     taken = terminal.output.split(b"\x1b[?1049h")
     return len(taken) == times + 1 and b"Escalation" in taken[-1]
-
-
-def test_ctrl_l_draws_every_cell_again(tmp_path: Path) -> None:
-    showcase.build(tmp_path)
-    with console(tmp_path) as terminal:
-        terminal.wait_for("Escalation", "●")
-        terminal.settle()
-        marker = len(terminal.output)
-        terminal.send(b"\x0c")
-        drawn = ("Escalation", "sprint-42", "palette")
-        terminal.wait_until(
-            lambda: all(item.encode() in terminal.output[marker:] for item in drawn), "the picture again"
-        )
 
 
 def _stopped(pid: int) -> bool:

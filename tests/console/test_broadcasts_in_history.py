@@ -28,19 +28,6 @@ def history(desk: Desk) -> HistoryPane:
     return pane
 
 
-async def test_it_is_one_row_that_names_how_many_got_it(team: MemoryTeam) -> None:
-    copies = shouted(team)
-    sending.send(Caller(team, LEAD), to=AUTHOR, summary="A word for one alone", content="x")
-    async with opened(team) as desk:
-        await desk.press("3")
-        await desk.shows("A word for one alone", f"{len(copies)} agents")
-        assert [row.summary for row in history(desk).rows.rows] == ["A word for one alone", WORDS]
-        await desk.press("down", "enter")
-        await desk.reads(f"{len(copies)} recipients")
-        assert f"{len(copies) - 1} not picked up" in desk.detail
-        assert "1 read" in desk.detail
-
-
 async def test_who_reads_it_meanwhile_is_told_in_the_row_that_stays(team: MemoryTeam) -> None:
     copies = shouted(team)
     async with opened(team) as desk:
@@ -53,15 +40,3 @@ async def test_who_reads_it_meanwhile_is_told_in_the_row_that_stays(team: Memory
         inbox.receive(Caller(team, reader), agent=reader)
         await desk.reads("2 read")
         assert [history(desk).listing.key_of(row) for row in history(desk).rows.rows] == [key]
-
-
-async def test_a_search_for_one_recipient_finds_its_copy(team: MemoryTeam) -> None:
-    shouted(team)
-    async with opened(team) as desk:
-        await desk.press("3")
-        await desk.shows(WORDS)
-        await desk.press("slash")
-        await desk.type(AUTHOR)
-        await desk.shows("1 found")  # as it is after the first letters, too
-        copy = lambda: [row.recipients for row in history(desk).rows.rows] == [(AUTHOR,)]  # noqa: E731
-        await desk.until(copy, "the copy of one recipient")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.form import Form
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, opened
+from tests.console.conftest import AUTHOR, LEAD, Desk, opened
 from tests.equipment.corpus import PAYLOADS
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.samples import EXHAUSTIVE
@@ -84,23 +83,6 @@ def edited_by(monkeypatch: pytest.MonkeyPatch, edit: Callable[[str], str]) -> li
     return given
 
 
-async def test_a_command_is_shown_whole_as_code_with_its_folder(team: MemoryTeam) -> None:
-    ask(team, directory="/home/user/project", client="claude-code", session="58ff", suggestions=[RULE])
-    async with opened(team) as desk:
-        detail = desk.detail
-    for words in (
-        "tool   Bash",
-        "in     /home/user/project",
-        "client claude-code · session 58ff",
-        "── command",
-        "│ npm test && \\\n│   rm -rf build",
-        "timeout: 5",
-        "Run the tests",
-        "2. allow Bash(npm test *) for this session",
-    ):
-        assert words in "\n".join(line.rstrip() for line in detail.split("\n")), words
-
-
 SHOWN: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
     (
         "Edit",
@@ -156,17 +138,6 @@ async def test_each_is_shown_for_what_it_is(team: MemoryTeam) -> None:
                 assert " ".join(words.split()) in flat, words
             await desk.press("j")
             await desk.settle()
-
-
-async def test_the_command_and_the_question_are_what_is_copied(team: MemoryTeam) -> None:
-    ask(team)
-    question(team)
-    async with opened(team) as desk:
-        copied = []
-        for _ in range(2):
-            await desk.press("Y", "j")
-            copied.append(desk.app.clipboard)
-    assert copied == [str(COMMAND["command"]), "Which database?"]
 
 
 async def test_a_command_is_edited_its_difference_shown_and_the_edited_version_approved(
@@ -225,22 +196,6 @@ async def test_what_a_client_cannot_take_is_not_offered(team: MemoryTeam, monkey
     assert given == []
 
 
-async def test_a_plan_goes_on_in_the_mode_that_was_chosen_and_as_it_was_edited(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan(team, modes=("default", "acceptEdits"), client="claude-code")
-    given = edited_by(monkeypatch, lambda text: text + "\n3. Ship\n")
-    async with opened(team) as desk:
-        await desk.asks("a")
-        assert "go on as it was" in desk.text
-        await desk.press("3", "ctrl+e", "tab")
-        await desk.shows("+ 3. Ship")
-        await desk.press("enter")
-        answer = await answered(desk, team)
-    assert given == [("1. Split\n2. Test", ".md")]
-    assert (answer.payload["mode"], answer.payload["updated_plan"]) == ("acceptEdits", "1. Split\n2. Test\n3. Ship")
-
-
 async def test_questions_are_answered_by_number_keys_one_or_many(team: MemoryTeam) -> None:
     question(team, DATABASE, MONTHS)
     async with opened(team) as desk:
@@ -283,16 +238,6 @@ async def test_nothing_is_chosen_at_first_and_an_unanswered_question_is_named(te
         await desk.asks("a")
         assert "(•) SQLite" in desk.text
     assert answers(team) == []
-
-
-async def test_what_expires_leaves_the_list_without_a_change_of_the_store(team: MemoryTeam, clock: Clock) -> None:
-    ask(team, expires=clock.now + timedelta(seconds=0.5))
-    async with opened(team) as desk:
-        assert len(desk.rows) == 1
-        clock.advance(1)
-        await desk.reads("timed out · n next")
-        await desk.press("n")
-        await desk.lists(0)
 
 
 @pytest.mark.parametrize("size", [(60, 20), *([(80, 24), (120, 40)] if EXHAUSTIVE else [])])

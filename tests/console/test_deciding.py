@@ -18,22 +18,6 @@ from tests.equipment.memory_team import MemoryTeam
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
-async def test_a_plan_is_approved_with_a_note(team: MemoryTeam) -> None:
-    request_id = hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("n")
-        await desk.type("go")
-        await desk.press("enter")
-        await desk.decided(team)
-        (verdict,) = verdicts(team)
-        assert (verdict.request_id, verdict.payload["approve"], verdict.content) == (request_id, True, "go")
-        await desk.lists(0)
-        told = "Approved the plan of task-manager · written for task-manager"
-        await desk.tells(told)
-        assert not any("delivered" in toast for toast in desk.toasts)
-
-
 async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
@@ -112,30 +96,12 @@ async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryT
         assert desk.app.main.drafts.get(f"reject:{request_id}")["words"] == "no rollback"
 
 
-async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: MemoryTeam) -> None:
-    receipt = letter(team)
-    message_id = receipt.messages[0].message_id
-    async with opened(team) as desk:
-        assert team.snapshot().messages[0].status == "pending"
-        await desk.press("d")
-        await desk.until(lambda: team.snapshot().messages[0].status == "read", "a read message")
-        assert [message.message_id for message in team.history(agent=LEAD).messages] == [message_id]
-
-
 async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -> None:
     letter(team)
     async with opened(team) as desk:
         await desk.press("enter", "G", "escape", "2", "enter", "enter", "1", "right", "3", "1")
         assert [message.status for message in team.snapshot().messages] == ["pending"]
         assert team.audit(limit=1)[0].action == "send"
-
-
-async def test_a_key_that_is_refused_again_and_again_is_answered_once(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team, me="file-manager") as desk:
-        await desk.press("right", *"aaaa", "r")
-        await desk.until(lambda: any(toast.startswith("reject") for toast in desk.toasts), "an answer to the last key")
-        assert desk.toasts == ["approve: only ceo answers it", "reject: only ceo answers it"]
 
 
 def rewrite(team: MemoryTeam, message_id: str, **payload: object) -> None:

@@ -6,7 +6,7 @@ import pytest
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
-from tests.console.conftest import AUTHOR, hand_in_plan, in_thread, opened
+from tests.console.conftest import hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -18,20 +18,6 @@ def decide(team: MemoryTeam, words: str, *, approve: bool = True) -> None:
         requests.approve(Caller(team, "ceo"), request_id=request_id, note=words)
     else:
         requests.reject(Caller(team, "ceo"), request_id=request_id, reason=words)
-
-
-async def test_it_lists_who_decided_what_and_follows_what_is_decided(team: MemoryTeam) -> None:
-    decide(team, "go-on")
-    async with opened(team, size=(160, 40)) as desk:
-        await desk.press("3", "right")
-        await desk.shows("Decisions · 1")
-        for words in ("approved", AUTHOR, "go-on", "proof not known"):
-            assert words in desk.text
-        await desk.press("enter")
-        for words in ("what was shown", "not known", "nothing was shown, it was named by its id"):
-            assert words in desk.detail
-        await in_thread(lambda: decide(team, "not-yet", approve=False))
-        await desk.shows("Decisions · 2")
 
 
 async def test_a_ledger_that_could_not_be_read_is_read_again(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:

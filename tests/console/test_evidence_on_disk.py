@@ -6,18 +6,14 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from team_console.console.clients import session_files
-from team_console.console.tui.evidence import look_for, project_folder, runs_of
+from team_console.console.tui.evidence import look_for, runs_of
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.views.evidence import MOST_NAMES, FileState, Run
-
-from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.teams import make_message
+from team_console.store.views.evidence import FileState, Run
 
 
 @pytest.fixture
@@ -79,25 +75,6 @@ def test_sockets_and_devices_are_named_and_nothing_waits_for_them(
     assert state(Path("/dev"), "null") is FileState.SPECIAL
 
 
-def test_only_so_many_names_are_looked_for_and_no_folder_tells_nothing(project: Path) -> None:
-    assert len(look_for(str(project), (f"f{number}.py" for number in range(10_000)))) == MOST_NAMES
-    assert [fact.state for fact in look_for(str(project / "none"), ["a.py"])] == [FileState.UNREADABLE]
-    assert [fact.state for fact in look_for(str(project / "pipe"), ["a.py"])] == [FileState.UNREADABLE]
-
-
-def test_the_folder_is_the_one_the_asker_names_else_the_one_the_team_is_in(tmp_path: Path, team: MemoryTeam) -> None:
-    office = tmp_path / "work" / "_bmad-output" / "messenger"
-    office.mkdir(parents=True)
-    (office / "messenger-config.yaml").write_text("team: t\nlead: ceo\n")
-    opened = open_team(str(office))
-    asked = make_message(1, payload={"content": "x", "directory": "/elsewhere"})
-    assert project_folder(opened, asked) == ("/elsewhere", "as ceo names it")
-    for unsure in ("relative", "/bad\0one", 7):
-        named = make_message(1, payload={"content": "x", "directory": unsure})
-        assert project_folder(opened, named) == (str(tmp_path / "work"), "where the team is")
-    assert project_folder(team, make_message(1)) == ("", "")
-
-
 def note(team: Team, session: str = "s-1", **data: object) -> None:
     event = {"hook_event_name": "PostToolUse", "tool_name": "Bash", **data}
     session_files.note_run(event, session=session, agent="a1", location=team.location)
@@ -112,14 +89,6 @@ def office(tmp_path: Path) -> Team:
 def ended(office: Team) -> list[tuple[str, int | None, bool | None]]:
     runs = runs_of(office, "a1")
     return [(run.subject, run.exit, run.ok) for run in runs.runs] if runs is not None else []
-
-
-def test_a_session_that_joined_is_on_record_before_it_ran_anything(office: Team) -> None:
-    assert runs_of(office, "a1") is None
-    note(office, hook_event_name="SessionStart")
-    runs = runs_of(office, "a1")
-    assert runs is not None
-    assert runs.runs == ()
 
 
 def test_what_a_client_says_of_how_a_tool_ended_is_kept_and_nothing_is_made_up(office: Team) -> None:
@@ -155,19 +124,6 @@ def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> Non
     os.utime(path, (0, 0))
     session_files.sweep()
     assert not path.exists()
-
-
-def test_runs_stay_in_the_order_they_were_made_in_when_the_clock_is_set_back(
-    office: Team, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    moments = iter(1_790_000_000.0 + second for second in (*range(200), *range(100, 260)))
-    with monkeypatch.context() as clock:
-        clock.setattr(time, "time", lambda: next(moments))
-        for number in range(360):
-            note(office, tool_input={"command": f"{number} {'x' * 5000}"})
-    kept = [int(subject.split()[0]) for subject, _, _ in ended(office)]
-    assert kept == list(range(kept[0], 360))
-    assert kept[0] < 200
 
 
 def test_only_our_own_plain_files_are_read_as_records(office: Team, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from team_console.console.faults import Faults, log
+from team_console.console.faults import log
 from team_console.console.selection import Mode
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.pane import Pane
@@ -137,17 +137,6 @@ async def test_the_reading_that_fails_unexpectedly_is_tried_again(
             desk.app.look()
             await desk.shows("◌ old")
         await desk.until(lambda: "◌ old" not in desk.text, "a reading that went well")
-
-
-def test_a_defect_is_logged_once_however_often_it_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    faults = Faults()
-    for _ in range(50):
-        with pytest.raises(ZeroDivisionError) as caught:
-            fail()
-        faults.record(caught.value, where="mode needs")
-    assert len(faults.all) == 1
-    assert defects(tmp_path).read_text().count("ZeroDivisionError") == 1
 
 
 def test_the_log_is_put_aside_when_it_is_long_and_never_follows_a_link(

@@ -130,17 +130,6 @@ async def test_a_decision_of_a_console_that_runs_is_not_called_lost(team: Memory
         assert not any("another console" in toast for toast in desk.toasts)
 
 
-async def test_a_decision_that_is_refused_while_it_waits_is_told_and_its_words_are_kept(team: MemoryTeam) -> None:
-    request_id = hand_in_plan(team)
-    async with opened(team) as desk:
-        await approve(desk, "go on")
-        requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
-        await desk.press("W")
-        await desk.tells("Not written")
-        assert any("ALREADY_ANSWERED" in toast for toast in desk.toasts)
-        assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "go on"
-
-
 async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
     letter(team)
     async with opened(team) as desk:

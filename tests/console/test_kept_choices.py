@@ -22,11 +22,6 @@ def rule(command: str) -> dict[str, Any]:
     return {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"}
 
 
-def question(*options: str) -> dict[str, Any]:
-    """A question with these options."""
-    return {"question": "Which?", "header": "W", "options": [{"label": label} for label in options]}
-
-
 async def change(desk: Desk, team: MemoryTeam, **payload: Any) -> None:
     """Another program changes what the one message says; the screen has it, and rests."""
     before = desk.app.situation
@@ -53,15 +48,3 @@ async def test_always_is_kept_only_for_the_same_command(team: MemoryTeam, comman
         await desk.press("2", "escape")
         await change(desk, team, suggestions=[rule(command)])
         assert await chosen(desk) == (kept,)
-
-
-@pytest.mark.parametrize(("options", "kept"), [(("SQLite", "PostgreSQL"), (1,)), (("Keep it", "Drop it"), ())])
-async def test_an_option_is_kept_only_of_the_same_question(
-    team: MemoryTeam, options: tuple[str, ...], kept: tuple[int, ...]
-) -> None:
-    asking.ask_question(Caller(team, AUTHOR), questions=(question("SQLite", "PostgreSQL"),))
-    async with opened(team) as desk:
-        assert await chosen(desk) == ()
-        await desk.press("2", "escape")
-        await change(desk, team, questions=[question(*options)])
-        assert await chosen(desk) == kept

@@ -13,7 +13,6 @@ from team_console.widgets.frames import Frames
 from textual.app import App, ComposeResult
 from textual.events import Event, Key
 from textual.widget import Widget
-from textual.widgets import Input
 
 from tests.console.conftest import hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
@@ -91,37 +90,12 @@ async def desk() -> AsyncIterator[Desk]:
             app.busy.free.set()
 
 
-async def test_a_key_for_another_widget_does_not_overtake(desk: Desk) -> None:
-    await desk.type("b", desk.free)
-    assert desk.free.begun == []
-    desk.busy.free.set()
-    await until(lambda: desk.typed == ["a", "b"])
-    assert desk.free.begun == ["b"]
-
-
-async def test_a_key_whose_widget_goes_away_holds_nothing_back(desk: Desk) -> None:
-    await desk.type("b", desk.free)
-    desk.busy.remove()
-    desk.busy.free.set()
-    await until(lambda: "b" in desk.typed)
-
-
 async def test_who_asks_twice_to_leave_does_not_wait_for_a_key_that_is_stuck(desk: Desk) -> None:
     for key in ("b", "ctrl+q"):
         await desk.type(key, desk.free)
     assert desk.typed == []
     await desk.type("ctrl+q", desk.free)
     await until(lambda: desk.typed == ["left"])
-
-
-async def test_the_key_that_leaves_is_not_among_those_that_are_refused(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(desk.screen, "refuses", lambda event: True, raising=False)
-    for key in ("b", "ctrl+q", "c"):
-        await desk.type(key, desk.free)
-    desk.busy.free.set()
-    await until(lambda: desk.typed == ["a", "left"])
 
 
 async def test_leaving_waits_once_for_a_screen_that_never_comes_and_not_for_each_key(
@@ -149,35 +123,3 @@ async def test_keys_typed_ahead_act_on_what_stands_there_when_their_turn_comes(t
             app.post_message(Key(key, key if len(key) == 1 else None))
         await desk.until(left.is_set, "the end that q asks for")
         app.exit = type(app).exit.__get__(app)  # type: ignore[method-assign]
-
-
-class Sheet(Widget):
-    """Takes its time with what is handed in, as a screen on a busy machine does."""
-
-    handed_in: str | None = None
-
-    def compose(self) -> ComposeResult:
-        yield Input()
-
-    async def on_input_submitted(self, event: Input.Submitted) -> None:
-        for _ in range(200):
-            await asyncio.sleep(0)
-        self.handed_in = self.query_one(Input).value
-
-
-class Handing(Desk):
-    """A sheet with one field."""
-
-    def compose(self) -> ComposeResult:
-        yield Sheet()
-
-
-async def test_a_key_waits_for_what_the_one_before_it_made_its_field_send() -> None:
-    app = Handing()
-    async with app.run_test():
-        app.query_one(Input).focus()
-        for key in ("enter", "a"):
-            app.post_message(Key(key, key if len(key) == 1 else None))
-        sheet = app.query_one(Sheet)
-        await until(lambda: sheet.handed_in is not None and sheet.query_one(Input).value == "a")
-        assert sheet.handed_in == ""

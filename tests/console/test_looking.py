@@ -17,21 +17,6 @@ from tests.equipment.memory_team import MemoryTeam
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
-async def test_a_filter_has_a_visible_chip_and_esc_takes_it_away(team: MemoryTeam) -> None:
-    hand_in_plan(team, "Split the loader from the renderer")
-    sending.send(Caller(team, "file-manager"), to=LEAD, summary="The export volume is nearly full", content="91 %")
-    async with opened(team) as desk:
-        assert len(desk.rows) == 2
-        await desk.press("slash")
-        await desk.type("volume 91")
-        await desk.lists(1)
-        await desk.press("enter")
-        assert "volume 91" in desk.text
-        assert "1 of 2" in desk.text
-        await desk.press("escape")
-        assert len(desk.rows) == 2
-
-
 async def test_a_filter_speaks_the_language_of_the_command_line_and_completes_it(team: MemoryTeam) -> None:
     hand_in_plan(team, "Split the loader from the renderer")
     sending.send(Caller(team, "file-manager"), to=LEAD, summary="The loader is slow", content="91 %")
@@ -47,15 +32,6 @@ async def test_a_filter_speaks_the_language_of_the_command_line_and_completes_it
         assert len(desk.rows) == 2, "the list is as it was"
         await desk.press("enter")
         assert desk.app.main.pane.search.is_open
-
-
-async def test_a_filter_that_finds_nothing_does_not_say_that_nothing_waits(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("slash")
-        await desk.type("xyzzy")
-        await desk.lists(0)
-        assert "Nothing here holds “xyzzy”" in desk.text
 
 
 @pytest.mark.parametrize("way", ["filter", "snooze"])
@@ -75,18 +51,6 @@ async def test_only_what_is_listed_is_cleared(team: MemoryTeam, way: str) -> Non
         await desk.tells("Read")
         (left,) = [message for message in team.snapshot().messages if message.status == "pending"]
         assert f"MESSAGE:{left.message_id}" != shown
-
-
-async def test_a_snoozed_item_comes_back_where_nothing_changes(team: MemoryTeam, clock: Clock) -> None:
-    letter(team)
-    clock.advance(3 * 86_400)  # nothing is about to become overdue or quiet
-    async with opened(team) as desk:
-        await desk.press("z")
-        await desk.lists(0)
-        clock.advance(16 * 60)
-        desk.app._tick()
-        await desk.lists(1)
-        assert "z 1 snoozed" not in desk.text
 
 
 async def test_a_snooze_ends_well_before_the_request_does(team: MemoryTeam, clock: Clock) -> None:
@@ -127,21 +91,6 @@ async def test_ctrl_c_says_in_our_words_how_to_leave(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         await desk.press("ctrl+c")
         await desk.until(lambda: desk.toasts == ["ctrl+q leaves; what you typed is kept"], "how to leave")
-
-
-async def test_the_roster_leads_to_the_inbox_and_the_inbox_to_the_message(team: MemoryTeam) -> None:
-    letter(team, content="In `out/`.", to="file-manager")
-    async with opened(team) as desk:
-        await desk.press("2")
-        pane = desk.app.main.pane
-        await desk.until(lambda: bool(pane.roster.rows), "the roster")  # type: ignore[attr-defined]
-        pane.roster.select("file-manager")  # type: ignore[attr-defined]
-        await desk.lists(1)
-        await desk.press("enter", "enter")
-        await desk.reads("not picked up")
-        assert "In out/." in desk.detail
-        await desk.press("escape", "escape")
-        assert pane.roster.has_focus  # type: ignore[attr-defined]
 
 
 async def test_history_is_searched_in_all_archives_and_can_be_stopped(team: MemoryTeam) -> None:

@@ -72,15 +72,6 @@ def test_a_decision_that_was_made_meanwhile_is_no_news(team: MemoryTeam) -> None
     assert "\x07" not in listener.written
 
 
-def test_messages_for_information_ring_no_bell(team: MemoryTeam) -> None:
-    listener = Listener()
-    hand_in_plan(team)
-    view = view_of(team)
-    listener.see(replace(view, attention=()))
-    letter = replace(view.attention[0], key="letter", need="MESSAGE", answerable=False)
-    assert "\x07" not in listener.see(replace(view, attention=(letter,)))
-
-
 def test_the_title_says_how_many_wait_and_is_given_back(team: MemoryTeam) -> None:
     listener = Listener("title")
     hand_in_plan(team)
@@ -89,13 +80,6 @@ def test_the_title_says_how_many_wait_and_is_given_back(team: MemoryTeam) -> Non
     assert listener.see(replace(view_of(team), attention=())) == "\x1b]2;sprint-42\x1b\\"
     listener.notifier.preferences = Preferences(notify="none")
     assert listener.see(view_of(team)) == "\x1b[23;2t"
-    assert listener.see(view_of(team)) == ""
-
-
-def test_over_a_read_only_team_nothing_is_told(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    listener = Listener(read_only=True)
-    listener.see(replace(view_of(team), attention=()))
     assert listener.see(view_of(team)) == ""
 
 
@@ -118,7 +102,3 @@ def test_the_users_program_gets_the_sentence_as_one_argument_and_no_shell(tmp_pa
     assert "$(id)" in told
     assert "\x1b" not in told
     assert "\n" not in told
-
-
-def test_a_program_that_is_not_there_is_no_obstacle() -> None:
-    ways.run(("/no/such/program",), "a plan")

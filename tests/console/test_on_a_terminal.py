@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.service import inbox, requests
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
 from tests import showcase
@@ -19,15 +18,7 @@ from tests.equipment.terminal import Terminal
 pytestmark = pytest.mark.slow
 
 LEAD = showcase.LEAD
-_WHEEL_DOWN = 65
 ESCAPE = "\x1b[27u"
-
-
-def click(terminal: Terminal, text: str) -> None:
-    """Press and let go of the left button on the first letter of `text`, once it is there."""
-    terminal.wait_for(text)
-    row, line = next((row, line) for row, line in enumerate(terminal.text.splitlines(), 1) if text in line)
-    terminal.send(f"\x1b[<0;{line.index(text) + 1};{row}M\x1b[<0;{line.index(text) + 1};{row}m")
 
 
 def on_team(folder: Path, home: Path, *flags: str, **env: str) -> Terminal:
@@ -51,33 +42,6 @@ def editor(folder: Path, body: str) -> str:
     path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return str(path)
-
-
-def test_the_mouse_chooses_tabs_rows_and_agents_and_turns_pages(tmp_path: Path) -> None:
-    with on_team(tmp_path / "team", tmp_path) as terminal:
-        terminal.wait_for("●", "Escalation")
-        click(terminal, "SPEC-031 is ready")
-        terminal.wait_for("Review · scrum-master")
-        click(terminal, "History")
-        terminal.wait_for("History ·", "Tuesday 2026-02-24")
-        first = terminal.text.splitlines()[5]
-        # A wheel turned before the rows are laid out turns nothing; people turn on.
-        until(terminal, f"\x1b[<{_WHEEL_DOWN};20;20M", lambda: terminal.text.splitlines()[5] != first)
-        click(terminal, "Agents")
-        terminal.wait_for("Agents ·", "failing")
-        terminal.send("1:")
-        terminal.wait_for("Keys and actions")
-        terminal.send("\x1b[<0;300;90M\x1b[<0;300;90m" + "keys of")  # a click beside everything
-        terminal.wait_for("keys of")
-        terminal.send(ESCAPE * 9)
-        terminal.wait_until(lambda: "keys of" not in terminal.text, "a closed palette")
-        terminal.send("/plan")
-        click(terminal, "keep these rows")
-        terminal.wait_gone("keep these rows")
-        terminal.send("j")  # a key of the list again, and not of the reader
-        terminal.wait_for("a approve", "/ plan")
-        terminal.send("\x11")
-        assert terminal.wait_exit() == 0
 
 
 def test_an_editor_takes_the_terminal_and_what_it_leaves_stands_in_the_form(tmp_path: Path) -> None:
@@ -126,35 +90,6 @@ def _words(folder: Path) -> list[str]:
     return [message.content for message in messages if message.type == "plan_approval_response"]
 
 
-def test_the_views_over_the_modes_open_and_a_shutdown_is_followed(tmp_path: Path) -> None:
-    with on_team(tmp_path / "team", tmp_path) as terminal:
-        terminal.wait_for("●", "Escalation")
-        terminal.send("jjc")
-        terminal.wait_for("version 1 of 2", "✗ rejected by")
-        terminal.send(ESCAPE)
-        terminal.wait_for("Needs you")
-        terminal.send(":watch the shutdown\r")
-        terminal.wait_for("Shutdown of the team", "refused · 1", "not asked ·")
-        terminal.send(ESCAPE)
-        terminal.wait_for("Needs you")
-        terminal.send(":agent debugger\rs")
-        terminal.wait_for("debugger will be asked to stop")
-        terminal.settle()
-        terminal.send("\r:watch the shutdown\r")
-        terminal.wait_for("Shutdown of the team", "asked, no answer yet · 1", "debugger", "written")
-        team = open_team(str(tmp_path / "team"))
-        debugger = Caller(team, "debugger")
-        questions = inbox.receive(debugger, agent="debugger").messages
-        stop = next(message for message in questions if message.type == "shutdown_request")
-        terminal.wait_for("seen +")
-        requests.approve(debugger, request_id=str(stop.payload["request_id"]))
-        team.close()
-        terminal.wait_for("ended · 4", "agreed +")
-        terminal.wait_gone("no answer yet")
-        terminal.send(ESCAPE)
-        terminal.wait_for("Agents ·", "■ gone · agreed to stop")
-
-
 @pytest.mark.parametrize(("bound", "seat"), [("worker", "worker"), ("", "boss")])
 def test_who_sits_at_the_console_stays_so_in_another_team_unless_it_is_the_lead_of_each(
     bound: str, seat: str, make_team: Callable[..., CommandLine], tmp_path: Path
@@ -171,29 +106,6 @@ def test_who_sits_at_the_console_stays_so_in_another_team_unless_it_is_the_lead_
         until(terminal, "j", lambda: any("◆ other" in line and "▌" in line for line in terminal.text.splitlines()))
         terminal.send("\r")
         terminal.wait_for("●", f"other · {seat} ")
-
-
-def test_new_decisions_that_come_together_are_told_once_as_the_user_chose(tmp_path: Path) -> None:
-    heard = tmp_path / "heard"
-    program = editor(tmp_path, f'echo "$1" >> {heard}')
-    config = tmp_path / "config" / "team-console" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f'notify = "bell"\nnotify_command = ["{program}"]\n', encoding="utf-8")
-    with on_team(tmp_path / "team", tmp_path) as terminal:
-        terminal.wait_for("●", "Escalation")
-        terminal.settle()
-        assert not heard.exists(), "what stood there at the start is no news"
-        terminal.signal(signal.SIGSTOP)  # all three are there at its next look
-        for agent in ("debugger", "architect", "file-manager"):
-            hand_in(tmp_path / "team", f"What {agent} wants to do", agent)
-        terminal.signal(signal.SIGCONT)
-        terminal.wait_until(lambda: heard.exists() and "more decisions" in heard.read_text(), "the program")
-        assert heard.read_text().endswith(" wants to do (and 2 more decisions)\n")
-        assert heard.read_text().count("sprint-42: ") == 1
-        terminal.wait_until(lambda: b"\x1b]2;(9) sprint-42" in terminal.output, "the count in the title")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert b"\x1b[23;2t" in terminal.output, "the title of before is given back"
 
 
 @pytest.mark.parametrize("opens", [("-t", "."), ("demo",)])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.actions import usual_keys
-from team_console.console.preferences import OwnCommand, check
+from team_console.console.preferences import check
 
 from tests.console.conftest import hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
@@ -142,9 +142,3 @@ async def test_a_placeholder_is_one_word_wherever_it_may_stand(
     async with opened(team) as desk:
         await desk.press("F")
         await desk.tells("hello * --output=OVERWRITTEN\n|")
-
-
-def test_a_command_is_read_whole() -> None:
-    checked = check('[[commands]]\nkey = "F"\nrun = "git show {id} \'a b\'"\n', usual_keys())
-    assert not checked.mistakes
-    assert checked.preferences.commands == (OwnCommand("F", "git show {id} 'a b'"),)

@@ -37,19 +37,3 @@ async def test_what_is_scrolled_to_is_added_and_what_was_not_is_named(team: Memo
     assert words.startswith("the console: lines 1-")
     assert f"-{LINES} of {LINES}; of its evidence all" in words
     assert verdict.payload[EVIDENCE] != []
-
-
-@pytest.mark.anyio
-async def test_another_width_keeps_the_words_that_are_read_in_their_place(team: MemoryTeam) -> None:
-    text = "\n".join(f"{number}. step {number} " + "of many words " * 12 for number in range(1, LINES + 1))
-    requests.submit_plan(Caller(team, AUTHOR), content=text, summary="What is to be done")
-    async with opened(team, size=(160, 40)) as desk:
-        await desk.press("enter", *("pagedown",) * 8)
-        first = re.search(r"(\d+)\. +step", desk.text)
-        assert first is not None
-        await desk.pilot.resize_terminal(100, 40)
-        await desk.settle()
-        after = re.search(r"(\d+)\. +step", desk.text)
-        assert after is not None
-        assert abs(int(after[1]) - int(first[1])) <= 1
-        assert int(first[1]) > 10

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import pytest
 from team_console.console.tui.textual_fixes import PasteParser
-from team_console.store.backends.open import open_team
 from team_console.widgets.fields import Field, Note
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App, ComposeResult
 from textual.events import Key, Paste
 from textual.message import Message
 from textual.widget import Widget
-
-from tests.console.test_on_a_terminal import hand_in, on_team
 
 pytestmark = pytest.mark.slow
 
@@ -85,31 +81,3 @@ async def test_a_paste_comes_once_and_is_safe_to_show(kind: type[Widget], shown:
         app.post_message(Paste("one\ntwo \x1b\n".replace("\n", newline)))
         await pilot.pause()
         assert (there.value if isinstance(there, Field) else there.text if isinstance(there, Note) else "") == shown
-
-
-def test_a_log_with_colours_and_bytes_that_are_no_letters_are_words_of_a_reason_and_decide_nothing(
-    tmp_path: Path,
-) -> None:
-    with on_team(tmp_path / "team", tmp_path) as terminal:
-        before = _lines(tmp_path / "team")
-        terminal.wait_for("●", "Escalation")
-        terminal.send("jjr")
-        terminal.wait_for("Reject the plan")
-        terminal.settle(1.0)  # what comes before the form was drawn is refused
-        terminal.send(f"{START}{LOG}a{END}")
-        terminal.wait_for("q done")
-        terminal.send(b"caf\xe9 \xff is typed")
-        terminal.wait_for("caf� � is typed")
-        terminal.send("\x1b[27u")
-        terminal.wait_gone("Reject the plan")
-        assert _lines(tmp_path / "team") == before
-        hand_in(tmp_path / "team", "Another plan arrives behind it")
-        terminal.wait_for("Another plan")
-
-
-def _lines(folder: Path) -> int:
-    team = open_team(str(folder), read_only=True)
-    try:
-        return len(team.snapshot().messages)
-    finally:
-        team.close()

@@ -10,7 +10,6 @@ from time import monotonic
 
 import pytest
 from team_console.console.clients.place import Receipt, keep_receipt
-from team_console.console.selection import Mode
 from team_console.console.tui.modes.agents import AgentsPane
 from team_console.store.protocol.membership import Doing
 from team_console.store.service import requests, sending
@@ -28,52 +27,6 @@ def finish(team: MemoryTeam, number: int = 1) -> None:
     """Agents write that they are done."""
     for _ in range(number):
         sending.send(Caller(team, AUTHOR), to=LEAD, summary="Finished for today", content="done")
-
-
-async def test_tabs_stand_where_there_is_something_to_them_and_the_other_view_is_one_key_away(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        assert "4 Health" not in desk.text
-        assert "5 Sprint" not in desk.text
-        assert "6 Deliveries" not in desk.text
-        await desk.press("6")
-        await desk.shows("6 Deliveries", "Nothing is on its way")
-        await desk.press("1")
-        await desk.shows("6 Deliveries", "Nothing waits for you")
-        for key, view in (("1", Mode.REQUESTS), ("3", Mode.DECISIONS)):
-            await desk.press(key, "right")
-            await desk.until(lambda view=view: desk.app.main.lists.mode is view, view.label)  # type: ignore[misc]
-            await desk.press("right")
-            await desk.until(lambda view=view: desk.app.main.lists.mode is view.place, "the place itself")  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("size", [(120, 40), (60, 20)])
-async def test_an_agents_page_says_what_is_open_what_it_said_and_was_told(
-    team: MemoryTeam, clock: Clock, size: tuple[int, int]
-) -> None:
-    hand_in_plan(team, "Split the loader")
-    sending.send(Caller(team, "file-manager"), to=AUTHOR, summary="The files are ready", content="x")
-    sending.send(Caller(team, AUTHOR), to="file-manager", summary="Thank you for them", content="x")
-    async with opened(team, size=size) as desk:
-        await desk.press("2")
-        pane = desk.app.main.pane
-        assert isinstance(pane, AgentsPane)
-        pane.seek_agent(AUTHOR)
-        await desk.press("f")
-        await desk.shows("open with you", "PLAN Split the loader")
-        assert all(text in desk.detail for text in ("it was told", "The files are ready", "it said", "Thank you for"))
-        before = pane.roster.cursor_key
-        await desk.press("n")
-        await desk.until(lambda: pane.roster.cursor_key != before, "the next agent's page")
-        assert desk.app.main.pane.is_reading
-        await desk.press("escape")
-        await desk.until(lambda: desk.app.focused is pane.roster, "the roster")
-        await desk.press("p")
-        assert pane.roster.cursor_key != before
-        await desk.press("k", "enter")
-        await desk.until(lambda: desk.app.focused is pane.rows, "its messages")
-        await desk.shows("The files are ready")
-        await desk.press("escape")
-        await desk.until(lambda: desk.app.focused is pane.roster, "the roster again")
 
 
 async def test_what_happened_meanwhile_is_one_key_and_all_of_it_two(team: MemoryTeam) -> None:

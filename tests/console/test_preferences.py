@@ -72,31 +72,10 @@ def test_a_mistake_has_its_line_and_the_next_step(text: str, line: int, message:
     assert mistake.message.isprintable()
 
 
-@pytest.mark.parametrize(
-    "key",
-    ["X", "+", "?", "é", "ctrl+x", "alt+x", "f5", "shift+f5", "ctrl+shift+left", "question_mark", "pagedown", "space"],
-)
-def test_every_key_there_is_can_be_given(key: str) -> None:
-    checked = check(f'[keys]\nreject = "{key}"', {"reject": ("r",)})
-    assert (checked.mistakes, checked.preferences.keys) == ((), {"reject": (key,)})
-
-
-@pytest.mark.parametrize("name", ["dark", "light", "contrast", "terminal", "terminal, light", "nord", "ansi-dark"])
-def test_every_theme_there_is_can_be_named(name: str) -> None:
-    checked = check(f'theme = "{name}"', usual_keys())
-    assert (checked.mistakes, checked.preferences.theme) == ((), name)
-
-
 def test_what_is_right_holds_beside_what_is_wrong() -> None:
     checked = check('nonsense = 1\ntheme = "light"\n[sort]\nagents = "age"\nagnets = 1', usual_keys())
     assert (checked.preferences.theme, checked.preferences.sort) == ("light", Sort(agents="age"))
     assert len(checked.mistakes) == 2
-
-
-def test_two_keys_can_change_places() -> None:
-    checked = check('[keys]\napprove = "r"\nreject = "a"', usual_keys())
-    assert checked.mistakes == ()
-    assert dict(checked.preferences.keys) == {"approve": ("r",), "reject": ("a",)}
 
 
 def test_what_is_shown_is_a_file_that_says_the_same() -> None:
@@ -248,14 +227,3 @@ async def test_hits_of_a_filter_are_marked_and_gone_to(team: MemoryTeam) -> None
             keys.append(pane.rows.cursor_row.title)  # type: ignore[union-attr]
         assert all("loader" in title for title in keys)
         assert keys[0] == keys[2] != keys[1] or len(set(keys)) == 1
-
-
-@pytest.mark.anyio
-async def test_a_file_that_is_no_toml_is_told_and_the_console_works(
-    team: MemoryTeam, write: Callable[[str], object]
-) -> None:
-    write('theme = "light"\n[keys\nfilter = "f"\n')
-    async with opened(team) as desk:
-        await desk.shows("config.toml:2")
-        await desk.press("l")
-        await desk.shows("All requests ·")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from team_console.store.service import asking, requests
+from team_console.store.service import asking
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, opened
@@ -68,20 +68,6 @@ async def test_every_field_of_a_question_is_shown(
         assert all(text.replace(" ", "") in flat for text in shown), desk.detail
 
 
-async def test_what_a_tool_was_called_with_beside_its_question_or_plan_is_shown(team: MemoryTeam) -> None:
-    further = {"allowedPrompts": [{"tool": "Bash", "prompt": "run anything"}], "deep": {"er": {"x": "sudo"}}}
-    ask(team, database(), further={"metadata": {"source": "remember"}})
-    requests.submit_plan(Caller(team, AUTHOR), content="1. Do it", summary="A plan for today", further=further)
-    async with opened(team) as desk:
-        await desk.lists(2)
-        pages = ""
-        for key in ("g", "G"):
-            await desk.press(key)
-            await desk.reads("further input")
-            pages += desk.detail
-        assert all(text in pages for text in ("source: remember", "prompt: run anything", "x: sudo"))
-
-
 async def test_the_preview_of_the_option_under_the_cursor_stands_whole_in_the_reader(team: MemoryTeam) -> None:
     tall = "\n".join(f"line {number}" for number in range(12))
     options = [{"label": f"Way {name}", "preview": f"begin {name}\n{tall}\nend {name}"} for name in "ABC"]
@@ -91,25 +77,6 @@ async def test_the_preview_of_the_option_under_the_cursor_stands_whole_in_the_re
         for key, name in (("1", "A"), ("3", "C"), ("k", "B"), ("j", "C"), ("1", "A")):
             await desk.press(key)
             await desk.shows(f"│ begin {name}", f"│ end {name}")
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_words_beside_an_option_go_along_with_it(team: MemoryTeam, size: tuple[int, int]) -> None:
-    ask(team, database(preview=DOCUMENTS))
-    async with opened(team, size=size) as desk:
-        await desk.asks("a")
-        assert "beside what is chosen" not in desk.text
-        await desk.press("2")
-        await desk.shows("beside what is chosen")
-        await desk.press("tab")
-        await desk.type("but sharded")
-        await desk.press("enter")
-        await desk.until(
-            lambda: any(each.type == "question_response" for each in team.snapshot().messages), "an answer"
-        )
-    (answer,) = (each for each in team.snapshot().messages if each.type == "question_response")
-    assert answer.payload["answers"] == {"Which database?": "MongoDB"}
-    assert answer.payload["annotations"] == {"Which database?": {"notes": "but sharded"}}
 
 
 async def test_the_words_beside_an_option_are_told_until_they_are_written(
@@ -123,15 +90,3 @@ async def test_the_words_beside_an_option_are_told_until_they_are_written(
         await desk.type("but smaller")
         await desk.press("enter")
         await desk.shows("PostgreSQL (but smaller)")
-
-
-async def test_words_beside_an_option_are_kept_when_the_form_is_left(team: MemoryTeam) -> None:
-    ask(team, database())
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("1", "tab")
-        await desk.type("mind the costs")
-        await desk.press("escape")
-        await desk.is_back()
-        await desk.asks("a")
-        await desk.shows("mind the costs", "(•) PostgreSQL")

@@ -2,51 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.protocol.verdicts import EVIDENCE, SHOWN_BY
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.terminal import console
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-LINES = 192
 
 
 def plan_of(lines: int) -> str:
     """A plan of so many lines."""
     return "\n".join(f"{number}. step {number}." for number in range(1, lines + 1))
-
-
-async def pages_until(desk: Desk, text: str) -> int:
-    """Page down until `text` stands on the screen; how many pages that took."""
-    await desk.press("f")
-    for page in range(1, 100):
-        await desk.settle()
-        if text in desk.text:
-            return page
-        await desk.press("space")
-    raise AssertionError(f"{text} is nowhere")
-
-
-async def test_approving_after_all_was_read_takes_eight_keys_and_the_record_says_that_it_was(team: MemoryTeam) -> None:
-    hand_in_plan(team, content=plan_of(LINES))
-    async with opened(team) as desk:
-        await desk.reads("what it ran")
-        keys = 1 + await pages_until(desk, "what it ran last")
-        assert "shown 100 %" in desk.text
-        await desk.approves(team)
-    assert keys + 1 <= 8
-    (verdict,) = verdicts(team)
-    assert verdict.payload[SHOWN_BY] == f"the console: lines 1-{LINES} of {LINES}; of its evidence all"
-    assert verdict.payload[EVIDENCE] != []
 
 
 async def test_what_is_decided_there_makes_room_for_the_next_thing_and_at_last_for_the_list(
@@ -118,22 +91,3 @@ def test_its_text_is_read_in_an_editor_and_piped_to_a_command(tmp_path: Path) ->
         terminal.wait_for("esc back", "1. one")
         terminal.send("q")
         assert terminal.wait_exit() == 0
-
-
-async def test_whatever_place_one_reads_in_the_text_has_the_whole_screen(team: MemoryTeam) -> None:
-    size = (60, 20)
-    hand_in_plan(team, content=plan_of(LINES))
-    async with opened(team, size=size) as desk:
-        for place in ("2", "3"):
-            await desk.press(place)
-            await desk.until(lambda: desk.app.main.pane.is_complete, "the place")
-            await desk.press(*("enter",) * (place == "2"))
-            await desk.until(lambda: bool(desk.rows), "the row of the plan")
-            await desk.press("f")
-            await desk.until(lambda: len(re.findall(r"step \d+\.", desk.text)) > size[1] // 2, "the text alone")
-            await desk.press("slash")
-            await desk.type("step 77")
-            await desk.press("enter")
-            await desk.shows("77. step 77.")
-            await desk.press("escape", "escape")
-            await desk.until(lambda: not desk.app.main.pane.is_reading, "the list")

@@ -6,7 +6,6 @@ import pytest
 from team_console.store.model.message import from_record
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.fields import Field
 
 from tests.console.conftest import AUTHOR, LEAD, opened
 from tests.equipment.memory_team import MemoryTeam
@@ -25,27 +24,6 @@ def given_up(team: MemoryTeam, summary: str) -> str:
     )
     state.revision += 1
     return sent.message_id
-
-
-async def test_a_discard_names_what_it_discards_and_keeps_the_reason_typed(team: MemoryTeam) -> None:
-    message_id = given_up(team, "The nightly export has no home")
-    async with opened(team) as desk:
-        await desk.press("6")
-        await desk.reads("exit status 75")
-        assert desk.detail.count("exit status 75") == 1
-        await desk.asks("x")
-        await desk.until(lambda: message_id in desk.text.rpartition("━Discard")[2], "its id in the question")
-        await desk.type("obsolete")
-        await desk.press("escape")
-        assert team.snapshot().messages[0].status == "failed"
-        assert desk.app.main.drafts.get(f"discard:{message_id}") == {"words": "obsolete"}
-        again = await desk.asks("x")
-        await desk.until(lambda: again.query_one("#words", Field).value == "obsolete", "the reason")
-        await desk.press("enter")
-        await desk.until(lambda: not team.snapshot().messages, "an empty queue")
-        await desk.until(lambda: desk.app.main.drafts.get(f"discard:{message_id}") == {}, "no draft")
-    async with opened(team) as desk:
-        assert desk.app.main.drafts.get(f"discard:{message_id}") == {}
 
 
 async def test_many_are_marked_previewed_and_treated_as_one_and_the_rest_is_left_alone(team: MemoryTeam) -> None:

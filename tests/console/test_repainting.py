@@ -14,8 +14,6 @@ from team_console.console.tui.app import ConsoleApp
 from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars import Head
-from team_console.widgets.form import FormBody
 from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.events import Resize
@@ -53,10 +51,6 @@ async def is_painted(desk: Desk, terminal: pyte.Screen) -> None:
     with suppress(AssertionError):  # told below, with what differs
         await desk.until(lambda: _stripped(terminal.display) == _stripped(desk.text.splitlines()), "the picture")
     assert _stripped(terminal.display) == _stripped(desk.text.splitlines())
-
-
-def _shows(terminal: pyte.Screen, text: str) -> Callable[[], bool]:
-    return lambda: text in "\n".join(terminal.display)
 
 
 def _stripped(lines: Iterable[str]) -> list[str]:
@@ -126,60 +120,6 @@ async def behind(team: MemoryTeam, terminal: pyte.Screen, monkeypatch: pytest.Mo
         for screen in desk.app.screen_stack:
             screen._exchange_repaint_regions()
         yield desk
-
-
-async def test_what_is_typed_in_the_palette_while_something_changes_behind_it_is_painted(
-    behind: Desk, terminal: pyte.Screen
-) -> None:
-    palette, bar = behind.app.screen, behind.app.main.query_one(Head)
-    line = palette.query(Input).first()
-    for number in range(3):
-        line.value = f"because {number}"
-        line._repaint_required = False
-        palette._dirty_widgets.add(line)  # as where its word of that has just been heard
-        bar.set_line(((f" changed {number}", ""),))
-        behind.app.main._on_timer_update()
-        await behind.until(_shows(terminal, f"because {number}"), "what is typed")
-        await is_painted(behind, terminal)
-
-
-@pytest.mark.parametrize("asks", [False, True], ids=["scrolled back", "somebody asked where things are"])
-async def test_what_moved_is_painted_at_its_place_whatever_was_known_in_between(
-    team: MemoryTeam, terminal: pyte.Screen, asks: bool
-) -> None:
-    terminal.resize(14, 80)
-    async with opened(team, size=(80, 14)) as desk:
-        form = await desk.asks("m")
-        body, screen = form.query_one(FormBody), desk.app.main
-        await desk.until(lambda: body.max_scroll_y > 0, "more lines than fit")
-        body.scroll_to(y=0, animate=False, immediate=True)
-        await is_painted(desk, terminal)
-        screen._refresh_layout()
-        body.scroll_to(y=1, animate=False, immediate=True)
-        if asks:
-            screen._compositor._full_map_invalidated = True  # as after a step of a movement
-            assert body in screen._compositor.full_map
-        else:
-            screen._refresh_layout(scroll=True)
-            body.scroll_to(y=0, animate=False, immediate=True)
-        body._scroll_required = False  # the screen is told in time for the layout, which does for both
-        screen._refresh_layout()
-        await is_painted(desk, terminal)
-
-
-async def test_nothing_of_the_size_before_is_painted_on_a_terminal_of_another(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes: list[tuple[Size, Size]] = []
-    monkeypatch.setattr(App, "_display", lambda app, screen, _: sizes.append((screen._compositor.size, app.size)))
-    async with opened(team, size=(120, 40)) as desk:
-        for size in (Size(80, 24), Size(120, 40), Size(60, 20)):
-            await desk.app.on_event(Resize(size, size))
-            desk.app.main.refresh()
-            desk.app.main._check_refresh()  # the screen is asked for a picture before it is told its size
-            await desk.until(partial(sizes.__contains__, (size, size)), "a picture of the new size")
-            sizes[:] = [one for one in sizes if one[0] != one[1]]
-        assert not sizes, "a picture of a size and the size of the terminal"
 
 
 @pytest.fixture

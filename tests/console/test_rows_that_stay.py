@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.service import asking, inbox, requests, sending
+from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
+from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -16,42 +16,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """A grace that ends only when a test ends it."""
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
-
-
-async def decide_on_the_first_of_two(desk: Desk, team: MemoryTeam, clock: Clock) -> str:
-    """Two plans, of which the first is approved and waits; the key of its row."""
-    hand_in_plan(team)
-    clock.advance(1)
-    requests.submit_plan(Caller(team, "schedule-manager"), content="1. Do it", summary="A plan for today")
-    await desk.until(lambda: len(desk.rows) == 2, "two plans")
-    (first, _) = desk.rows
-    await desk.asks("g", "a")
-    await desk.press("enter")
-    await desk.until(lambda: len(desk.app.main.pending_decisions) == 1, "a decision in its grace")
-    return first
-
-
-async def stays_when_it_is_decided_elsewhere(desk: Desk, team: MemoryTeam, first: str) -> bool:
-    """Whether the row under the cursor stays once somebody else decided about it."""
-    main = desk.app.main
-    listing = main.lists.complete_front
-    assert listing is not None
-    listing.rows.select(first)
-    request = main.context().selection.request
-    assert request is not None
-    requests.reject(Caller(team, LEAD), request_id=request.request_id, reason="another console was faster")
-    await desk.reads(f"rejected by {LEAD}")
-    return first in desk.rows
-
-
-async def test_what_could_not_be_written_stays(team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(team) as desk:
-        first = await decide_on_the_first_of_two(desk, team, clock)
-        with monkeypatch.context() as patch:
-            patch.setattr(team, "read_only", True)
-            await desk.press("W")
-            await desk.tells("Not written")
-        assert await stays_when_it_is_decided_elsewhere(desk, team, first)
 
 
 @pytest.mark.parametrize(
@@ -85,17 +49,3 @@ async def test_a_request_that_is_read_stays_with_what_became_of_it_and_no_key_ac
         await desk.press("n")
         await desk.until(lambda: words not in desk.detail.partition("──")[0], "the next thing")
         assert len(team.audit()) == before
-
-
-async def test_a_message_that_is_read_elsewhere_stays_under_the_cursor(team: MemoryTeam) -> None:
-    for number in (1, 2):
-        sending.send(Caller(team, AUTHOR), to=LEAD, summary=f"Report number {number} for you", content=f"Text {number}")
-    message = team.snapshot().messages[0]
-    async with opened(team) as desk:
-        await desk.until(lambda: len(desk.rows) == 2, "both")
-        await desk.press("g", *("j" if "Text 1" not in desk.detail else ""))
-        inbox.read_message(Caller(team, LEAD), agent=LEAD, message_id=message.message_id)
-        await desk.reads("no longer waits here")
-        assert "Text 1" in desk.detail
-        await desk.press("n")
-        await desk.until(lambda: len(desk.rows) == 1 and "Text 2" in desk.detail, "the other one alone")

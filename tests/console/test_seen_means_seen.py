@@ -15,7 +15,7 @@ from team_console.widgets import form_gate as forms
 from team_console.widgets.form import Excerpt, Form
 from textual.widgets import Static
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
 from tests.console.test_deciding import rewrite
 from tests.equipment.memory_team import MemoryTeam
 
@@ -134,18 +134,6 @@ async def test_a_form_whose_choices_changed_is_opened_anew_and_the_words_are_kep
         await desk.calm()
         form = await desk.asks("a")
         assert form.typed()["words"] == "fine"
-
-
-async def test_a_rejected_version_and_its_words_stand_beside_the_new_one(team: MemoryTeam) -> None:
-    first = hand_in_plan(team, content="1. Split\n2. Test\n")
-    requests.reject(Caller(team, LEAD), request_id=first, reason="Say how to roll back")
-    hand_in_plan(team, content="1. Split\n2. Test\n3. Roll back with git\n")
-    async with opened(team, size=(160, 50)) as desk:
-        await desk.reads("what is new: +1 −0")
-        assert "Say how to roll back" in desk.detail
-        assert "+ 3. Roll back with git" in desk.detail
-        await desk.approves(team, 2)
-    assert f"against {first}, rejected by {LEAD}" in verdicts(team)[-1].payload["evidence"][0]
 
 
 async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from team_console.console.selection import Mode
 from team_console.console.tui.reader import ReadResult
-from team_console.console.tui.words import ScreenState, empty_words, no_writing, notice_of, pulse_of
+from team_console.console.tui.words import ScreenState, empty_words, no_writing, notice_of
 from team_console.store.contract.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
@@ -73,14 +73,6 @@ PULSES = {
 """The word of each situation's pulse."""
 
 
-def test_each_situation_has_its_own_pulse_and_what_is_well_no_banner() -> None:
-    words = {name: pulse_of(situation, NOW).word for name, situation in SITUATIONS.items()}
-    assert words == PULSES
-    assert (notice_of(SITUATIONS["live"], NOW), notice_of(SITUATIONS["empty"], NOW)) == (None, None)
-    glyphs = {pulse_of(situation, NOW).glyph for situation in SITUATIONS.values()}
-    assert len(glyphs) == len(set(words.values()))
-
-
 @pytest.mark.parametrize(
     ("name", "text", "hint"),
     [
@@ -110,15 +102,6 @@ def test_what_is_not_known_is_never_shown_as_empty(mode: Mode, situation: Screen
     words = " ".join(text_of(line) for line in empty_words(mode, situation)).lower()
     for lie in ("no message", "nothing waits", "is empty", "no requests", "nothing is on its way", "no findings"):
         assert lie not in words
-
-
-def test_an_empty_queue_and_a_list_without_rows_are_two_things() -> None:
-    empty = " ".join(map(text_of, empty_words(Mode.NEEDS, SITUATIONS["empty"])))
-    none = " ".join(map(text_of, empty_words(Mode.NEEDS, SITUATIONS["live"])))
-    assert "The queue is empty" in empty
-    assert "✓" not in empty
-    assert "Nothing waits for you" in none
-    assert "The queue is empty" not in none
 
 
 @pytest.mark.parametrize("snapshot", [VANISHED, UNREADABLE])

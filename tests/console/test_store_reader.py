@@ -57,11 +57,3 @@ def test_a_team_at_rest_costs_no_view_until_time_alone_changes_something(team: M
     clock.advance((due - clock()).total_seconds())
     late = _view(reader)
     assert any(row.state is RequestState.OVERDUE for row in late.requests)
-
-
-def test_a_clock_that_went_back_makes_a_new_view(team: MemoryTeam, clock: Clock) -> None:
-    reader = StoreReader(team, LEAD)
-    reader.read()
-    first = _view(reader)
-    clock.advance(-5)
-    assert _view(reader) is not first

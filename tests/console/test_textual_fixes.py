@@ -2,62 +2,17 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 from rich.segment import Segment
 from team_console.console.tui.textual_fixes import mend_textual
-from team_console.widgets.detail import Detail
-from team_console.widgets.document import Document, Lines
 from team_console.widgets.text import width_of
-from textual.app import App
 from textual.strip import Strip
-from textual.widgets import Static
 
 
 @pytest.fixture(autouse=True)
 def mended() -> None:
     """Textual as the console has it."""
     mend_textual()
-
-
-@pytest.mark.anyio
-async def test_a_widget_whose_place_was_asked_for_before_it_was_laid_out_is_told_its_size() -> None:
-    app: App[None] = App()
-    async with app.run_test(size=(60, 10)) as pilot:
-        detail = Detail()
-        await app.screen.mount(detail)
-        detail.show(Document(key="k", title="t", token="t", blocks=(Lines(((("words", ""),),)),)))
-        app.screen._compositor._full_map_invalidated = True  # as after a step of a scroll
-        assert detail in app.screen._compositor.full_map
-        for _ in range(100):
-            if "words" not in _text(app):
-                await pilot.pause()
-        assert "words" in _text(app)
-
-
-@pytest.mark.anyio
-async def test_what_a_widget_painted_goes_with_the_widget() -> None:
-    app: App[None] = App()
-    async with app.run_test(size=(60, 10)) as pilot:
-        for number in range(8):
-            framed = Static(f"words {number}")
-            framed.styles.border = ("round", "red")
-            await app.screen.mount(framed)
-            for _ in range(100):
-                if f"words {number}" not in _text(app):
-                    await pilot.pause()
-            await framed.remove()
-        gc.collect()
-        assert not _holding("words 1")
-
-
-def _holding(text: str) -> list[Strip]:
-    return [item for item in gc.get_objects() if isinstance(item, Strip) and text in item.text]
-
-
-def _text(app: App[None]) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
 FAMILY, FLAG, THUMB, ACCENT = "👨\u200d👩\u200d👧\u200d👦", "🇩🇪", "👍🏽", "e\u0301"

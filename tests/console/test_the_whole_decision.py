@@ -54,17 +54,6 @@ async def test_a_permission_takes_two_keys_or_three_and_its_rule_stands_in_the_b
     assert len(team.snapshot().messages) == 2
 
 
-async def test_the_form_says_how_much_was_read_and_whether_the_asker_is_there(team: MemoryTeam) -> None:
-    hand_in_plan(team, content="\n".join(f"{number}. step in a/missing/file.py" for number in range(1, 193)))
-    async with opened(team) as desk:
-        await desk.reads("what it ran")
-        await desk.asks("a")
-        await desk.shows("of 192 lines", "asker seen just now")
-        await desk.press("escape", "f", *("space",) * 6, "a")
-        await desk.form()
-        await desk.shows("shown to its end")
-
-
 async def test_a_request_with_a_draft_says_so_until_it_is_decided(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:

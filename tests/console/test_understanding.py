@@ -27,27 +27,6 @@ async def remark(desk: Desk, words: str, *moves: str) -> None:
     await desk.shows(f"✎ {words}")
 
 
-async def test_remarks_go_with_a_rejection_that_needs_no_other_words(team: MemoryTeam) -> None:
-    hand_in_plan(team, content=PLAN)
-    async with opened(team) as desk:
-        await desk.press("f")
-        await desk.shows("Drop the old one", "L remark", "B ask back", "? help")
-        await desk.press("L")
-        await desk.shows("enter writes a remark on it")
-        await remark(desk, "keep it for a week", "j", "j")
-        await remark(desk, "in the channel, too", "j")
-        await desk.asks("escape", "r")
-        await desk.shows("with 2 remarks on lines 3, 4")
-        await desk.press("enter")
-        await desk.decided(team)
-    (answer,) = verdicts(team)
-    assert [(one["line"], one["quote"], one["text"]) for one in answer.payload["remarks"]] == [
-        (3, "Drop the old one", "keep it for a week"),
-        (4, "Tell everybody", "in the channel, too"),
-    ]
-    assert "Line 3 «Drop the old one»: keep it for a week" in answer.content
-
-
 async def test_letters_of_a_remark_that_is_typed_too_early_decide_nothing(team: MemoryTeam) -> None:
     hand_in_plan(team, content=PLAN)
     async with opened(team) as desk:

@@ -58,17 +58,6 @@ async def test_archives_that_cannot_be_read_are_not_an_empty_history(tmp_path: P
         assert "archive.yaml" in desk.text
 
 
-async def test_an_archive_that_cannot_be_read_whole_is_named_below_the_rest(tmp_path: Path) -> None:
-    showcase.build(tmp_path / "team")
-    archive = sorted((tmp_path / "team" / "archive").glob("*.yaml"))[0]
-    archive.write_bytes(archive.read_bytes()[:-9])
-    async with opened(open_team(str(tmp_path / "team"))) as desk:
-        await desk.press("3")
-        await desk.shows("not all of it can be read")
-        assert archive.name[:20] in desk.text
-        assert len(desk.rows) > 10
-
-
 async def test_without_write_permission_the_screen_says_so_before_the_first_write(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:

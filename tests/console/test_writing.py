@@ -65,19 +65,6 @@ async def test_while_the_team_is_asked_to_stop_other_things_are_done(team: Memor
         assert desk.app.main.around.busy == ""
 
 
-async def test_a_locked_team_keeps_the_letter_and_says_so(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        desk.app.main.caller = Caller(team, LEAD, wait=0.05)
-        with team.transaction(actor="other", action="long", wait=1.0):
-            await desk.press("m")
-            await write(desk, "Please keep forty gigabytes free today", "For the export.")
-            await desk.press("ctrl+s")
-            await desk.shows("STORE_LOCKED")
-        await desk.press("ctrl+s")
-        await holds(desk, team, 2)
-
-
 async def test_a_message_goes_to_the_agent_under_the_cursor_or_to_a_group_said_by_its_names(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
@@ -107,57 +94,6 @@ async def test_a_message_goes_to_the_agent_under_the_cursor_or_to_a_group_said_b
     assert set(sent) == {"task-manager", "schedule-manager", "file-manager"}
     assert {one.priority for one in sent.values()} == {"critical"}
     assert message.priority != "critical"
-
-
-async def test_a_reply_quotes_the_message_it_answers_and_a_plan_stays_where_it_is(team: MemoryTeam) -> None:
-    subject = "Which of the two formats is wanted"
-    hand_in_plan(team)
-    with_summary = sending.send(Caller(team, AUTHOR), to=LEAD, summary=subject, content="CSV?")
-    without = sending.send(Caller(team, "file-manager"), to=LEAD, type="notify", payload={"message": subject})
-    async with opened(team) as desk:
-        form = await desk.asks("m")
-        form.query_one("#content", Letter).text = "Why now?"
-        await desk.press("ctrl+s")
-        await holds(desk, team, 4)
-        assert team.snapshot().messages[0].status == "pending"
-        for number, (receipt, words) in enumerate(((with_summary, "CSV?"), (without, subject)), 5):
-            asked = receipt.messages[0]
-            await desk.is_back()
-            while desk.app.main.context().selection.message != asked:
-                await desk.press("j")
-            form = await desk.asks("m")
-            assert form.query_one("#to", Field).value == asked.sender
-            assert form.query_one("#summary", Field).value == f"Re: {subject}"
-            assert words in desk.text
-            form.query_one("#content", Letter).text = "CSV."
-            await desk.press("ctrl+s")
-            await desk.until(lambda number=number: len(team.snapshot().messages) == number, "the reply")  # type: ignore[misc]
-            assert team.snapshot().messages[-1].payload["in_reply_to"] == asked.message_id
-        await desk.until(lambda: len(desk.rows) == 1, "a list without what was answered")
-        assert [message.status for message in team.snapshot().messages[:3]] == ["pending", "read", "read"]
-
-
-async def test_a_letter_left_opens_where_it_was_left_and_is_gone_once_it_is_sent(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        for keys in (("tab",), ()):
-            form = await desk.asks("b")
-            assert "text " in desk.text
-            assert desk.app.focused is not None
-            assert desk.app.focused.id == ("summary" if keys else "content")
-            await desk.press(*keys)
-            await desk.type("Half a thought")
-            await desk.press("escape")
-        await desk.press("m")
-        await write(desk, "Half a thought about the plan", "Have you")
-        await desk.press("escape")
-    async with opened(team) as desk:
-        form = await desk.asks("m")
-        assert form.query_one("#content", Letter).text == "Have you"
-        await desk.press("ctrl+s")
-        await holds(desk, team, 2)
-        form = await desk.asks("m")
-        assert form.query_one("#content", Letter).text == ""
 
 
 async def test_a_broadcast_says_how_many_and_who_is_not_listening_and_counts_again(team: MemoryTeam) -> None:

@@ -5,16 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from team_console.widgets import text as cells
-from team_console.widgets.text import Line, crop, fit, pad, spread, text_of, width_of, wrap
+from team_console.widgets.text import Line, crop, fit, spread, text_of, width_of, wrap
 
 TEXTS = st.text(st.sampled_from("ab c日本e\u0301🙂…-"), max_size=60)
-
-
-@given(TEXTS, st.integers(0, 40))
-def test_a_padded_text_has_exactly_the_width(text: str, width: int) -> None:
-    assert width_of(((pad(text, width), ""),)) == width
-    assert width_of(((pad(text, width, right=True), ""),)) == width
 
 
 @given(st.lists(TEXTS, max_size=4), st.integers(1, 40))
@@ -36,24 +29,6 @@ def test_wrapping_loses_nothing_but_spaces(texts: list[str], width: int) -> None
     assert wrapped.replace(" ", "") == "".join(texts).replace(" ", "")
 
 
-def test_what_is_cut_off_says_so() -> None:
-    assert crop("a plan to refactor", 8) == "a plan …"
-    assert text_of(fit((("a plan ", ""), ("to refactor", "strong")), 10)) == "a plan to…"
-
-
-def test_a_word_longer_than_the_line_is_broken() -> None:
-    assert [text_of(line) for line in wrap((("abcdefghij", ""),), 4)] == ["abcd", "efgh", "ij"]
-
-
-def test_scripts_without_spaces_break_anywhere() -> None:
-    assert [text_of(line) for line in wrap((("请为周四的导出预留空间", ""),), 8)] == ["请为周四", "的导出预", "留空间"]
-
-
-def test_later_lines_hang_under_the_first() -> None:
-    lines = wrap((("• ", "accent"), ("one two three", "")), 8, rest=(("  ", ""),))
-    assert [text_of(line) for line in lines] == ["• one", "  two", "  three"]
-
-
 @pytest.mark.parametrize("width", [3, 9, 30])
 def test_the_right_end_of_a_spread_line_is_always_there(width: int) -> None:
     line = spread((("something long at the left", ""),), ((" 4m", "muted"),), width)
@@ -72,10 +47,3 @@ def test_what_stands_in_one_place_is_shown_whole_or_not_at_all(one: str, width: 
     text = "ab" + one * 6 + "cd"
     for cut in (crop(text, width), *(text_of(line) for line in wrap(((text, ""),), width))):
         assert not set(cut.replace(one, "")) - set("abcd …")
-
-
-def test_narrow_signs_are_of_one_cell() -> None:
-    assert {"…", "→", "·", "○", "◷", "─", "▌", "✗", "é"} <= cells._NARROW_SIGNS
-    for sign in cells._NARROW_SIGNS:
-        assert cells.cell_len(sign) == 1, sign
-        assert cells._WORDS_OF_ANY_SCRIPT.findall(f"a{sign}b") == cells._WORDS.findall(f"a{sign}b"), sign

@@ -28,52 +28,11 @@ def shown(*, seal: Any = None, **record: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("status", "word"),
-    [
-        ("pending", "not picked up"),
-        ("delivered", "delivered, not read yet"),
-        ("read", "✓ read"),
-        ("retry", "not delivered yet"),
-        ("failed", "✗ not delivered"),
-        ("expired", "expired unread"),
-        ("recalled", "recalled"),
-        ("what_others_write", "what_others_write"),
-    ],
-)
-def test_the_state_is_the_one_that_is_known(status: str, word: str) -> None:
-    assert word in shown(status=status)
-
-
-def test_written_is_never_called_delivered_and_delivered_never_read() -> None:
-    assert "delivered" not in shown(status="pending")
-    assert "✓ read" not in shown(status="delivered")
-
-
-@pytest.mark.parametrize("key", ["to", "to_agents"])
-def test_a_group_message_says_who_has_read_it(key: str) -> None:
-    at = "2026-02-24T10:31:00Z"
-    text = shown(**{"to": None, key: ["b", "c", "d"], "read_by": {"b": at, "d": at}})
-    assert "a → b, c, d" in text
-    assert text.endswith("read by b, d")
-
-
-@pytest.mark.parametrize(
     ("seal", "words"),
     [(Seal.SIGNED, "✓ signed"), (Seal.UNSIGNED, "△ unsigned"), (Seal.BROKEN, "signature is broken")],
 )
 def test_a_signature_is_shown_for_what_it_is_worth(seal: Seal, words: str) -> None:
     assert words in shown(signature="x", seal=seal)
-
-
-def test_without_a_key_a_signature_is_not_called_good() -> None:
-    assert "not checked" in shown(signature="x")
-
-
-def test_a_sprint_message_is_shown_as_its_structure() -> None:
-    content = 'DEBUG_RESULT: {"msg_type": "DEBUG_RESULT", "debug_id": "DBG-1", "root_cause": "a pin"}'
-    text = shown(payload={"content": content})
-    assert "root_cause: a pin" in text
-    assert "{" not in text
 
 
 def test_no_line_of_a_summary_is_kept_from_the_reader() -> None:
@@ -103,12 +62,6 @@ def test_every_field_is_made_safe() -> None:
     )
     assert safe_text(text) == text
     assert "owned" in text
-
-
-def test_a_kind_of_a_strangers_stays_as_it_is_written() -> None:
-    kinds = ("task_assignment", "story_moved", "STORY_MOVED")
-    titles = [message_document(message(type=kind), now=NOW).title for kind in kinds]
-    assert titles == ["Task assignment · a", "story_moved · a", "Story moved · a"]
 
 
 def test_what_a_delivery_failed_with_is_told_to_its_end() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
-from team_console.widgets.fields import Kind, Letter, OptionLine, words_of_a_decision
-from team_console.widgets.forms import AnswerForm, Answers, Compose, Confirm, Notes, Prompt, Way
+from team_console.widgets.fields import Kind, Letter, words_of_a_decision
+from team_console.widgets.forms import AnswerForm, Answers, Compose, Confirm, Notes
 
 from tests.equipment.samples import sampled
 from tests.widgets.hosted import lines_after, shown
@@ -28,21 +28,6 @@ def told(answers: Answers, notes: Notes) -> str:
 def seen(lines: list[str], start: str) -> bool:
     """Whether a line begins like this."""
     return any(line.startswith(start) for line in lines)
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_question_and_the_option_that_is_chosen_are_seen(size: tuple[int, int]) -> None:
-    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, told), size) as pilot:
-        lines = await lines_after(pilot)
-        assert seen(lines, "Way: Which way is it to be?")
-        assert seen(lines, "1 ( ) Choice 1")
-        assert seen(await lines_after(pilot, "9"), "›9 (•) Choice 9")
-        for number in (10, 11, 12):
-            assert seen(await lines_after(pilot, "down"), f"›{' ' if number > 9 else number} (•) Choice {number}")
-        for number in (9, 6, 3):
-            assert seen(await lines_after(pilot, "up", "up", "up"), f"›{number} (•) Choice {number}")
-        assert seen(await lines_after(pilot, "up", "up"), "›1 (•) Choice 1")
-        assert seen(await lines_after(pilot), "Way: Which way is it to be?")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -69,22 +54,6 @@ async def test_a_click_chooses_the_option_it_is_on() -> None:
 def refused(*given: object) -> str:
     """A write that says much about why it was not done."""
     raise TeamError(Code.STORE_FAILED, "the store is not there " * 12, "Look for it " * 15)
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_what_went_wrong_hides_no_field_that_is_typed_in(size: tuple[int, int]) -> None:
-    ways = (Way(OptionLine("reject"), "Reject"),)
-    form = Prompt("Reject", "A plan " * 40, refused, ways=ways, words=words_of_a_decision("reason", required=True))
-    async with shown(form, size) as pilot:
-        await lines_after(pilot, *"why", "enter")
-        await pilot.app.workers.wait_for_complete(form.workers)
-        lines = await lines_after(pilot)
-        assert any("the store is not there" in line for line in lines), lines
-        assert any("why" in line for line in lines), lines
-        lines = await lines_after(pilot, *"not")
-        assert any("whynot" in line for line in lines), lines
-        lines = await lines_after(pilot, "ctrl+j", *"ever")
-        assert any("ever" in line for line in lines), lines
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -14,10 +14,6 @@ from textual.app import App
 from textual.pilot import Pilot
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-_LINES = 20_000
-_LONG = Document(
-    key="k", title="t", token="t", blocks=(Text("\n".join(f"+line {number}" for number in range(_LINES)), Form.DIFF),)
-)
 
 
 @asynccontextmanager
@@ -36,28 +32,6 @@ async def shown(wanted: Document) -> AsyncIterator[tuple[Detail, Pilot[None]]]:
 def screen_of(pilot: Pilot[None]) -> str:
     """What stands on the screen."""
     return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
-
-
-async def test_a_search_finds_what_was_not_laid_out_yet() -> None:
-    async with shown(_LONG) as (detail, pilot):
-        assert detail.next_hit((f"line {_LINES - 100}",), 1)
-        while not detail.scroll_offset.y:
-            await pilot.pause()
-        assert f"line {_LINES - 100}" in screen_of(pilot)
-
-
-async def test_what_comes_in_above_the_text_does_not_move_what_is_read() -> None:
-    async with shown(_LONG) as (detail, pilot):
-        detail.scroll_end(animate=False)
-        while not detail.scroll_offset.y:
-            await pilot.pause()
-        before, text = detail.scroll_offset.y, screen_of(pilot)
-        detail.show(Document(key="k", title="t", token="t", headline="later", blocks=_LONG.blocks))
-        assert detail.virtual_size.height >= _LINES
-        while detail.scroll_offset.y == before:
-            await pilot.pause()
-        assert f"line {_LINES - 1}" in screen_of(pilot)
-        assert f"line {_LINES - 1}" in text
 
 
 async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looking_whole(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 import pytest
-from team_console.widgets.document import plain, prose, structured
+from team_console.widgets.document import prose
 from team_console.widgets.text import Line, text_of
 
 
@@ -14,25 +14,8 @@ def texts(groups: Iterable[Sequence[Line]]) -> list[str]:
     return [text_of(line) for group in groups for line in group]
 
 
-def tones(text: str) -> list[tuple[str, str]]:
-    return [part for group in prose(text, 80) for line in group for part in line]
-
-
-def test_headings_lists_and_code_are_set_apart() -> None:
-    assert ("Goal", "head") in tones("## Goal")
-    assert texts(prose("- one\n  * two\n3. three", 40)) == ["• one", "  • two", "3. three"]
-    assert ("make test", "code") in tones("run `make test` first")
-    assert ("now", "strong") in tones("do it **now**")
-    assert ("soon", "italic") in tones("do it *soon*")
-
-
 def test_tasks_show_what_is_done() -> None:
     assert texts(prose("- [x] done\n- [ ] open", 40)) == ["☑ done", "☐ open"]
-
-
-def test_names_with_underscores_and_stars_in_arithmetic_stay_as_they_are() -> None:
-    text = "call snake_case_name, 2*3*4, a * b * c"
-    assert texts(prose(text, 80)) == [text]
 
 
 @pytest.mark.parametrize(
@@ -57,12 +40,6 @@ def test_code_blocks_are_shown_line_by_line_with_their_language() -> None:
     assert lines == ["│ python", "│ if x:", "│     y = '**a**'", "after"]
 
 
-def test_code_is_coloured_by_its_language_and_a_line_that_goes_on_says_so() -> None:
-    parts = tones("```python\nif x == 'a':  # why\n```")
-    assert {("if", "key"), ("'a'", "good"), ("# why", "muted")} <= set(parts)
-    assert texts(prose("```\n123456789\n```", 8)) == ["│ 123456", "┊ 789"]
-
-
 def test_a_table_is_drawn_in_columns_and_no_cell_is_lost() -> None:
     table = "| File | Lines |\n|:--|--:|\n| a.py | 7 | more |\n| `b|c` and \\| d | 12 |\n"
     assert texts(prose(table, 40)) == [
@@ -83,20 +60,3 @@ def test_however_narrow_a_table_is_all_of_its_letters_are_there(width: int) -> N
 
 def test_a_fence_that_never_ends_hides_nothing() -> None:
     assert texts(prose("```\nlast words", 60)) == ["│ last words"]
-
-
-def test_the_plain_form_is_what_was_written() -> None:
-    text = "# Goal\n- [x] **done** `now`"
-    assert texts(plain(text, 60)) == text.split("\n")
-
-
-def test_structure_sets_keys_apart_from_values() -> None:
-    groups = list(structured("severity: HIGH\nitems:\n- path: a/b.c", 60))
-    assert ("severity:", "open") in groups[0][0]
-    assert texts(groups) == ["severity: HIGH", "items:", "- path: a/b.c"]
-
-
-def test_a_long_line_full_of_marks_is_read_at_once() -> None:
-    text = "*a" * 20_000 + "`" * 2_000 + "**" * 5_000
-    assert sum(map(len, texts(plain(text, 80)))) == len(text)
-    assert list(prose(text, 80))

@@ -12,10 +12,7 @@ import pytest
 from team_console.widgets.row_list import Drawing, RowList
 from team_console.widgets.text import Line, age
 from textual.app import App, ComposeResult
-from textual.events import Resize
-from textual.geometry import NULL_REGION, Region
 from textual.pilot import Pilot
-from textual.widget import Widget
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
@@ -76,50 +73,6 @@ def shown(row_list: RowList[Row]) -> list[str]:
     return [row_list.render_line(y).text.rstrip() for y in range(row_list.size.height)]
 
 
-class Repaints:
-    """Counts the lines a list asks to repaint."""
-
-    def __init__(self, row_list: RowList[Row], monkeypatch: pytest.MonkeyPatch) -> None:
-        self.regions: list[Region] = []
-        original = row_list.refresh
-
-        def refresh(*regions: Region, **options: bool) -> RowList[Row]:
-            whole = Region(0, 0, row_list.size.width, row_list.size.height)
-            self.regions.extend(regions or (whole,))
-            return original(*regions, **options)
-
-        monkeypatch.setattr(row_list, "refresh", refresh)
-
-    @property
-    def lines(self) -> set[int]:
-        return {y for region in self.regions for y in range(region.y, region.bottom)}
-
-
-async def test_an_arrow_key_repaints_two_rows_of_a_hundred_thousand(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with listed(*many(100_000)) as (app, pilot):
-        repaints = Repaints(app.list, monkeypatch)
-        await pilot.press("j")
-        assert repaints.lines == {0, 1}
-        assert app.list.cursor_key == "k1"
-
-
-async def test_rows_of_two_lines_move_by_rows() -> None:
-    async with listed("a", "b", "c", lines=2) as (app, pilot):
-        await pilot.press("down", "j")
-        assert app.list.cursor_key == "c"
-        assert shown(app.list)[4].startswith("▌ c")
-        assert shown(app.list)[5].strip("▌ ") == "below"
-
-
-async def test_a_list_knows_its_room_while_the_screen_is_between_two_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with listed(*many(30), roomy=12) as (app, _):
-        app.list.set_lines(1)
-        with monkeypatch.context() as patch:
-            patch.setattr(Widget, "region", NULL_REGION)
-            app.list.on_resize(Resize(app.list.outer_size, app.list.virtual_size))
-        assert (app.list.virtual_size.height, app.list.virtual_size.width) == (60, 79)
-
-
 async def test_the_cursor_follows_its_key_when_rows_come_go_and_change_order() -> None:
     async with listed("a", "b", "c") as (app, pilot):
         await pilot.press("j")
@@ -148,14 +101,6 @@ async def test_a_change_of_the_row_under_the_cursor_is_a_disturbance_and_one_els
         assert app.list.undisturbed_for() == 0
 
 
-async def test_a_row_that_slides_to_another_line_and_says_the_same_is_no_disturbance() -> None:
-    async with listed("a", "b") as (app, _):
-        app.ticks += 10
-        app.put("new", "a", "b")
-        assert app.list.cursor_key == "a"
-        assert app.list.undisturbed_for() > 1
-
-
 async def test_what_the_user_treated_leaves_without_a_disturbance_before_or_after_it_is_told() -> None:
     async with listed("a", "b", "c") as (app, _):
         app.list.step_on(lambda row: row.key == "a")
@@ -170,20 +115,6 @@ async def test_what_the_user_treated_leaves_without_a_disturbance_before_or_afte
         assert app.list.undisturbed_for() == 0.0
 
 
-async def test_treating_something_else_neither_moves_the_cursor_nor_excuses_that_its_row_leaves() -> None:
-    async with listed("a", "b") as (app, _):
-        app.list.step_on(lambda row: False)
-        assert app.list.cursor_key == "a"
-        app.put("b")
-        assert app.list.undisturbed_for() == 0.0
-
-
-async def test_the_user_moving_the_cursor_is_no_disturbance() -> None:
-    async with listed("a", "b") as (app, pilot):
-        await pilot.press("j")
-        assert app.list.undisturbed_for() == float("inf")
-
-
 async def test_marks_belong_to_keys_and_end_with_their_rows() -> None:
     async with listed("a", "b", "c") as (app, pilot):
         await pilot.press("space", "space")
@@ -191,15 +122,6 @@ async def test_marks_belong_to_keys_and_end_with_their_rows() -> None:
         app.put("c", "b")
         assert app.list.marks == {"b"}
         assert [row.key for row in app.list.marked_rows()] == ["b"]
-
-
-async def test_the_view_keeps_its_place_when_rows_come_in_above_it() -> None:
-    async with listed(*many(100), size=(80, 10)) as (app, pilot):
-        await pilot.press("G")
-        before = shown(app.list)
-        app.put(Row("new"), *many(100))
-        await pilot.pause()
-        assert shown(app.list) == before
 
 
 async def test_enter_and_a_double_click_open_the_row() -> None:
@@ -211,15 +133,6 @@ async def test_enter_and_a_double_click_open_the_row() -> None:
                 return
             await pilot.pause()
     raise AssertionError(app.told)
-
-
-async def test_an_empty_list_says_why_and_a_filled_one_says_no_more() -> None:
-    app = Lists()
-    async with app.run_test(size=(60, 10)):
-        app.list.set_rows((), now=NOW, empty=((("The queue cannot be read", ""),),))
-        assert "The queue cannot be read" in " ".join(shown(app.list))
-        app.list.set_rows((Row("a"),), now=NOW, empty=((("The queue cannot be read", ""),),))
-        assert "cannot" not in " ".join(shown(app.list))
 
 
 async def test_big_moves_stay_inside_the_list() -> None:
@@ -253,21 +166,3 @@ async def test_headings_stand_above_their_groups_and_the_cursor_steps_over_them(
         await pilot.press("G")
         await pilot.pause()
         assert [line.strip("▌ ").split()[0] for line in shown(app.list)] == ["b1", "c", "c1", "c2"]
-
-
-@pytest.mark.parametrize("lines", [1, 2])
-async def test_a_list_without_room_for_a_heading_shows_the_row_that_keys_act_on(lines: int) -> None:
-    async with listed(
-        *("a1", "a2", "b1"),
-        size=(40, 8),
-        lines=lines,
-        group=lambda row: row.key[0],
-        heading=lambda below, drawing: ((f"group of {len(below)}", ""),),
-    ) as (app, pilot):
-        await pilot.resize_terminal(40, 1)
-        await pilot.pause()
-        for key, row in (("g", "a1"), ("j", "a2"), ("j", "b1"), ("k", "a2"), ("k", "a1")):
-            await pilot.press(key)
-            await pilot.pause()
-            assert app.list.cursor_key == row
-            assert shown(app.list)[0].startswith(f"▌ {row}")

@@ -8,8 +8,7 @@ import pytest
 from team_console.store.model import safe
 from team_console.store.model.safe import safe_text
 from team_console.widgets import text as cells
-from team_console.widgets.document import diff
-from team_console.widgets.text import Line, cell_len, text_of, wrap
+from team_console.widgets.text import Line, text_of, wrap
 
 SEED = 7
 
@@ -43,26 +42,8 @@ def test_the_short_way_ends_where_the_long_way_does(monkeypatch: pytest.MonkeyPa
     assert shortly == [wrap(line, width, rest=rest) for line in some for width in (1, 8, 20, 200)]
 
 
-def test_a_line_of_several_tones_loses_no_word() -> None:
-    for line in lines():
-        for width in (8, 20):
-            shown = "".join(text_of(part) for part in wrap(line, width))
-            assert "".join(shown.split()) == "".join(text_of(line).split())
-
-
 @pytest.mark.parametrize("text", ["one\ntwo\t.\n", "a\r\nb", "a\rb", "\x1b[0m\n", "\x7f", "\n", "", "a\x0bb", "日\n本"])
 def test_a_plain_text_is_safe_as_it_is_and_no_other(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     shortly = safe_text(text)
     monkeypatch.setattr(safe, "_BREAKS", {})
     assert safe_text(text) == shortly
-
-
-@pytest.mark.parametrize(
-    "text", ["what is tried again, what is reported", "“wörtlich”: was wird gemeldet, und wem", "a" * 30]
-)
-def test_a_long_line_of_a_difference_goes_on_behind_a_space_and_keeps_every_blank(text: str) -> None:
-    lines = [text_of(line) for group in diff(f"+{text}", 16) for line in group]
-    shown = [line[2:] for line in lines]
-    assert "".join(shown) == text
-    assert max(map(cell_len, lines)) <= 16
-    assert " " not in text or all(piece.endswith(" ") for piece in shown[:-1])
