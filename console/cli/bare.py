@@ -1,4 +1,4 @@
-"""Opens the console: on the team given or found, else on one picked from a list."""
+"""Opens the console: on the team given or found, else on one picked from a list, else on the first steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from team_console.console.cli.call import Call, is_terminal
 from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.locations import absolute
-from team_console.store.backends.open import find_teams, other_teams
+from team_console.store.backends.open import find_teams, nearest_team, other_teams
 from team_console.store.model.errors import Code, TeamError
 
 
@@ -16,7 +16,7 @@ def run(call: Call) -> int:
     """Run the console until it is left.
 
     Raises:
-        TeamError: `USAGE` without a screen, `TEAM_NOT_FOUND` when there is nothing to open.
+        TeamError: `USAGE` without a screen, `TEAM_NOT_FOUND` when the team that is named is none.
     """
     need_screen("In a script use a verb, such as team-console status; team-console --help lists them.")
     try:
@@ -54,16 +54,19 @@ def need_screen(instead: str) -> None:
 
 
 def pick(nothing_found: TeamError) -> str | None:
-    """Let the human choose among the teams below the current folder and those of other programs; None for none.
+    """Let the human choose among the teams below the current folder and those of other programs; where there is none,
+    say how the first one is made, and wait for it. None when they leave.
 
     Raises:
-        TeamError: `nothing_found`, when there is none.
+        TeamError: `nothing_found`, when there is none and the environment names one.
     """
 
     here = absolute(".")
     locations = [*find_teams(here), *(seen.location for seen in other_teams(here))]
-    if not locations:
+    if not locations and os.environ.get("TEAM_CONSOLE_TEAM"):
         raise nothing_found
-    from team_console.console.tui.screens import pick_team  # 300 ms: Textual
+    from team_console.console.tui.screens import pick_team, wait_for_team  # 300 ms: Textual
 
+    if not locations:
+        return wait_for_team(lambda: str(team) if (team := nearest_team(here)) is not None else None)
     return pick_team(locations)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
@@ -13,6 +13,7 @@ from msgspec import Struct
 from team_console.console.preferences import theme_names
 from team_console.console.tui.crash_guard import ContainedApp
 from team_console.console.tui.themes import THEMES, first_theme, name_of, native_colours, remember_theme
+from team_console.console.tui.words import ScreenState, first_step, no_team_lines
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
@@ -22,7 +23,7 @@ from team_console.store.views.needs import to_do
 from team_console.store.views.rows import View
 from team_console.store.views.status import assess, view_of_team
 from team_console.widgets.detail import Detail
-from team_console.widgets.document import Document
+from team_console.widgets.document import Document, Lines
 from team_console.widgets.overlay import Overlay
 from team_console.widgets.row_list import Draw, Drawing, RowList
 from team_console.widgets.text import Line, spread
@@ -34,6 +35,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 RowT = TypeVar("RowT")
+_LOOK_FOR_A_TEAM = 1.0
+"""Seconds between two looks for the first team of a folder."""
 
 
 class ReadingScreen(Overlay, ModalScreen[None]):
@@ -267,23 +270,81 @@ def _team_lines(row: TeamRow, drawing: Drawing) -> tuple[Line, ...]:
 # Lets the human choose among the teams that were found.
 
 
+class FirstStepsScreen(Overlay, ModalScreen[str | None]):
+    """What to do in a folder without a team; it is left with the location of the team as soon as there is one."""
+
+    DEFAULT_CSS = """
+    FirstStepsScreen { background: $surface; }
+    FirstStepsScreen Detail { height: 1fr; margin: 1 2; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("Y", "copy", "Copy the command", show=False),
+        Binding("escape,q", "leave", "Leave", show=False),
+    ]
+
+    def __init__(self, find: Callable[[], str | None]) -> None:
+        super().__init__()
+        self._find = find
+
+    def compose(self) -> ComposeResult:
+        """Yield the one text there is."""
+        yield Detail()
+
+    def on_mount(self) -> None:
+        """Show the commands, and look for the team that one of them makes."""
+        detail = self.query_one(Detail)
+        closing_words: Line = (("q quit", "muted"),)
+        text = Lines((*no_team_lines(), (), closing_words))
+        detail.show(Document(key="first steps", title="team-console", blocks=(text,)))
+        detail.focus()
+        self.set_interval(_LOOK_FOR_A_TEAM, self._look)
+
+    def _look(self) -> None:
+        with suppress(TeamError):  # a folder that cannot be looked into now
+            if (location := self._find()) is not None:
+                self.dismiss(location)
+
+    def action_copy(self) -> None:
+        """Copy the command that lets an agent ask here."""
+        self.app.copy_to_clipboard(first_step(ScreenState()))
+        self.notify("Copied the command", markup=False)
+
+    def action_leave(self) -> None:
+        """Leave without a team."""
+        self.dismiss(None)
+
+
 class PickerApp(ContainedApp[str | None]):
-    """The list of teams alone, before any of them is open."""
+    """The list of teams alone, before any of them is open; what makes the first one where there is none."""
 
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, locations: tuple[str, ...]) -> None:
+    def __init__(self, locations: tuple[str, ...], find: Callable[[], str | None] | None = None) -> None:
+        """Make the application.
+
+        Args:
+            locations: The teams to choose from.
+            find: Where there are none, returns the location of a team that has come meanwhile.
+        """
         super().__init__(ansi_color=native_colours())
-        self._locations = locations
+        self._locations, self._find = locations, find
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system)
 
     def on_mount(self) -> None:
-        """Show the teams."""
+        """Show the teams, or the first steps."""
+        if self._find is not None:
+            self.push_screen(FirstStepsScreen(self._find), self.exit)
+            return
         self.push_screen(TeamsScreen(lambda: self._locations, "enter open · q quit"), self.exit)
 
 
 def pick_team(locations: Sequence[str]) -> str | None:
     """Let the human choose one of the locations; None when none was chosen."""
     return PickerApp(tuple(locations)).run_to_the_end()[0]
+
+
+def wait_for_team(find: Callable[[], str | None]) -> str | None:
+    """Show the first steps until `find` returns the location of a team; None when the human leaves before."""
+    return PickerApp((), find).run_to_the_end()[0]

@@ -98,7 +98,20 @@ def first_step_lines(situation: ScreenState, agent: str = "") -> tuple[Line, ...
     command = safe_line(first_step(situation, agent), 300)
     if not command:
         return ()
-    return (), (("Let your Claude Code ask here:", "muted"),), (("Y copies  ", "muted"), (command, "code"))
+    return (
+        (),
+        (("Let your Claude Code ask here:", "muted"),),
+        (("Y copies  ", "muted"), (command, "code")),
+        (("Then start claude in this folder: its requests appear here.", "muted"),),
+    )
+
+
+def no_team_lines() -> tuple[Line, ...]:
+    """Return what the console says in a folder without a team: the command that makes one, and the one that shows
+    one at work.
+    """
+    demo = (), (("See how it works first:", "muted"),), (("          ", "muted"), ("team-console demo", "code"))
+    return *_words("○", "No team is here yet", ""), *first_step_lines(ScreenState()), *demo
 
 
 # Says honestly what the screen shows: pulse, banner and the words of an empty list (decision D16).

@@ -74,3 +74,28 @@ def test_a_console_whose_errors_go_to_a_file_is_drawn_on_the_terminal(tmp_path: 
         terminal.send("q")
         assert terminal.wait_exit() == 0
     assert (tmp_path / "errors").read_bytes() == b""
+
+
+@pytest.mark.slow
+def test_a_folder_without_a_team_opens_the_console_with_the_first_steps_and_then_on_the_team_they_make(
+    tmp_path: Path,
+) -> None:
+    """The way from an empty folder to the seat is one command, and the console stays open meanwhile."""
+    with Terminal([*COMMAND], cwd=tmp_path, columns=80, lines=24) as terminal:
+        terminal.wait_for("No team is here yet", "team-console join helper --for claude", "team-console demo")
+        terminal.send("Y")
+        terminal.wait_for("Copied the command")
+        command = [*COMMAND, "join", "helper", "--for", "claude"]
+        subprocess.run(command, cwd=tmp_path, env=clean_environment(), capture_output=True, check=True)
+        terminal.wait_for("Needs you", "start claude in this folder")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+
+
+@pytest.mark.slow
+def test_a_folder_without_a_team_is_left_with_a_key(tmp_path: Path) -> None:
+    with Terminal([*COMMAND], cwd=tmp_path, columns=60, lines=20) as terminal:
+        terminal.wait_for("No team is here yet", "team-console demo")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    assert list(tmp_path.iterdir()) == []
