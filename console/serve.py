@@ -58,7 +58,7 @@ class ConsoleServer(Server):
 
     def run(self) -> None:
         """Serve until the process is told to end."""
-        # Anybody on this machine may send what is no request: told each time, it would fill the terminal.
+        # Anybody on this machine may send malformed requests: a log line for each would fill the terminal.
         logging.basicConfig(stream=sys.stderr, level=logging.CRITICAL)
         web.run_app(self._app(), sock=self._socket, print=None, shutdown_timeout=3)
 

@@ -10,14 +10,14 @@ from typing import ClassVar
 from msgspec import Struct
 from team_console.widgets.later import WidgetMessage
 from team_console.widgets.text import DONE, Line, fit, progress_bar, spread, width_of, wrap
-from team_console.widgets.tones import Inked
+from team_console.widgets.tones import ThemedLines
 from textual.content import Content
 from textual.events import Click, Resize
 from textual.strip import Strip
 from textual.widget import Widget
 
 
-class FewLines(Inked, Widget):
+class FewLines(ThemedLines, Widget):
     """A widget of a few lines, as high as they are."""
 
     @dataclass

@@ -16,7 +16,7 @@ from team_console.widgets.edge import Edged
 from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
 from team_console.widgets.scrolled import NotShown, room_of
 from team_console.widgets.text import Line, cell_len, fit, marked_hits, text_of
-from team_console.widgets.tones import Inked
+from team_console.widgets.tones import ThemedLines
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.geometry import Region, Size
@@ -97,7 +97,7 @@ class Spot(NamedTuple):
     number: int
 
 
-class Detail(Edged, Inked, ScrollView, can_focus=True):
+class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ.
 
     Attributes:

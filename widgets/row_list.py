@@ -18,7 +18,7 @@ from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
 from team_console.widgets.later import WidgetMessage
 from team_console.widgets.scrolled import NotShown, room_of
 from team_console.widgets.text import Line, age, fit, marked_hits, pad, text_of, width_of, wrap
-from team_console.widgets.tones import Inked
+from team_console.widgets.tones import ThemedLines
 from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
@@ -66,7 +66,7 @@ Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
 """A pure function from a row to its lines; each is padded or cut to the width."""
 
 
-class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
+class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
     """Rows in, `Moved` and `Opened` out.
 
     Selection and marks belong to keys, so rows may come, go and change order under them.
@@ -132,7 +132,7 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
         *,
         lines: int = 1,
         roomy: int = 0,
-        matter: Callable[[RowT], object] = lambda row: row,
+        basis: Callable[[RowT], object] = lambda row: row,
         markable: bool = True,
         group: Callable[[RowT], str] = lambda row: "",
         has_group_in_title: bool = False,
@@ -148,7 +148,7 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
             draw: How a row looks.
             lines: Lines of each row, 1 or 2.
             roomy: Height from which on rows have two lines; 0 to leave `lines` as it is.
-            matter: What of a row a human decides on; a change of it under the cursor is a disturbance.
+            basis: The part of a row that a human decides on; a change of it under the cursor is a disturbance.
             markable: Whether space marks rows.
             group: What the rows below one heading have in common; empty for rows without a heading.
             has_group_in_title: Whether the title names the group at the top, so that the first needs no heading.
@@ -157,7 +157,7 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
             clock: Seconds that only go forward.
         """
         super().__init__(id=id)
-        self.key_of, self._draw, self._matter, self._is_new = key, draw, matter, is_new
+        self.key_of, self._draw, self._basis, self._is_new = key, draw, basis, is_new
         self._group, self._heading_of, self._markable = group, heading, markable
         self._has_group_in_title, self._told_group = has_group_in_title, ""
         self._row_lines, self._roomy = lines, roomy
@@ -188,20 +188,20 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
             if line != 0 or not 0 <= index < len(self.rows) or room.y + y not in seen.line_range:
                 continue
             row = self.rows[index]
-            key, matter = self.key_of(row), self._matter(row)
-            if self._held.get(key, (None, 0))[0] == matter:
+            key, basis = self.key_of(row), self._basis(row)
+            if self._held.get(key, (None, 0))[0] == basis:
                 continue
             text = text_of(next(iter(self._lines_of(index, width)), ()))
             if frames.shows(text, Region(room.x + GUTTER, room.y + y, width - GUTTER, 1)):
-                yield partial(self._hold, key, matter)
+                yield partial(self._hold, key, basis)
 
-    def _hold(self, key: str, matter: object, frame: int) -> None:
-        self._held[key] = matter, frame
+    def _hold(self, key: str, basis: object, frame: int) -> None:
+        self._held[key] = basis, frame
 
     def was_held(self, row: RowT, frame: int) -> bool:
         """Return whether the terminal held a row, as it is, up to a frame."""
-        matter, at = self._held.get(self.key_of(row), (None, 0))
-        return matter == self._matter(row) and at <= frame
+        basis, at = self._held.get(self.key_of(row), (None, 0))
+        return basis == self._basis(row) and at <= frame
 
     @property
     def cursor_row(self) -> RowT | None:
@@ -257,7 +257,7 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
         row = self.cursor_row
         if row is None or old is None or row is old:
             return row is not old
-        return self._matter(row) != self._matter(old)
+        return self._basis(row) != self._basis(old)
 
     def set_density(self, *, is_roomy: bool) -> None:
         """Give rows two lines where there is room, or one however high the list is."""
@@ -286,7 +286,7 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
             self.refresh()
 
     def tick(self, now: datetime) -> None:
-        """Let ages go on."""
+        """Draw the ages of all rows as of `now`."""
         self._now = now
         self.refresh()
 
@@ -304,7 +304,7 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
             self._go(0, by_user=False)
 
     def step_on(self, is_treated: Callable[[RowT], bool]) -> None:
-        """Go on to the row after those that were just treated; that they leave the list is no disturbance."""
+        """Move the cursor behind the rows that were just dealt with; that they leave the list is no disturbance."""
         if self._lost is not None and is_treated(self._lost):
             self._lost, self._disturbed_at = None, _NEVER
         self._leaving |= {self.key_of(row) for row in self.rows if is_treated(row)}
@@ -320,7 +320,7 @@ class RowList(Edged, Inked, ScrollView, Generic[RowT], can_focus=True):
         return self.cursor_key in self._leaving
 
     def stay(self) -> None:
-        """Keep the treated rows after all: one that leaves from now on counts as a disturbance."""
+        """Keep the rows that were dealt with after all: one that leaves from now on counts as a disturbance."""
         self._leaving = frozenset()
 
     def mark_all(self) -> None:

@@ -59,8 +59,8 @@ TONES: Mapping[str, Tone] = {
 """Words a `Part` may carry as its tone; meaning never rests on them alone, a glyph or a word is always there too."""
 
 
-class Inked(_Widget):
-    """What a widget with a line API is mixed with: lines of parts become strips in the tones of the theme."""
+class ThemedLines(_Widget):
+    """Mixin for widgets that draw lines themselves: turn a line of parts into a strip in the colours of the theme."""
 
     CURSOR: ClassVar[str] = "-none-"
     """The component class of what is selected; where colours lack it is shown reversed in all of its width."""

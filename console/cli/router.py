@@ -1,4 +1,4 @@
-"""The router: `deliver`."""
+"""The verb `deliver`: push due messages to their agents, once or in a loop."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service.inbox import Trust, trust_in
 from team_console.store.views.alike import causes_of, decided_before
 from team_console.store.views.conversation import Thread, gather_thread, versions_of
-from team_console.store.views.history import past
+from team_console.store.views.history import newest_archived
 from team_console.store.views.projection import view_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestRow, View, as_json
@@ -76,7 +76,7 @@ def _thread(call: Call, snapshot: Snapshot) -> tuple[Thread, View]:
     Raises:
         TeamError: `INVALID_FIELD` when nothing is known under it.
     """
-    word, known = call.options.id, past(call.team, limit=ARCHIVED)
+    word, known = call.options.id, newest_archived(call.team, limit=ARCHIVED)
     thread = gather_thread(call.team, snapshot, word, known)
     if thread is None:
         hint = "List ids with: team-console requests, team-console inbox AGENT, or team-console history."

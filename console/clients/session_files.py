@@ -61,7 +61,7 @@ class SessionFiles:
         return value if isinstance(value, dict) else None
 
     def write(self, name: str, value: dict[str, Any]) -> None:
-        """Leave `value`; a machine that cannot keep it only costs later events time."""
+        """Write one file; on a machine that cannot keep it later events only take longer."""
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
             write_whole(os.path.join(self.folder, name), value)
@@ -76,21 +76,21 @@ class SessionFiles:
             return
 
     def names(self, prefix: str) -> list[str]:
-        """Return the files whose names begin so."""
+        """Return the names of the session's files that begin with `prefix`."""
         try:
             return sorted(name for name in os.listdir(self.folder) if name.startswith(prefix) and name[-4:] != ".tmp")
         except OSError:
             return []
 
     def all(self, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the files that can be read, with their content."""
+        """Yield name and content of each readable file that begins with `prefix`."""
         for name in self.names(prefix):
             known = self.read(name)
             if known is not None:
                 yield name, known
 
     def forget(self) -> None:
-        """The session is over."""
+        """Remove all files of the session, which is over."""
         _remove_folder(self.folder)
 
 
@@ -99,7 +99,7 @@ def files_of(session: str, agent: str, location: str) -> SessionFiles:
     name.
     """
     base = own_folder("sessions") if is_session_id(session) else os.devnull
-    return SessionFiles(os.path.join(base, f"{session}-{whose(agent, location)}"))
+    return SessionFiles(os.path.join(base, f"{session}-{agent_prefix(agent, location)}"))
 
 
 def is_session_id(session: str) -> bool:
@@ -121,12 +121,12 @@ def own_folder(kind: str) -> str:
 
 def member_folder(agent: str, location: str) -> str:
     """Return the folder of what all sessions of an agent of one team share."""
-    return os.path.join(own_folder("members"), whose(agent, location))
+    return os.path.join(own_folder("members"), agent_prefix(agent, location))
 
 
 def has_in_any_session(prefix: str, agent: str, location: str) -> bool:
     """Return whether any session of an agent left a file whose name begins so."""
-    base, ends = own_folder("sessions"), f"-{whose(agent, location)}"
+    base, ends = own_folder("sessions"), f"-{agent_prefix(agent, location)}"
     folders = SessionFiles(base).names("")
     return any(SessionFiles(os.path.join(base, name)).names(prefix) for name in folders if name.endswith(ends))
 
@@ -140,7 +140,7 @@ LEFT_OUT = "left-out-"
 
 
 def names() -> SessionFiles:
-    """Return the folder of these files, beside those of sessions."""
+    """Return the folder with one file for each named session."""
     return SessionFiles(own_folder("named"))
 
 
@@ -153,7 +153,7 @@ def name_of(session: str) -> str | None:
 
 
 def sweep() -> None:
-    """Throw away what sessions left that were killed long ago, with their records and names."""
+    """Remove files, records and names of sessions that were killed more than `MOST_DAYS` days ago."""
     oldest = time.time() - MOST_DAYS * 86_400
     for base in map(own_folder, ("sessions", "runs", "named")):
         try:
@@ -175,7 +175,7 @@ def _remove_folder(folder: str) -> None:
 
 
 def digest(value: object) -> int:
-    """Return a number that tells one input of a tool from another; equal for equal ones."""
+    """Return the checksum of a tool's input, equal for equal inputs."""
     return zlib.crc32(json.dumps(value, sort_keys=True).encode("utf-8", "backslashreplace"))
 
 
@@ -197,9 +197,9 @@ EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (-?\d{1,3})\b", re.IG
 
 
 def note_run(data: dict[str, object], *, session: str, agent: str, location: str) -> None:
-    """Put the use of a tool on record, which begins with the first event of a session.
+    """Add the use of a tool to the agent's record; the first event of a session begins it.
 
-    A machine that cannot keep it has no record of it, and nobody is told.
+    A machine that cannot keep the record goes without, silently: no event of a client may fail for it.
     """
     if not is_session_id(session):
         return
@@ -220,11 +220,11 @@ def note_run(data: dict[str, object], *, session: str, agent: str, location: str
 
 def record_path(session: str, agent: str, location: str) -> str:
     """Return the record of one session of one agent."""
-    return os.path.join(own_folder("runs"), f"{whose(agent, location)}-{session}.jsonl")
+    return os.path.join(own_folder("runs"), f"{agent_prefix(agent, location)}-{session}.jsonl")
 
 
-def whose(agent: str, location: str) -> str:
-    """Return the prefix of the file names of an agent's records."""
+def agent_prefix(agent: str, location: str) -> str:
+    """Return the checksum of an agent and its team, by which the names of its files begin or end."""
     words = f"{agent}\0{os.path.abspath(location)}"
     return f"{zlib.crc32(words.encode('utf-8', 'replace')):08x}"
 

@@ -1,4 +1,4 @@
-"""What all lists share: contents and evidence that were read, what was painted, and what is pending."""
+"""The cache that all lists share: contents and evidence that were read, what was painted, and pending decisions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.form import CHANGED
 
 
-class AttachmentCache(Struct):
-    """What panes read from beside the view.
+class ScreenCache(Struct):
+    """What the lists of the screen share beside the view, so that none reads or asks for it twice.
 
     Attributes:
         contents: Texts stored beside the queue that have been read, by their reference.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
-from team_console.console.clients.session_files import LARGEST, OLD, own_folder, whose
+from team_console.console.clients.session_files import LARGEST, OLD, agent_prefix, own_folder
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import origin_of, path_in, permission_of
@@ -24,7 +24,7 @@ from team_console.store.views.evidence import (
     Evidence,
     FileFact,
     FileState,
-    Looked,
+    LocalEvidence,
     Run,
     Runs,
     named_files,
@@ -119,7 +119,7 @@ def runs_of(team: Team, agent: str) -> Runs | None:
 
     A session that joined has one from its first event on.
     """
-    begins = {whose(agent, place) for place in _places(team)}
+    begins = {agent_prefix(agent, place) for place in _places(team)}
     newest = sorted(_records(own_folder("runs"), begins), key=_changed, reverse=True)[:_MOST_FILES]
     sessions: dict[str, list[Run]] = {}
     for path in sorted(newest, key=lambda path: not path.endswith(OLD)):
@@ -226,11 +226,11 @@ def gather(team: Team, request: EvidenceRequest) -> Evidence:
 def _gather(team: Team, request: EvidenceRequest) -> Evidence:
     row = request.row
     if row is None:
-        return report_evidence(request.text, Looked(runs=runs_of(team, request.message.sender)))
+        return report_evidence(request.text, LocalEvidence(runs=runs_of(team, request.message.sender)))
     folder, says = project_folder(team, request.message)
     names = _names(request, row)
     files = look_for(folder, names) if folder else tuple(FileFact(name, FileState.UNREADABLE) for name in names)
-    looked = Looked(folder, says, files, runs_of(team, row.asker))
+    looked = LocalEvidence(folder, says, files, runs_of(team, row.asker))
     return plan_evidence(
         row,
         text=request.text,

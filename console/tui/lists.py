@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from team_console.console.selection import Mode
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import ScreenState, shows_the_same
 from textual.app import ComposeResult
@@ -36,7 +36,7 @@ class Lists(Container):
 
     def __init__(
         self,
-        cache: AttachmentCache,
+        cache: ScreenCache,
         *,
         report: Callable[[BaseException], None],
         when_left: Callable[[], None],

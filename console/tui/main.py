@@ -14,7 +14,7 @@ from team_console.console.selection import NOTHING, ActionContext, Mode
 from team_console.console.tui.absence import Absence
 from team_console.console.tui.around import Around
 from team_console.console.tui.background import Background
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.decisions import PendingDecision, PendingDecisions
 from team_console.console.tui.drafts import Drafts, Visit
 from team_console.console.tui.editor import edit_text
@@ -106,7 +106,7 @@ class MainScreen(Screen[None]):
         self.report: Callable[[BaseException], None] = seat.report
         self._seat = seat
         self.now = caller.team.clock()
-        self.cache = AttachmentCache(
+        self.cache = ScreenCache(
             caller.team,
             preferences=self.preferences,
             divider=last.divider,

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from team_console.console.preferences import Preferences
 from team_console.console.selection import ActionContext
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.lists import Lists
 from team_console.console.tui.words import ScreenState
@@ -55,7 +55,7 @@ class OneScreen(Protocol):
     preferences: Preferences
     caller: Caller
     drafts: Drafts
-    cache: AttachmentCache
+    cache: ScreenCache
     lists: Lists
     situation: ScreenState
     now: datetime

@@ -12,11 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.errors import Problem
-from team_console.store.views.history import UNREADABLE, HistoryPage, past
+from team_console.store.views.history import UNREADABLE, HistoryPage, newest_archived
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
 
-_AROUND = 15.0
+_LOCAL_EVERY = 15.0
 """Seconds between two looks at the sessions of agents on this machine."""
 _AGAIN, _SHARE = 60.0, 400
 """Seconds after which a view is made anew though nothing changed, since who is idle, and whose clock is wrong, is told
@@ -61,24 +61,24 @@ class StoreReader:
     """Makes readings of a team; used from one thread at a time.
 
     Attributes:
-        tell: Is told records read and records in all while a long reading goes on; False stops it.
+        tell: Called during a long reading with the records read so far and in all; returns False to stop it.
     """
 
     def __init__(self, team: Team, me: str) -> None:
         self._team, self._me = team, me
         self.tell: Callable[[int, int], bool] = lambda done, total: True
         self._first: Future[ReadResult] | None = None
-        self._board: Projection | None = None
+        self._projection: Projection | None = None
         self._number = 0
         self._view: View | None = None
         self._read_before: Snapshot | None = None
         self._holds_until = datetime.max.replace(tzinfo=UTC)
         self._past: HistoryPage | None = None
-        self._harm: tuple[Problem, ...] = ()
+        self._archive_problems: tuple[Problem, ...] = ()
         self._complete = False
-        self._deep = False
-        self._owed = True
-        self._around, self._around_until = LocalFacts(), 0.0
+        self._knows_archives = False
+        self._wants_archives = True
+        self._local, self._local_until = LocalFacts(), 0.0
 
     def begin(self) -> None:
         """Begin the first reading in a thread, while the screens are still being loaded; `read` waits for it."""
@@ -109,40 +109,42 @@ class StoreReader:
     def _read(self) -> ReadResult:
         if self._number:  # the first reading leaves these out: they would keep the first picture waiting
             self._deepen()
-            if monotonic() >= self._around_until:
+            if monotonic() >= self._local_until:
                 from team_console.console.clients.join import gate_problems  # 60 ms, once
                 from team_console.console.clients.table import processes
 
-                self._around = LocalFacts(processes(), tuple(gate_problems(self._team)))
-                self._around_until = monotonic() + _AROUND
+                self._local = LocalFacts(processes(), tuple(gate_problems(self._team)))
+                self._local_until = monotonic() + _LOCAL_EVERY
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
         self._number += 1
         readable = snapshot.is_known
         if readable and not self._holds(snapshot):
             self._view = self._update(snapshot)
-        return ReadResult(self._number, snapshot, self._view, readable, self._team.obstacle(), self._around)
+        return ReadResult(self._number, snapshot, self._view, readable, self._team.obstacle(), self._local)
 
     @property
     def is_deep(self) -> bool:
         """Whether readings know the archives by now."""
-        return self._deep
+        return self._knows_archives
 
     def _deepen(self) -> None:
-        """From the next reading on, know answers that are only in the archives.
+        """Read the archives, so that the next view knows answers that are only there.
 
         Archives that cannot be read now, because a server is away for example, are asked for again.
         """
-        if not self._owed:
+        if not self._wants_archives:
             return
-        self._past = past(self._team, limit=_PAST)
+        self._past = newest_archived(self._team, limit=_PAST)
         # What each snapshot tells itself would be told here for good.
-        self._harm = tuple(problem for problem in self._past.problems if problem.code not in (AUDIT_LOST, KEPT_PRIVATE))
-        self._complete, self._deep = self._past.complete, True
-        self._owed = any(problem.code == UNREADABLE for problem in self._harm)
+        self._archive_problems = tuple(
+            problem for problem in self._past.problems if problem.code not in (AUDIT_LOST, KEPT_PRIVATE)
+        )
+        self._complete, self._knows_archives = self._past.complete, True
+        self._wants_archives = any(problem.code == UNREADABLE for problem in self._archive_problems)
 
     def look_back(self) -> None:
         """Ask for the archives again at the next reading: what was lost or harmed may be there again."""
-        self._owed = True
+        self._wants_archives = True
 
     def _holds(self, snapshot: Snapshot) -> bool:
         """Return whether a new view would be the one before: nothing changed, and time alone makes nothing late."""
@@ -154,12 +156,12 @@ class StoreReader:
         return is_in_time and snapshot.tells_same_as(self._read_before)
 
     def _update(self, snapshot: Snapshot) -> View:
-        if self._board is None:
-            self._board = Projection(self._me)
-        seen = replace(snapshot, problems=(*snapshot.problems, *self._harm), beyond=self._team.beyond())
+        if self._projection is None:
+            self._projection = Projection(self._me)
+        seen = replace(snapshot, problems=(*snapshot.problems, *self._archive_problems), beyond=self._team.beyond())
         history = self._past.messages if self._past is not None else ()
         now, began = self._team.clock(), process_time()
-        view = self._board.update(seen, now, history, complete=self._complete)
+        view = self._projection.update(seen, now, history, complete=self._complete)
         self._past, self._read_before = None, snapshot
         again = now + timedelta(seconds=max(_AGAIN, _SHARE * (process_time() - began)))
         self._holds_until = min(again, view.next_due or again)
@@ -175,7 +177,7 @@ _LONGEST = 1.0
 
 
 class Pace:
-    """Says how long the next reading should wait."""
+    """Space the readings under a stream of changes: say how long the next one should wait."""
 
     def __init__(self, clock: Callable[[], float] = monotonic, used: Callable[[], float] = process_time) -> None:
         """`clock` is in seconds that only go forward, `used` in seconds of processor time of this process."""
@@ -184,7 +186,7 @@ class Pace:
         self._until = float("-inf")
 
     def begin(self) -> None:
-        """A reading begins."""
+        """Note that a reading begins."""
         self._before = self._used()
 
     def end(self) -> None:

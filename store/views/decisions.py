@@ -51,7 +51,7 @@ from team_console.store.protocol.verdicts import (
 )
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.findings import trail_findings
-from team_console.store.views.history import HistoryPage, past, plain_cell
+from team_console.store.views.history import HistoryPage, newest_archived, plain_cell
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow, as_json
 
@@ -406,7 +406,7 @@ def ledger_of_team(
         archived: How many archived messages are read, the newest first.
         audited: How many lines of the audit trail are.
     """
-    return decision_ledger(snapshot, past(team, limit=archived), team.audit(limit=audited))
+    return decision_ledger(snapshot, newest_archived(team, limit=archived), team.audit(limit=audited))
 
 
 def sources_stamp(rows: Iterable[RequestRow], snapshot: Snapshot) -> object:

@@ -1,4 +1,7 @@
-"""Evidence as plain facts: each says what is known, and where that comes from. What is absent is not known."""
+"""Evidence beside a request or report: files it names, checks it claims, tools its agent used, and the version before.
+
+Each piece says what is known and where that comes from; what is absent is not known.
+"""
 
 from __future__ import annotations
 
@@ -91,12 +94,12 @@ class Runs(Struct, frozen=True):
     since: float
 
 
-class Looked(Struct, frozen=True):
-    """What was looked at on this machine.
+class LocalEvidence(Struct, frozen=True):
+    """What this machine knows beside a request: files of the project, and the tools that the asker used.
 
     Attributes:
         folder: The project folder; empty when it is not known.
-        says: Whose word it is that this is the folder, such as `as a1 names it`.
+        says: Who names that folder, such as `as a1 names it`.
         files: The names that were looked for in it.
         runs: None when nothing is on record here.
     """
@@ -221,7 +224,7 @@ def run_words(run: Run) -> str:
 
 
 def run_mark(run: Run) -> Mark:
-    """Return the worth of a run as evidence."""
+    """Return the mark of a run: it ran, it failed, or how it ended is not known."""
     return Mark.NOT_KNOWN if run.ok is None else Mark.RAN if run.ok else Mark.FAILED
 
 
@@ -299,7 +302,7 @@ def plan_evidence(
     former: RequestRow | None,
     former_text: str,
     batches: Sequence[Batch],
-    looked: Looked,
+    looked: LocalEvidence,
 ) -> Evidence:
     """Return the evidence beside a request.
 
@@ -328,7 +331,7 @@ def plan_evidence(
     return Evidence(kept, compared, diff, tuple(before), former.reason if rejected is not None else "")
 
 
-def report_evidence(text: str, looked: Looked) -> Evidence:
+def report_evidence(text: str, looked: LocalEvidence) -> Evidence:
     """Return the evidence beside a report: whether the checks it claims ran; unknown where nothing is on record."""
     pieces, runs = list[EvidencePart](), looked.runs
     for claim in claimed_checks(text):
@@ -359,7 +362,7 @@ def version_before(
     return next(known, earlier[0] if earlier else None)
 
 
-def _files(looked: Looked, since: float | None) -> Iterator[EvidencePart]:
+def _files(looked: LocalEvidence, since: float | None) -> Iterator[EvidencePart]:
     source = f"{looked.folder}, {looked.says}" if looked.folder else "no project folder is known"
     for fact in looked.files:
         yield _file(fact, since, source)
@@ -396,7 +399,7 @@ def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterat
         yield EvidencePart(Mark.MISSING, f"story {name}", "no batch of this sprint has it")
 
 
-def _runs(looked: Looked, rejected: RequestRow | None, until: float | None) -> Iterator[EvidencePart]:
+def _runs(looked: LocalEvidence, rejected: RequestRow | None, until: float | None) -> Iterator[EvidencePart]:
     """Up to when it asked: what goes on meanwhile must not make every look another one."""
     if looked.runs is None:
         yield EvidencePart(Mark.NOT_KNOWN, f"commands it ran: unknown ({_NOT_JOINED})")

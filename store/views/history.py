@@ -30,8 +30,8 @@ UNREADABLE = "UNREADABLE_ARCHIVE"
 _PAGE = 500
 
 
-class Stretch(Struct, frozen=True):
-    """A step of a search.
+class SearchStep(Struct, frozen=True):
+    """A page of a search through the history, from the newest message to the oldest.
 
     Attributes:
         messages: What was found, newest first.
@@ -60,8 +60,8 @@ class HistoryPage(Struct, frozen=True):
     more: bool = False
 
 
-def past(team: Team, *, limit: int, page: int = _PAGE) -> HistoryPage:
-    """About `limit` archived messages; archives that cannot be read are a problem, not an error."""
+def newest_archived(team: Team, *, limit: int, page: int = _PAGE) -> HistoryPage:
+    """Return about `limit` of the newest archived messages; an unreadable archive is a problem, not an error."""
     messages: list[Message] = []
     problems: dict[Problem, None] = {}
     is_last, pages = False, search(team, (), lambda message: True, page=page)
@@ -90,7 +90,7 @@ def search(
     fits: Callable[[Message], bool],
     *,
     page: int = _PAGE,
-) -> Iterator[Stretch]:
+) -> Iterator[SearchStep]:
     """Walk from the newest message to the oldest, a page of the archives at a time.
 
     A message that is live and archived is found once, as it is live.
@@ -108,7 +108,7 @@ def search(
             batch.append(ahead.pop())
         scanned += len(batch)
         found = sorted(filter(fits, batch), key=when_created, reverse=True)
-        yield Stretch(tuple(found), scanned, read.problems, cursor is None)
+        yield SearchStep(tuple(found), scanned, read.problems, cursor is None)
         if cursor is None:
             return
 
@@ -116,7 +116,7 @@ def search(
 def history(
     team: Team, live: Sequence[Message], query: Query, found: Callable[[Message], Searchable] = message_found
 ) -> tuple[list[Message], list[Problem]]:
-    """Return everything wanted, oldest first, and what could not be read of the archives."""
+    """Return all messages that fit a query, oldest first, and what could not be read of the archives."""
     return history_as(team, live, query, lambda message: message, found)
 
 
@@ -127,7 +127,7 @@ def history_as(
     shape: Callable[[Message], T],
     found: Callable[[Message], Searchable] = message_found,
 ) -> tuple[list[T], list[Problem]]:
-    """Return the same, each message as `shape` makes it: of a long history nothing else stays in memory."""
+    """Return what `history` does, each message as `shape` makes it: of a long history nothing else stays in memory."""
     by_id: dict[str, tuple[datetime, int, T]] = {}
     problems: dict[Problem, None] = {}
     doubled: list[tuple[datetime, int, T]] = []
@@ -161,7 +161,7 @@ def log_line(message: Message, agent: str | None = None) -> str:
 
 
 def history_json(messages: Sequence[Message]) -> dict[str, Any]:
-    """`history --format json`: the records as stored."""
+    """Return the messages as `history --format json` prints them: the records as stored."""
     return {"messages": [dict(message.record) for message in messages], "count": len(messages)}
 
 

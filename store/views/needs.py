@@ -41,7 +41,7 @@ def _blocked_by(row: RequestRow, facts: Facts, waiting: Mapping[str, Sequence[st
     return tuple(name for name in found if name not in facts.team.gone)
 
 
-# The three parts of what waits for a human: to decide, broken, for information; and the groups of the first one.
+# How the list is grouped: to decide (by rank), broken, for information.
 
 
 class ItemPart(StrEnum):
@@ -66,7 +66,7 @@ _RANKS = tuple(Rank)
 
 
 def part_of(item: ActionItem) -> ItemPart:
-    """Return the part it belongs to: what went wrong is broken even where a request stands behind it."""
+    """Return the part that an item is shown in; a failure is `BROKEN` even if it belongs to a request."""
     if item.need in _BROKEN:
         return ItemPart.BROKEN
     asks = item.request is not None and item.request.is_open
@@ -105,7 +105,7 @@ def to_do(items: Iterable[ActionItem]) -> int:
     return sum(part_of(item) is not ItemPart.INFORMATION for item in items)
 
 
-# How urgent a thing is, as a number and in words: its need, what it blocks, its priority, whether it is overdue.
+# The score of an item: the weight of its need, more for each agent or story it blocks, for priority and lateness.
 
 _WEIGHTS = {
     Need.ESCALATE: 60,
@@ -134,10 +134,10 @@ _WORDS = {
 }
 _PLAN_MODE = "works only after its plan is approved"
 SAID_BY_KIND = frozenset({*(_WORDS.get(need, "") for need in Need), _PLAN_MODE})
-"""Reasons that all rows of a kind have."""
+"""Reasons that all rows of one kind share, so that a list need not repeat them in each row."""
 
 
-# What waits for the human, ranked by what it blocks, its priority and its age, with the rank explained.
+# Making the items: each with its score, and the reasons for it in words.
 
 _REMEMBERED = timedelta(days=1)
 """How long an agent that agreed to stop and still writes stays on the list."""
@@ -163,12 +163,12 @@ def action_items(facts: Facts) -> tuple[ActionItem, ...]:
     unread = [entry for entry in facts.live if _is_mine(facts, entry.message)]
     twins = chain.from_iterable(facts.requests.twins.values())
     items = [
-        *_standing(facts),
+        *_open_and_damaged(facts),
         *_failed_deliveries(facts),
         *_refused(facts, unread),
-        *(_plain(entry.message) for entry in twins if _is_mine(facts, entry.message)),
+        *(_message_item(entry.message) for entry in twins if _is_mine(facts, entry.message)),
         *_newest_reports(facts),
-        *(_plain(entry.message) for entry in unread if _is_plain(entry)),
+        *(_message_item(entry.message) for entry in unread if _is_plain(entry)),
     ]
     return tuple(sorted(items, key=lambda item: (-item.score, item.since or EARLIEST, item.key)))
 
@@ -183,7 +183,7 @@ def _is_mine(facts: Facts, message: Message) -> bool:
 
 
 def _newest_reports(facts: Facts) -> Iterator[ActionItem]:
-    """Only the newest report of a sender about one thing is shown; one that was read hides the older ones too."""
+    """Yield the newest report of each sender about one thing; one that was read hides the older ones too."""
     reports: dict[tuple[str, str], list[PlacedMessage]] = {}
     for entry in facts.live:
         report = report_of(entry.message)
@@ -193,10 +193,11 @@ def _newest_reports(facts: Facts) -> Iterator[ActionItem]:
         newest = max(entries, key=lambda entry: entry.order).message
         if _is_mine(facts, newest):
             older = sum(_is_mine(facts, entry.message) for entry in entries) - 1
-            yield _plain(newest, f"replaces {counted(older, 'earlier report')}" if older else "")
+            yield _message_item(newest, f"replaces {counted(older, 'earlier report')}" if older else "")
 
 
 def _refused(facts: Facts, unread: Iterable[PlacedMessage]) -> Iterator[ActionItem]:
+    """Yield the agents that refused to stop and were not asked again."""
     asked_again = {row.addressee for row in facts.requests.open if row.kind is RequestKind.SHUTDOWN}
     for entry in unread:
         message = entry.message
@@ -215,7 +216,8 @@ def _failed_deliveries(facts: Facts) -> Iterator[ActionItem]:
             yield _item(Need.FAILED, who, message_title(message), message, key=key, blocks=(who,), note=error)
 
 
-def _standing(facts: Facts) -> Iterator[ActionItem]:
+def _open_and_damaged(facts: Facts) -> Iterator[ActionItem]:
+    """Yield the open requests, agents that should be gone, damaged parts of the store, and messages in `drop/`."""
     waiting: dict[str, list[str]] = {}
     for row in facts.requests.open:
         if row.kind is not RequestKind.SHUTDOWN:
@@ -231,14 +233,14 @@ def _standing(facts: Facts) -> Iterator[ActionItem]:
         elif may_answer(facts.config, actor=facts.me, kind=row.kind, addressee=row.addressee):
             yield _asked(facts, row, _blocked_by(row, facts, waiting))
     if facts.is_lead:
-        yield from _alive(facts)
+        yield from _still_writing(facts)
         for problem in facts.problems:
             if problem.severity == "error":
                 key = f"{Need.DAMAGED}:{problem.code}:{problem.place}"
                 yield _item(Need.DAMAGED, problem.place, problem.message, None, key=key)
     for message in facts.dropped:  # nobody took them into the queue yet
         if message.sender not in facts.mine and any(message.is_addressed_to(name) for name in facts.mine):
-            yield replace(_plain(message, "in drop/ until the next write"), key=f"drop:{message.message_id}")
+            yield replace(_message_item(message, "in drop/ until the next write"), key=f"drop:{message.message_id}")
 
 
 def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem:
@@ -260,7 +262,8 @@ def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem
     return replace(item, answerable=need is not Need.MESSAGE, is_left_behind=has_ended)
 
 
-def _alive(facts: Facts) -> Iterator[ActionItem]:
+def _still_writing(facts: Facts) -> Iterator[ActionItem]:
+    """Yield the agents that agreed to stop within a day and still write."""
     for row in facts.requests.flagged:
         recent = row.answered_at is not None and facts.now - row.answered_at < _REMEMBERED
         if Flag.STILL_ALIVE in row.flags and recent:
@@ -274,7 +277,7 @@ def _overdue(row: RequestRow, who: str, title: str) -> ActionItem:
     return _item(Need.OVERDUE, who, title, row.question, key=f"{Need.OVERDUE}:{row.key}", request=row)
 
 
-def _plain(message: Message, note: str = "") -> ActionItem:
+def _message_item(message: Message, note: str = "") -> ActionItem:
     return _item(Need.MESSAGE, message.sender, message_title(message), message, note=note)
 
 

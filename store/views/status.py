@@ -26,7 +26,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE
 from team_console.store.views.blocked import blocked_times
-from team_console.store.views.history import past, unseen_problem
+from team_console.store.views.history import newest_archived, unseen_problem
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import ActionItem, RequestRow, View, as_json
 
@@ -268,7 +268,7 @@ def view_of_team(
     Args:
         counted: Count what is over and not read, which costs a look at an index.
     """
-    known = past(team, limit=archived)
+    known = newest_archived(team, limit=archived)
     rest: tuple[Problem, ...] = (unseen_problem(known),) if thorough and known.more else ()
     if thorough:
         rest += tuple(attachment_problems(team, (*snapshot.messages, *known.messages)))

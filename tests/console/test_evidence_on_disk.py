@@ -129,13 +129,13 @@ def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> Non
 def test_only_our_own_plain_files_are_read_as_records(office: Team, tmp_path: Path) -> None:
     note(office, tool_input={"command": "true"})
     base = Path(session_files.own_folder("runs"))
-    begin = session_files.whose("a1", office.location)
+    begin = session_files.agent_prefix("a1", office.location)
     (base / f"{begin}-link.jsonl").symlink_to("/etc/passwd")
     os.mkfifo(base / f"{begin}-pipe.jsonl")
     (base / f"{begin}-torn.jsonl").write_text(
         '{"at": "x"}\n[1]\n{"at": 1e999}\n{"at": 4, "tool": 7, "exit": true}\n{"at": 5, "tool": "7"}\n\xff'
     )
-    (base / f"{session_files.whose('a2', office.location)}-s.jsonl").write_text(
+    (base / f"{session_files.agent_prefix('a2', office.location)}-s.jsonl").write_text(
         '{"at": 5, "tool": "Bash", "subject": "of a2"}\n'
     )
     runs = runs_of(office, "a1")

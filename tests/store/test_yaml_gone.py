@@ -10,7 +10,7 @@ from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
 from team_console.store.model.errors import Problem
 from team_console.store.views.findings import trail_findings
-from team_console.store.views.history import past
+from team_console.store.views.history import newest_archived
 
 from tests.equipment.damage import HARMS
 from tests.equipment.teams import make_message, put
@@ -22,7 +22,7 @@ TOLD = {"DAMAGED_ARCHIVE", ARCHIVE_LOST}
 
 def _history(team: YamlTeam) -> tuple[list[str], set[str]]:
     """Numbers of the archived messages, newest first, and the codes of what is wrong with them."""
-    found = past(team, limit=100)
+    found = newest_archived(team, limit=100)
     return [message.message_id[-2:] for message in found.messages], {problem.code for problem in found.problems}
 
 

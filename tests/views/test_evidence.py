@@ -7,7 +7,7 @@ from team_console.store.views.evidence import (
     Evidence,
     FileFact,
     FileState,
-    Looked,
+    LocalEvidence,
     Mark,
     Run,
     Runs,
@@ -51,7 +51,7 @@ def test_stories_are_those_of_the_sprint_and_others_are_named_as_unknown() -> No
     assert list(other_stories(text, ["3-2"])) == ["9.9"]
 
 
-def evidence_of(story: Chronicle, looked: Looked, *, batches: tuple[Batch, ...] = ()) -> Evidence:
+def evidence_of(story: Chronicle, looked: LocalEvidence, *, batches: tuple[Batch, ...] = ()) -> Evidence:
     rows = story.view().requests
     row = next(row for row in rows if row.is_open)
     rejected = version_before(row, earlier_plans(row, rows))
@@ -76,7 +76,7 @@ def test_a_file_is_there_missing_or_changed_since_the_plan_was_written() -> None
         FileFact("pipe", FileState.SPECIAL),
         FileFact("/etc/passwd", FileState.OUTSIDE),
     )
-    evidence = evidence_of(story, Looked("/project", "as task-manager names it", files))
+    evidence = evidence_of(story, LocalEvidence("/project", "as task-manager names it", files))
     assert marks(evidence) == {
         "old.py, 10 bytes": Mark.THERE,
         "new.py, 2.0 kB": Mark.CHANGED,
@@ -103,7 +103,7 @@ def test_what_ran_is_told_since_the_rejection_with_its_exit_status() -> None:
         Run(rejected_at + 0.3, "Bash", "sleep 9 &", None, None),
         Run(rejected_at + 3600, "Bash", "make later", 0, True),
     )
-    evidence = evidence_of(story, Looked(runs=Runs(runs, rejected_at - 10)))
+    evidence = evidence_of(story, LocalEvidence(runs=Runs(runs, rejected_at - 10)))
     (section,) = evidence.sections
     assert section.heading == "what it ran since the rejection"
     told = [(piece.mark, piece.text[9:]) for piece in section.pieces]
@@ -122,7 +122,7 @@ def test_a_plan_is_compared_with_the_last_version_that_was_rejected() -> None:
         story.plan(request_id=f"plan-{number}")
         story.verdict(f"plan-{number}", approve=False, content=f"Reason {number}")
     story.say("task-manager", "ceo", "plan_approval_request", request_id="plan-3", content="1. Do it\n2. Test it")
-    evidence = evidence_of(story, Looked())
+    evidence = evidence_of(story, LocalEvidence())
     assert evidence.words == "Reason 2"
     assert [request_id for request_id, _ in evidence.before] == ["plan-2", "plan-2"]
     assert "+2. Test it" in evidence.diff
@@ -137,7 +137,7 @@ def test_a_story_says_where_it_stands_and_whether_that_is_newer() -> None:
         Batch("b1", "s", "batch-1", "slave-batch-1", (Story("3-1", StoryState.DONE),), message=old),
         Batch("b2", "s", "batch-2", "slave-batch-1", (Story("3-2", StoryState.RUNNING),), message=new),
     )
-    found = marks(evidence_of(story, Looked(), batches=batches))
+    found = marks(evidence_of(story, LocalEvidence(), batches=batches))
     assert found["story 3-1: done"] is Mark.THERE
     assert found["story 3-2: running"] is Mark.CHANGED
 
@@ -158,7 +158,7 @@ RAN = Runs((Run(AT, "Bash", "cd app && pytest -q", 0, True), Run(AT + 1, "Bash",
 def test_a_claimed_check_ran_failed_did_not_run_or_is_not_known(
     text: str, runs: Runs | None, told: dict[str, Mark]
 ) -> None:
-    pieces = [piece for section in report_evidence(text, Looked(runs=runs)).sections for piece in section.pieces]
+    pieces = [piece for section in report_evidence(text, LocalEvidence(runs=runs)).sections for piece in section.pieces]
     assert {piece.text.partition(": ")[0]: piece.mark for piece in pieces} == told
 
 

@@ -13,7 +13,7 @@ from team_console.store.views.history import (
     csv_row,
     history,
     log_line,
-    past,
+    newest_archived,
     search,
 )
 from team_console.store.views.search import wanted
@@ -93,14 +93,14 @@ def test_the_newest_of_the_past_say_whether_they_are_all_of_it() -> None:
     for number in range(6):
         story.archive(story.say(LEAD, "file-manager", id=f"m{number}"))
     team = _team(story)
-    whole, part = past(team, limit=10, page=2), past(team, limit=3, page=2)
+    whole, part = newest_archived(team, limit=10, page=2), newest_archived(team, limit=3, page=2)
     assert ([message.message_id for message in whole.messages], whole.complete) == (
         [f"m{n}" for n in (5, 4, 3, 2, 1, 0)],
         True,
     )
     assert ([message.message_id for message in part.messages], part.complete) == (["m5", "m4", "m3", "m2"], False)
     assert (whole.more, part.more) == (False, True)
-    assert past(team, limit=0) == HistoryPage(more=True)
+    assert newest_archived(team, limit=0) == HistoryPage(more=True)
 
 
 def test_a_past_that_cannot_be_read_is_a_problem_and_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ def test_a_past_that_cannot_be_read_is_a_problem_and_not_complete(monkeypatch: p
         raise TeamError(Code.STORE_UNREADABLE, "archive/ cannot be read", "Look at its permissions.")
 
     monkeypatch.setattr(MemoryTeam, "history", broken)
-    found = past(MemoryTeam(), limit=10)
+    found = newest_archived(MemoryTeam(), limit=10)
     assert ([problem.code for problem in found.problems], found.messages, found.complete) == (
         ["UNREADABLE_ARCHIVE"],
         (),

@@ -11,7 +11,7 @@ from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.conversation import MOST_LOOKS, gather_thread, turns_of
-from team_console.store.views.history import HistoryPage, past
+from team_console.store.views.history import HistoryPage, newest_archived
 from team_console.store.views.projection import view_of
 from team_console.store.views.roster import Stage, stops_of
 from team_console.store.views.rows import View
@@ -110,7 +110,7 @@ def test_a_long_talk_is_gathered_from_the_latest_messages_without_a_look_through
         ids += [message.message_id for message in told.messages]
         inbox.receive(Caller(place, reader), agent=reader)
     snapshot, place.looks = place.snapshot(), 0
-    known = past(place, limit=100)
+    known = newest_archived(place, limit=100)
     whole = gather_thread(place, snapshot, ids[0], known)
     assert whole is not None
     assert {message.message_id for message in whole.messages} == set(ids)

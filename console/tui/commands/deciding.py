@@ -326,14 +326,14 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
 def done(screen: MainScreen, context: ActionContext) -> None:
     """Mark the chosen messages as read: the marked ones, else the one under the cursor."""
     if context.selection.marked > 1:
-        letters = {letter.message_id: letter for letter in context.to_read}
+        messages = {message.message_id: message for message in context.to_read}
         _ask_about_many(
             screen,
             context,
             DONE,
-            [_item(key, "message", item.sender, item.summary) for key, item in letters.items()],
-            lambda keys, _: _reading(context, [letters[key] for key in keys]),
-            unseen=lambda key: _unseen_message(screen, letters[key], screen.frames.held),
+            [_item(key, "message", item.sender, item.summary) for key, item in messages.items()],
+            lambda keys, _: _reading(context, [messages[key] for key in keys]),
+            unseen=lambda key: _unseen_message(screen, messages[key], screen.frames.held),
         )
     elif context.to_read:
         _mark_read(screen, context, context.to_read)
@@ -344,7 +344,7 @@ def dismiss(screen: MainScreen, context: ActionContext) -> None:
     _mark_read(screen, context, context.to_dismiss)
 
 
-def _mark_read(screen: MainScreen, context: ActionContext, letters: Sequence[Message]) -> None:
+def _mark_read(screen: MainScreen, context: ActionContext, messages: Sequence[Message]) -> None:
     """Mark at once what was on the screen when the key was pressed; what was not stays, and that is said."""
     frames = screen.frames
     # guard: held-key-marks-one-message
@@ -353,32 +353,32 @@ def _mark_read(screen: MainScreen, context: ActionContext, letters: Sequence[Mes
         return
     frames.decide()
     # guard: nothing-read-that-was-never-shown
-    seen = [letter for letter in letters if not _unseen_message(screen, letter, frames.pressed)]
-    if left := len(letters) - len(seen):
-        who = first_of([safe_line(each.sender, 64) for each in letters if each not in seen], _REASONS)
+    seen = [message for message in messages if not _unseen_message(screen, message, frames.pressed)]
+    if left := len(messages) - len(seen):
+        who = first_of([safe_line(each.sender, 64) for each in messages if each not in seen], _REASONS)
         screen.toast(f"{counted(left, 'message')} not on the screen yet left unread: {who}", severity="warning")
     if seen:
         screen.decide(_reading(context, seen))
 
 
-def _unseen_message(screen: MainScreen, letter: Message, frame: int) -> str:
+def _unseen_message(screen: MainScreen, message: Message, frame: int) -> str:
     """Return why a message is not marked as read: neither its text nor its row was held up to a frame; else empty."""
-    painted = screen.cache.painted.get(digest_of(letter))
+    painted = screen.cache.painted.get(digest_of(message))
     at = painted.shown if painted is not None else None
-    is_seen = (at is not None and at <= frame) or screen.pane.shows_row(letter.message_id, frame)
+    is_seen = (at is not None and at <= frame) or screen.pane.shows_row(message.message_id, frame)
     return "" if is_seen else "not shown yet"
 
 
-def _reading(context: ActionContext, letters: Sequence[Message]) -> PendingDecision:
+def _reading(context: ActionContext, messages: Sequence[Message]) -> PendingDecision:
     """Return the decision to mark messages as read."""
-    readers = [(letter, reader) for letter in letters if (reader := context.reader_of(letter)) is not None]
+    readers = [(message, reader) for message in messages if (reader := context.reader_of(message)) is not None]
     writes = tuple(
         PendingWrite(
-            letter.message_id,
-            f"done: {safe_line(letter.summary, 60)}",
-            partial(inbox.read_message, agent=reader, message_id=letter.message_id),
+            message.message_id,
+            f"done: {safe_line(message.summary, 60)}",
+            partial(inbox.read_message, agent=reader, message_id=message.message_id),
         )
-        for letter, reader in readers
+        for message, reader in readers
     )
     told = f"read: {safe_line(readers[0][0].summary, 60)}" if len(writes) == 1 else "read {n}"
     return PendingDecision(DONE, writes, told, noun="message")

@@ -19,7 +19,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.conversation import gather_thread
 from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, happening_line
-from team_console.store.views.history import past
+from team_console.store.views.history import newest_archived
 from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
 from team_console.store.views.status import ARCHIVED
@@ -321,7 +321,7 @@ def conversation(screen: MainScreen, context: ActionContext) -> None:
     team = screen.caller.team
 
     def document(view: View) -> Document:
-        thread = gather_thread(team, view.snapshot, word, past(team, limit=ARCHIVED), view.requests)
+        thread = gather_thread(team, view.snapshot, word, newest_archived(team, limit=ARCHIVED), view.requests)
         if thread is not None:
             return conversation_document(thread, view.requests, now=team.clock())
         text = f"Nothing is known any more under {safe_line(word, 120)}."

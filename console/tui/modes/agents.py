@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.reader import LocalFacts
@@ -56,7 +56,7 @@ class AgentListing(Listing[Message]):
     MARKABLE: ClassVar[bool] = True
     KEY: ClassVar[str] = "message_id"
 
-    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
         super().__init__(cache, want)
         self.chosen: RosterRow | None = None
         self.page: AgentPage | None = None
@@ -115,7 +115,7 @@ class AgentListing(Listing[Message]):
         """Return the sign of an agent's state, or of what it waits for."""
         return self._signs.get(row.name, AGENTS[row.state])
 
-    def matter_of(self, row: Message) -> object:
+    def basis_of(self, row: Message) -> object:
         """Return its text and delivery state."""
         return row.status, row.payload
 
@@ -258,7 +258,7 @@ class AgentsPane(Pane[Message]):
         """Roster and messages at the same place, one of them shown; the page or the message right of it or below."""
         draw = self.listing.draw_agent
         with Container(classes="pane--rows"):
-            yield RowList[RosterRow](lambda row: row.name, draw, matter=lambda row: row.name, id="roster")
+            yield RowList[RosterRow](lambda row: row.name, draw, basis=lambda row: row.name, id="roster")
             yield self.make_list(id="inbox")
             yield self.search.line
         with Container(classes="pane--thing"):

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from team_console.console.selection import NOTHING, Mode, Selection
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import ScreenState, empty_words, reason_of
@@ -54,7 +54,7 @@ class DecisionListing(Listing[DecidedRequest]):
 
     MODE: ClassVar[Mode] = Mode.DECISIONS
 
-    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
         super().__init__(cache, want)
         self.ledger: DecisionLedger | None = None
         self.failure, self.is_busy = "", False
@@ -182,7 +182,7 @@ class DecisionsPane(Pane[DecidedRequest]):
     LISTING = DecisionListing
     listing: DecisionListing
 
-    def __init__(self, cache: AttachmentCache) -> None:
+    def __init__(self, cache: ScreenCache) -> None:
         super().__init__(cache)
         self._reading: Worker[DecisionLedger] | None = None
         self._read_for: object = None

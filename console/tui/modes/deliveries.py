@@ -46,7 +46,7 @@ class DeliveryListing(Listing[DeliveryRow]):
         title: Line = ((title_of(row.message), "strong" if row.state is DeliveryState.FAILED else ""),)
         return row_lines(drawing, sign, title, end, word=sign.word.upper(), who=row.recipient, facts=facts)
 
-    def matter_of(self, row: DeliveryRow) -> object:
+    def basis_of(self, row: DeliveryRow) -> object:
         """Return the message and its state; clocks are no disturbance."""
         return row.message, row.state
 

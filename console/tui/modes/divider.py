@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.widgets.detail import Detail
 from textual.containers import Container
 
@@ -20,7 +20,7 @@ _MOST = 8
 class Divider:
     """Shares the room of one pane; where the human moved the line, it is in all of them."""
 
-    def __init__(self, pane: Container, cache: AttachmentCache) -> None:
+    def __init__(self, pane: Container, cache: ScreenCache) -> None:
         self._pane, self._cache = pane, cache
 
     def move(self, shares: int) -> None:

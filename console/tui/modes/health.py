@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.selection import NOTHING, Mode, Selection
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import ScreenState, findings_elsewhere, pulse_of, reason_of, truth_of
@@ -91,7 +91,7 @@ class HealthListing(Listing[Row]):
 
     MODE: ClassVar[Mode] = Mode.HEALTH
 
-    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
         super().__init__(cache, want)
         self.audit: Vital | None = None
         self._findings: tuple[Problem, ...] = ()
@@ -131,7 +131,7 @@ class HealthListing(Listing[Row]):
             return f"vital:{row.name}:{row.text}"
         return f"vital:{row.name}" if isinstance(row, Vital) else f"{row.code}:{row.place}:{row.message}"
 
-    def matter_of(self, row: Row) -> object:
+    def basis_of(self, row: Row) -> object:
         """Return the finding's identity."""
         return self.key_of(row)
 
@@ -309,7 +309,7 @@ class HealthPane(Pane[Row]):
     LISTING = HealthListing
     listing: HealthListing
 
-    def __init__(self, cache: AttachmentCache) -> None:
+    def __init__(self, cache: ScreenCache) -> None:
         super().__init__(cache)
         self._audited = ""
         self._is_audit_unread = False

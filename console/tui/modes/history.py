@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from team_console.console.selection import Mode, Selection
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.team import asked_title
@@ -22,7 +22,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import Seal
 from team_console.store.views.conversation import as_one, gathered_copies
-from team_console.store.views.history import Stretch, search
+from team_console.store.views.history import SearchStep, search
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.search import Searchable, finder
 from team_console.widgets.details import message_document, named, state_line
@@ -64,7 +64,7 @@ class HistoryListing(Listing[Message]):
     ROOMY: ClassVar[int] = 24
     KEY: ClassVar[str] = "message_id"
 
-    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
         super().__init__(cache, want)
         self.scanned, self.at_end, self.is_busy = 0, False, False
         self.gaps: dict[Problem, None] = {}
@@ -202,10 +202,10 @@ class HistoryPane(Pane[Message]):
         at_end: bool
         problems: tuple[Problem, ...] = ()
 
-    def __init__(self, cache: AttachmentCache) -> None:
+    def __init__(self, cache: ScreenCache) -> None:
         super().__init__(cache)
         self._walk = 0
-        self._steps: Iterator[Stretch] | None = None
+        self._steps: Iterator[SearchStep] | None = None
         self._busy: Worker[None] | None = None
         self._typing: Timer | None = None
 
@@ -279,7 +279,7 @@ class HistoryPane(Pane[Message]):
             self.fill()
 
     @work(thread=True, exit_on_error=False, group="history")
-    def _step(self, walk: int, steps: Iterator[Stretch], most: int) -> None:
+    def _step(self, walk: int, steps: Iterator[SearchStep], most: int) -> None:
         """Read `most` stretches."""
         worker = get_current_worker()
         for stretch in steps:

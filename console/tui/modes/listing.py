@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import ClassVar, Generic, TypeVar
 
 from team_console.console.selection import Mode, Selection
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.message_sources import MessageSources
 from team_console.console.tui.words import ScreenState, empty_words, next_sort, sorted_rows, with_pending
 from team_console.store.model.message import Status
@@ -44,7 +44,7 @@ class Listing(ABC, Generic[RowT]):
     ROOMY: ClassVar[int] = 18
     """Height of the list from which on its rows have two lines; 0 for never."""
 
-    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
         self.cache, self.want = cache, want
         self.situation, self.now = ScreenState(), datetime.now(UTC)
         self.all: tuple[RowT, ...] = ()
@@ -93,7 +93,7 @@ class Listing(ABC, Generic[RowT]):
         """Return a row that is none of the list any more, as it is known now."""
         return row
 
-    def matter_of(self, row: RowT) -> object:
+    def basis_of(self, row: RowT) -> object:
         """Return the part of a row that a human decides on."""
         return row
 

@@ -1,4 +1,4 @@
-"""What belongs to a message beside its record: its whole content, its seal, and evidence looked for in a thread."""
+"""Sources of a message beside its record: its whole content, its signature, and the evidence gathered for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Protocol
 
 from msgspec.structs import replace
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.evidence import EvidenceRequest
 from team_console.console.tui.gathered import Gathered
 from team_console.console.tui.words import ScreenState
@@ -26,7 +26,7 @@ from team_console.widgets.requests import earlier_plans
 from textual.message import Message as TextualMessage
 
 KINDS = frozenset({RequestKind.PLAN, RequestKind.PERMISSION})
-"""Requests that evidence is looked for."""
+"""Kinds of request that evidence is gathered for."""
 FRESH = 2.0
 """Seconds for which evidence that is on the screen is not looked for again."""
 NOT_YET = "evidence was still looked for"
@@ -54,7 +54,7 @@ class EvidenceWanted(TextualMessage):
 class Host(Protocol):
     """The list whose messages these are."""
 
-    cache: AttachmentCache
+    cache: ScreenCache
     situation: ScreenState
     now: datetime
 
@@ -67,7 +67,7 @@ class Host(Protocol):
 
 
 class MessageSources:
-    """What is known of a message beside its record; what is missing or stale is asked for."""
+    """Give what belongs to a message beside its record, and ask the screen for what is missing or stale."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import empty_words, pending_words, row_now
@@ -49,7 +49,7 @@ class NeedsListing(Listing[ActionItem]):
     MARKABLE: ClassVar[bool] = True
     HAS_GROUP_IN_TITLE: ClassVar[bool] = True
 
-    def __init__(self, cache: AttachmentCache, want: Callable[[TextualMessage], object]) -> None:
+    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
         super().__init__(cache, want)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
         self._alike: dict[str, tuple[ActionItem, ...]] = {}
@@ -131,7 +131,7 @@ class NeedsListing(Listing[ActionItem]):
             return self.cache.is_new(row.since, "")
         return self.cache.is_new(row.message.created_at, digest_of(row.message))
 
-    def matter_of(self, row: ActionItem) -> object:
+    def basis_of(self, row: ActionItem) -> object:
         """Return the message and where its request stands, of all that are alike; ages and ranks are no disturbance."""
         if row.key in self._alike:
             return tuple(item.key for item in self._alike[row.key])
@@ -294,7 +294,7 @@ class NeedsListing(Listing[ActionItem]):
         ends = [item.request.expires_at for item in items if item.request and item.request.expires_at]
         pause = min((SNOOZE, *((end - self.now) / 2 for end in ends)))
         for item in items:
-            self._snoozed[item.key] = (self.now + pause, self.matter_of(item))
+            self._snoozed[item.key] = (self.now + pause, self.basis_of(item))
         return pause.total_seconds()
 
     def wake(self) -> None:
@@ -317,9 +317,9 @@ class NeedsListing(Listing[ActionItem]):
         if not self._snoozed:
             return
         present = {item.key: item for item in view.attention}
-        for key, (until, matter) in list(self._snoozed.items()):
+        for key, (until, basis) in list(self._snoozed.items()):
             item = present.get(key)
-            if item is None or until <= self.now or self.matter_of(item) != matter:
+            if item is None or until <= self.now or self.basis_of(item) != basis:
                 del self._snoozed[key]
 
 
@@ -417,7 +417,7 @@ class RequestListing(Listing[RequestRow]):
         """Mine, those of others, and what is decided."""
         return "DECIDED" if not row.is_open else "ASKED BY YOU" if row.asker == self.me else "OPEN"
 
-    def matter_of(self, row: RequestRow) -> object:
+    def basis_of(self, row: RequestRow) -> object:
         """Return the question and whether it is open."""
         return row.question, row.is_open
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec.structs import replace
 from team_console.console.selection import NOTHING, Mode, Selection
-from team_console.console.tui.cache import AttachmentCache
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.divider import Divider
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.presenter import DetailPresenter
@@ -70,7 +70,7 @@ class Pane(Container, Generic[RowT]):
         mode: Mode
         key: str
 
-    def __init__(self, cache: AttachmentCache) -> None:
+    def __init__(self, cache: ScreenCache) -> None:
         super().__init__(id=f"pane-{self.LISTING.MODE}")
         self.cache = cache
         self.listing: Listing[RowT] = self.LISTING(cache, self.post_message)
@@ -109,7 +109,7 @@ class Pane(Container, Generic[RowT]):
             listing.key_of,
             listing.draw,
             roomy=listing.ROOMY,
-            matter=listing.matter_of,
+            basis=listing.basis_of,
             markable=listing.MARKABLE,
             group=listing.group_of,
             has_group_in_title=listing.HAS_GROUP_IN_TITLE,

@@ -73,7 +73,7 @@ class SprintListing(Listing[SprintRow]):
             return f"session:{row.session_id}"
         return f"{'batch' if isinstance(row, Batch) else 'life'}:{row.key}"
 
-    def matter_of(self, row: SprintRow) -> object:
+    def basis_of(self, row: SprintRow) -> object:
         """Return the row's identity."""
         return self.key_of(row)
 

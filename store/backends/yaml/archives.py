@@ -1,4 +1,4 @@
-"""Archives of a team, one for each agent and appended to only: what is in them, and their ends made ready."""
+"""Archives of a team, one for each agent and only appended to: find messages in them, and prepare them for more."""
 
 from __future__ import annotations
 

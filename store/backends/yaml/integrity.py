@@ -1,4 +1,4 @@
-"""What the end of the ledger says lies in archives, and the lock file of the ledger, held against what is there."""
+"""Find what archives and audit log have lost: both are compared with what the log's end and the lock file record."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _claims(lines: Iterable[Line]) -> Claims:
         undone.add(line.void)
         if line.seq in undone:
             continue
-        left = _left(line)
+        left = _sizes_left(line)
         if left is None:
             break
         for name, size in left.items():
@@ -61,7 +61,7 @@ def _claims(lines: Iterable[Line]) -> Claims:
 
 
 def past_problems(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
-    """Return what archives lack by the ledger, and harm to the ledger; nothing during a write. Takes no lock.
+    """Return what archives lack by the audit log, and harm to the log itself; nothing during a write. Takes no lock.
 
     Legitimate deletions (`Team.delete_archived`) are on the ledger themselves.
     """
@@ -158,7 +158,7 @@ def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
 
 
 def _finished_through(lines: Sequence[Line]) -> int:
-    """Number of the last line that surely reached the archives while somebody writes, or died in writing.
+    """Return the number of the last line that surely reached the archives while somebody writes, or died in writing.
 
     The last line may be under way. A recovery cuts archives before it does or undoes the line before its own again.
     """
@@ -168,8 +168,8 @@ def _finished_through(lines: Sequence[Line]) -> int:
     return lines[end - 2].seq if end > 1 else 0
 
 
-def _left(line: Line) -> dict[str, int] | None:
-    """Size of each file that a deletion shortened; None for one that does not say."""
+def _sizes_left(line: Line) -> dict[str, int] | None:
+    """Return the size of each file that a deletion shortened; None for a deletion that does not say."""
     for action, facts in ((line.action, line.facts), *line.also):
         if action == DELETED:
             left = facts.get("left")

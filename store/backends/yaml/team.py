@@ -114,21 +114,23 @@ class YamlTeam(PresentInFolder):
         self._settings = SettingsReader()
         self._whole_archive: Whole = {}
         self._was_there = self.layout.folder_exists(self._disk)
-        self._left: QueueFile | None = None
-        self._looks: SnapshotReader | None = None
+        self._last_queue: QueueFile | None = None  # as our last write left it: the next reading need not parse it
+        self._snapshots: SnapshotReader | None = None
         self.keep_presence_in(self.layout.presence)
 
     @property
     def _reader(self) -> SnapshotReader:
         """The reader of snapshots; a team that is only written to never makes one."""
-        if self._looks is None:
+        if self._snapshots is None:
             from team_console.store.backends.yaml.snapshot import SnapshotReader  # 18 ms with PyYAML
 
             was_there, settings = self._was_there, self.settings_in_force
-            self._looks = SnapshotReader(self._disk, self.layout, self.clock, settings=settings, folder_seen=was_there)
-            if self._left is not None:
-                self._looks.left(self._left)
-        return self._looks
+            self._snapshots = SnapshotReader(
+                self._disk, self.layout, self.clock, settings=settings, folder_seen=was_there
+            )
+            if self._last_queue is not None:
+                self._snapshots.left(self._last_queue)
+        return self._snapshots
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
         """See `Team.snapshot`."""
@@ -172,7 +174,7 @@ class YamlTeam(PresentInFolder):
             clock=self.clock,
             action=action,
             wait=wait,
-            known=self._looks.generation if self._looks is not None else self._left,
+            known=self._snapshots.generation if self._snapshots is not None else self._last_queue,
             archives=self._locked_archives,
             settings=self.settings_in_force,
             recorded=lambda: self._reader.recorded(),
@@ -181,9 +183,9 @@ class YamlTeam(PresentInFolder):
             try:
                 yield session
             finally:
-                self._left, self._was_there = session.team.queue, True
-                if self._looks is not None:
-                    self._looks.left(self._left)
+                self._last_queue, self._was_there = session.team.queue, True
+                if self._snapshots is not None:
+                    self._snapshots.left(self._last_queue)
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
