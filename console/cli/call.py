@@ -186,7 +186,7 @@ def _names(snapshot: Snapshot) -> Iterable[str]:
 
 _PIECE = 1 << 18
 """Characters encoded at a time: a long answer is not kept twice."""
-_BEYOND_ASCII = re.compile(r"[^\n -~]+")
+_BEYOND_ASCII = r"[^\n -~]+"
 """Where there can be anything unsafe; what is looked for there costs ten times as much for each character."""
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 
@@ -313,12 +313,12 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
     text = json.dumps(value, ensure_ascii=encoding != "utf8", indent=indent, default=str)
     if text.isascii():
         return text
-    return _BEYOND_ASCII.sub(lambda match: _escaped(match[0]), text)
+    return re.sub(_BEYOND_ASCII, lambda match: _escaped(match[0]), text)
 
 
 def _escaped(text: str) -> str:
     # guard: json-escapes
-    seen = UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
+    seen = re.sub(UNSAFE, lambda match: json.dumps(match.group())[1:-1], text)
     return cut_piles(seen, lambda marks: json.dumps(marks)[1:-1])
 
 

@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
@@ -18,7 +17,6 @@ from typing import Any, NoReturn
 from msgspec import Struct
 from team_console import __version__
 from team_console.console.cli.call import Call, OutputLost
-from team_console.console.faults import log, place_of
 from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.names import nearest
 
@@ -286,6 +284,10 @@ def _say_version(call: Call) -> int:
 
 def _unexpected(error: Exception, out: Call) -> int:
     """Log a defect of ours and say so in one line; its own words may quote a message, so they are not printed."""
+    import traceback  # with what follows 2 ms, for a defect
+
+    from team_console.console.faults import log, place_of
+
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         traceback.print_exc(file=sys.stderr)
     out.broken(f"{type(error).__name__} at {place_of(error)}", log(error, where="the command line"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NotRequired, cast
 
@@ -39,7 +40,7 @@ def as_json(result: Mapping[str, Any]) -> str:
     quotes.
     """
     text = json.dumps(result, ensure_ascii=False, indent=1, default=str).encode("utf-8", "replace").decode()
-    return UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
+    return re.sub(UNSAFE, lambda match: json.dumps(match.group())[1:-1], text)
 
 
 class WhoJson(Result):

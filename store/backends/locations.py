@@ -69,10 +69,10 @@ SHOWN = frozenset(
     }
 )
 """Settings in an address that may be read by everybody. What is not here, a slip like `passwrd` too, is covered."""
-_ADDRESS = re.compile(r"\S+")
+_ADDRESS = r"\S+"
 _USER = re.compile(r"/[^/?#:@]*:")
 """`//user:`, and `/user:`, which a slip of the finger leaves."""
-_SETTING = re.compile(r"(?P<before>(?:^|[?&;\s])(?P<name>[A-Za-z_]+)\s*=)(?P<password>[^&;#\s]+)")
+_SETTING = r"(?P<before>(?:^|[?&;\s])(?P<name>[A-Za-z_]+)\s*=)(?P<password>[^&;#\s]+)"
 """`?name=value`, `&name=value`, and the `name=value name=value` form of libpq."""
 _SHORTEST = 3
 """A shorter password is not looked for in other texts: covering every `a` would make them unreadable."""
@@ -80,7 +80,7 @@ _SHORTEST = 3
 
 def redact(location: str) -> str:
     """Return the location with every password in it covered; the rest as it was given."""
-    return _SETTING.sub(_covered, _ADDRESS.sub(_covered_user, location))
+    return re.sub(_SETTING, _covered, re.sub(_ADDRESS, _covered_user, location))
 
 
 def _covered_user(match: re.Match[str]) -> str:
@@ -102,9 +102,9 @@ def _user_password(address: str) -> tuple[int, int] | None:
 
 def passwords_in(location: str) -> frozenset[str]:
     """Return every password in the location, as spelt there and as meant, for `cover`."""
-    addresses = _ADDRESS.findall(location)
+    addresses = re.findall(_ADDRESS, location)
     spelt = [address[slice(*found)] for address in addresses if (found := _user_password(address)) is not None]
-    spelt += [match["password"] for match in _SETTING.finditer(location) if match["name"].lower() not in SHOWN]
+    spelt += [match["password"] for match in re.finditer(_SETTING, location) if match["name"].lower() not in SHOWN]
     return frozenset(word for text in spelt for word in (text, unquote(text), unquote_plus(text)))
 
 

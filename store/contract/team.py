@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _PURPOSE = b"team-console audit line\n"
 """What the key is used for here, so that no seal can be taken for the signature of a message."""
-_SEAL = re.compile(r"(?P<key>[0-9a-f]{8})-[0-9a-f]{64}").fullmatch
+_SEAL = r"(?P<key>[0-9a-f]{8})-[0-9a-f]{64}"
 
 
 class LineSeal(StrEnum):
@@ -60,7 +60,7 @@ def judged(key: bytes, line: bytes, found: object) -> LineSeal:
     """Return the state of `found`, the seal on an audit line."""
     if not key:
         return LineSeal.UNKNOWN
-    match = _SEAL(found) if isinstance(found, str) else None
+    match = re.fullmatch(_SEAL, found) if isinstance(found, str) else None
     if match is None or match["key"] != key_name(key):
         return LineSeal.UNSEALED
     return LineSeal.SEALED if hmac.compare_digest(match.string, seal(key, line)) else LineSeal.BROKEN
@@ -98,7 +98,7 @@ class Attendance(Struct, frozen=True):
 
 UNKNOWN = Attendance(certain=False)
 """What a team says that cannot tell who is present."""
-_NAME = re.compile(r"[0-9a-f]{24}")
+_NAME = r"[0-9a-f]{24}"
 
 
 def new_name() -> str:
@@ -108,7 +108,7 @@ def new_name() -> str:
 
 def is_presence_name(name: object) -> bool:
     """Return whether `name`, which may come from a message, has the form of an announced name."""
-    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+    return isinstance(name, str) and re.fullmatch(_NAME, name) is not None
 
 
 class Condition(StrEnum):

@@ -29,9 +29,9 @@ _FIRST, _LAST = datetime(2, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 with the year 9999 and would let one message of its last week keep all others from being judged."""
 
 
-_YAML_TIME = re.compile(
+_YAML_TIME = (
     r"(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?[ \t]*(?:[Zz]|([-+])(\d\d?)(?::?(\d\d))?)?"
-).fullmatch
+)
 """A time as YAML knows it: `2026-11-20 9:05:00`, `2026-11-20 09:43:10.10 -5`."""
 _SINCE_1970 = re.compile(r"\d{10}(\d{3})?(?:\.\d*)?").fullmatch
 
@@ -60,7 +60,7 @@ def _from_iso(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        found = _YAML_TIME(text)
+        found = re.fullmatch(_YAML_TIME, text)
         if found is None:
             raise
     year, month, day, hour, minute, second, fraction, sign, hours, minutes = found.groups(default="")

@@ -42,7 +42,7 @@ class Code(StrEnum):
     USAGE = "USAGE"
 
 
-_UNCHANGED = re.compile(r"[;,]? ?\bnothing was (?:changed|written)\.?", re.IGNORECASE)
+_UNCHANGED = r"(?i)[;,]? ?\bnothing was (?:changed|written)\.?"
 """The words of a step that was undone whole, which are not true of a job with steps before it."""
 _EXIT_CODES = {
     Code.USAGE: 2,
@@ -76,7 +76,7 @@ class TeamError(Exception):
 
     def after(self, done: str, **facts: Any) -> TeamError:
         """Return the same error of a step of a longer job, which says what was `done` before; `facts` count it."""
-        message, hint = _UNCHANGED.sub("", self.message), _UNCHANGED.sub("", self.hint).strip()
+        message, hint = re.sub(_UNCHANGED, "", self.message), re.sub(_UNCHANGED, "", self.hint).strip()
         return TeamError(self.code, f"{message}; before that {done}", hint, **{**self.facts, **facts})
 
     def as_json(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_object import RepeatedKeyError, distinct
 
-_TEXT_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*')
+_TEXT_OR_COMMENT = r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*'
 """A text first, also one without an end: what looks like a comment in it is part of it."""
 
 _WORDS = {
@@ -55,7 +55,9 @@ def parse_json_sequence(text: str, *, what: str, hint: str) -> list[Any]:
 
 def without_comments(text: str) -> str:
     """Remove `// comments` outside of texts; lines and columns of what is left stay."""
-    return _TEXT_OR_COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else "", text) if "//" in text else text
+    if "//" not in text:
+        return text
+    return re.sub(_TEXT_OR_COMMENT, lambda found: found[0] if found[0][0] == '"' else "", text)
 
 
 def _sequence(text: str) -> list[Any]:

@@ -17,7 +17,7 @@ _HELD = f"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
 """A joiner that joins no emoji: it cannot be seen. One between two emoji makes them one, as in 👩 + joiner + 💻."""
 _UNSELECTED = f"[\ufe00-\ufe0d]|[\ufe0e\ufe0f](?<![{_EMOJI}].)(?<![0-9#*]\ufe0f(?=\u20e3))"
 """A variation selector behind no emoji and in no keycap: it cannot be seen, and a row of them can spell any secret."""
-UNSAFE = re.compile(
+UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -31,7 +31,7 @@ _BLOCKS = (
 """Blocks that hold all marks, and letters beside them."""
 _VOWELS = "\u1160-\u11ff\ud7b0-\ud7ff"
 """Vowels and ends of Korean syllables, which take no cell of their own as marks do, and are letters."""
-_MAY_PILE = re.compile(rf"(?=[{_BLOCKS}])(?:[^\w\x00-\u02ff]|[{_VOWELS}]){{5,}}")
+_MAY_PILE = rf"(?=[{_BLOCKS}])(?:[^\w\x00-\u02ff]|[{_VOWELS}]){{5,}}"
 """Five characters that may be marks, which hardly a text has: each of them is looked at."""
 _MARKS = frozenset({"Mn", "Me", "Mc", "Cn"})
 _HIGHEST = 4
@@ -40,7 +40,7 @@ _SKIN = "\U0001f3fb-\U0001f3ff"
 _FIRST = f"(?:(?![{_SKIN}])[{_EMOJI}]|(?<![{_EMOJI}\ufe0f])\ufe0f*+[{_SKIN}])"
 """First emoji of a chain. A modifier is one only where its run begins: tried at each, a long run is read as often."""
 _JOINED = f"[\ufe0f{_SKIN}]*+\u200d"
-_CHAIN = re.compile(f"({_FIRST}{_JOINED}(?:[{_EMOJI}]{_JOINED}){{3}}[{_EMOJI}]\ufe0f?)\u200d")
+_CHAIN = f"({_FIRST}{_JOINED}(?:[{_EMOJI}]{_JOINED}){{3}}[{_EMOJI}]\ufe0f?)\u200d"
 """Five emoji joined to one, more than a real one has (a family of four), and the joiner that would add another."""
 _REPLACEMENT = "\ufffd"
 _BREAKS = {ord("\n"): None, ord("\t"): None}
@@ -59,9 +59,9 @@ def safe_text(text: object) -> str:
     if plain.isascii() and (plain.isprintable() or plain.translate(_BREAKS).isprintable()):
         return plain
     # guard: control-characters
-    shown = UNSAFE.sub(_visible, plain.replace("\r\n", "\n"))
+    shown = re.sub(UNSAFE, _visible, plain.replace("\r\n", "\n"))
     if "\u200d" in shown:
-        shown = _CHAIN.sub(rf"\1{_REPLACEMENT}", shown)
+        shown = re.sub(_CHAIN, rf"\1{_REPLACEMENT}", shown)
     return cut_piles(shown, lambda marks: _REPLACEMENT)
 
 
@@ -77,14 +77,14 @@ def safe_line(text: object, limit: int | None = None) -> str:
     return safe_text(plain).replace("\n", "⏎").replace("\t", " ")
 
 
-_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_BLANKS = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 """Characters that look like a space and are none."""
 
 
 def with_blanks_seen(text: str) -> str:
     """Return the text with a sign in place of each blank that looks like a space and is none."""
     # guard: odd-blanks-seen
-    return _BLANKS.sub("\u237d", text)
+    return re.sub(_BLANKS, "\u237d", text)
 
 
 def exact_text(text: object) -> str:
@@ -99,7 +99,7 @@ def fenced(text: object, fence: str = "> ") -> list[str]:
 
 def cut_piles(text: str, rest: Callable[[str], str]) -> str:
     """`text` with four marks at most on one character; in place of those that would cover the lines around, `rest`."""
-    return _MAY_PILE.sub(lambda match: "".join(_low(match.group(), rest)), text)
+    return re.sub(_MAY_PILE, lambda match: "".join(_low(match.group(), rest)), text)
 
 
 def _low(run: str, rest: Callable[[str], str]) -> Iterator[str]:

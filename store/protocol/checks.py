@@ -304,9 +304,7 @@ _NEEDED_BY_OPERATION = {
     "read_dom": ("selector",),
     "check_element": ("selector",),
 }
-_BUSINESS_WORDS = re.compile(
-    r"story|epic|batch|spec|session|sprint|requirement|acceptance|feature|task(?!_type)", re.IGNORECASE
-)
+_BUSINESS_WORDS = r"(?i)story|epic|batch|spec|session|sprint|requirement|acceptance|feature|task(?!_type)"
 _SCREENSHOTS = ".sprint-session/screenshots/"
 _Oddity = tuple[str, str, str]
 
@@ -326,7 +324,7 @@ def _remarks(name: str, body: Fields) -> Iterator[_Oddity]:
 
 def _of_creation(body: Fields) -> Iterator[_Oddity]:
     for key in body.keys() - KINDS["AGENT_CREATE_REQUEST"].needs.keys():
-        if _BUSINESS_WORDS.search(key):
+        if re.search(_BUSINESS_WORDS, key):
             yield _BUSINESS, key, "a creation request carries no business context"
 
 

@@ -259,7 +259,7 @@ def every_setting() -> Iterator[tuple[str, Setting]]:
             yield f"{setting.key}{between}.{inner.key}", inner
 
 
-_CLIENT_RULE = re.compile(r"(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)", re.ASCII)
+_CLIENT_RULE = r"(?a)(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)"
 """A permission rule of Claude Code, such as `Bash(make deploy:*)`."""
 Values = dict[str, Any]
 MAX_BYTES = 1_048_576
@@ -493,7 +493,7 @@ def rule_trouble(text: str) -> str:
     """Say why `text` names no action that can be asked for; empty when it names one."""
     if text.startswith("Write("):
         return f"{text!r} matches nothing in Claude Code: write Edit{text.removeprefix('Write')}"
-    if text in ASK_WORDS or _CLIENT_RULE.fullmatch(text):
+    if text in ASK_WORDS or re.fullmatch(_CLIENT_RULE, text):
         return ""
     ask = did_you_mean(text, ASK_WORDS)
     return f"{text!r} is neither one of {', '.join(ASK_WORDS)} nor a rule such as 'Bash(make deploy:*)'{ask}"

@@ -161,7 +161,7 @@ def _line_of(event: Any) -> int:
 
 
 # A backslash that no other backslash escapes, before the codes of half a character or both: \ud83c\udf89, not \\ud83c.
-_HALVES = re.compile(rb"(?<!\\)((?:\\\\)*)((?:\\u[dD][89a-fA-F][0-9a-fA-F]{2})+)")
+_HALVES = rb"(?<!\\)((?:\\\\)*)((?:\\u[dD][89a-fA-F][0-9a-fA-F]{2})+)"
 
 
 def _with_whole_characters(data: bytes) -> bytes:
@@ -171,7 +171,7 @@ def _with_whole_characters(data: bytes) -> bytes:
         halves = "".join(chr(int(code, 16)) for code in match[2].split(b"\\u")[1:])
         return match[1] + halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
-    return _HALVES.sub(joined, data)
+    return re.sub(_HALVES, joined, data)
 
 
 def compose(data: bytes, *, limit: int = DEPTH + 1) -> tuple[Node | None, str]:

@@ -56,14 +56,13 @@ _LIST_KEY = re.compile(
 )
 # Before the list nothing but comments, and a line "---"; behind it nothing but comments.
 _HEAD = rb"(?:" + BOM_UTF8 + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?"
-_PLAIN_HEAD = re.compile(_HEAD).fullmatch
-_PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
+_PLAIN_TAIL = _BLANKS + rb"[ \t]*(?:#[^\n]*)?"
 _EMPTY = (
     rb"(?P<before>" + _HEAD + rb")(?:\[\s*\]|\{\s*\}|[Nn]ull|NULL|~)[ \t]*"
     rb"(?P<after>(?:(?<=[ \t])#[^\n]*)?(?:\r?\n" + _BLANKS + rb")?)(?:\.\.\.[ \t\r\n]*)?"
 )
 """What programs write for no messages at all: `[]`, `{}`, `null`."""
-_ODD = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]").search
+_ODD = rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 _ONLY_FRAME = rb"(?:%s)?(?:[\s\[\]{},]|[\"']?messages[\"']?\s*:|---|\.\.\.|#[^\n]*)*" % BOM_UTF8
 """Brackets and keys that only held the entries, which is what our own form has its own for."""
 
@@ -196,7 +195,7 @@ class QueueText(Struct, dict=True, eq=False):
     @staticmethod
     def is_blank(data: bytes) -> bool:
         """Return whether a file is empty or holds nothing but comments."""
-        return _PLAIN_HEAD(data + b"\n") is not None and not _ODD(data)
+        return re.fullmatch(_HEAD, data + b"\n") is not None and not re.search(_ODD, data)
 
     def data(self) -> bytes:
         """Return the bytes of the file; what was parsed comes out byte for byte."""
@@ -434,7 +433,7 @@ class QueueText(Struct, dict=True, eq=False):
         """Return whether a reader finds the same entries in the text; what is damaged could swallow others."""
         if self.is_left:
             return True
-        is_calm = _PLAIN_TAIL(self.tail) is not None
+        is_calm = re.fullmatch(_PLAIN_TAIL, self.tail) is not None
         if is_calm and not any(
             entry.error is not None and entry.error.kind is not Kind.MEANING for entry in self.entries
         ):

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from team_console.store.backends.yaml.snapshot import SnapshotReader
     from team_console.store.contract.transaction import Transaction
 
-_REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
+_REFERENCE = r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?"
 
 
 class SettingsFile(Struct, frozen=True):
@@ -232,7 +232,7 @@ class YamlTeam(PresentInFolder):
 
     def attachment(self, reference: str) -> bytes:
         """See `Team.attachment`."""
-        if _REFERENCE.fullmatch(reference) is None:
+        if re.fullmatch(_REFERENCE, reference) is None:
             raise TeamError(Code.INVALID_FIELD, f"{reference!r} is not a reference to an attachment")
         path = self.layout.folder / reference
         try:
