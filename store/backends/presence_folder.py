@@ -7,6 +7,7 @@ is the kernel's: it does not depend on process numbers, which mean nothing to a 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import threading
 import time
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.locked_files import SAFE, is_locked, open_folder
-from team_console.store.backends.session_notes import files_of_notes, read_note
+from team_console.store.backends.session_notes import ENDED, RUNS
 from team_console.store.contract.team import UNKNOWN, Attendance, Presence, Team, is_presence_name
 from team_console.store.model.clock import from_file, to_text
 from team_console.store.model.message import Message, Priority, Status, new_record
@@ -30,6 +31,11 @@ _LOOK = 0.5
 """Seconds between two looks of a console at its own file; whoever waits for the human bears with 1.5 without."""
 _LONGEST_LOOK = 1.0
 """Seconds for which leaving waits for such a look, as in a file system that does not answer."""
+
+_MOST_NOTES = 2_000
+"""Files that are looked at: no team has so many sessions."""
+_LARGEST_NOTE = 64 << 10
+"""Bytes of one note."""
 
 
 class PresenceFolder(Struct, frozen=True):
@@ -248,3 +254,28 @@ def _sweep_file(folder: int, file: str) -> None:
             os.unlink(file, dir_fd=folder)
     finally:
         os.close(found)
+
+
+def files_of_notes(folder: str) -> Iterator[tuple[tuple[str, int, int], str]]:
+    """Yield each file of a note: what tells it from every other state of itself, and its path; never raises."""
+    try:
+        entries = [entry for entry in os.scandir(folder) if entry.name.startswith((RUNS, ENDED))]
+    except OSError:
+        return
+    for entry in entries[:_MOST_NOTES]:
+        try:
+            found = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
+        yield (entry.name, found.st_ino, found.st_mtime_ns), entry.path
+
+
+def read_note(path: str) -> dict[str, str]:
+    """Return one note, its texts alone; empty for one that cannot be read."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | SAFE), "rb") as file:
+            value = json.loads(file.read(_LARGEST_NOTE))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    pairs = value.items() if isinstance(value, dict) else ()
+    return {key: text for key, text in pairs if isinstance(text, str)}

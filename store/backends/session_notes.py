@@ -13,16 +13,12 @@ import zlib
 
 TYPE_CHECKING = False  # `typing` would cost each event of a client 5 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 RUNS, ENDED = "session-", "ended-"
 """Begin the names of the files: of each session that goes on, and of each member's last one that ended."""
-MOST_NOTES = 2_000
-"""Files that are looked at: no team has so many sessions."""
 MOST_WORDS = 4_000
 """Characters of one text of a note."""
-LARGEST = 64 << 10
-"""Bytes of one note."""
 _DAYS = 14
 """Days after which a session that never said its end is not thought of any more."""
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
@@ -80,28 +76,3 @@ def sweep_notes(folder: str) -> None:
                 os.unlink(entry.path)
     except OSError:
         return
-
-
-def files_of_notes(folder: str) -> Iterator[tuple[tuple[str, int, int], str]]:
-    """Yield each file of a note: what tells it from every other state of itself, and its path; never raises."""
-    try:
-        entries = [entry for entry in os.scandir(folder) if entry.name.startswith((RUNS, ENDED))]
-    except OSError:
-        return
-    for entry in entries[:MOST_NOTES]:
-        try:
-            found = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        yield (entry.name, found.st_ino, found.st_mtime_ns), entry.path
-
-
-def read_note(path: str) -> dict[str, str]:
-    """Return one note, its texts alone; empty for one that cannot be read."""
-    try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | _SAFE), "rb") as file:
-            value = json.loads(file.read(LARGEST))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    pairs = value.items() if isinstance(value, dict) else ()
-    return {key: text for key, text in pairs if isinstance(text, str)}

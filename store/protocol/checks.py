@@ -17,7 +17,6 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Fields, Message, per_message
 from team_console.store.model.names import guess
-from team_console.store.protocol.carried import CARRIERS, Carried, carried_in
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.kinds import (
     EACH,
@@ -33,7 +32,15 @@ from team_console.store.protocol.kinds import (
     RequestKind,
     kind_of,
 )
-from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, parse_message, text_in
+from team_console.store.protocol.parsing import (
+    BATCH_REPORT,
+    CARRIERS,
+    Carried,
+    ParsedMessage,
+    carried_in,
+    parse_message,
+    text_in,
+)
 
 
 def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:

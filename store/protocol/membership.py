@@ -11,8 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.model.message import Message, ids_of, per_message
 from team_console.store.model.names import ALL, USER, as_name, is_name
-from team_console.store.protocol.carried import CARRIERS, carried_name
-from team_console.store.protocol.parsing import Order, ParsedMessage, PlacedMessage, text_in
+from team_console.store.protocol.parsing import CARRIERS, Order, ParsedMessage, PlacedMessage, carried_name, text_in
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION = "session_state"

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from team_console.store.model.message import Fields, Message, from_record
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFact, RecordedFacts
-from team_console.store.protocol.carried import carried_name
 from team_console.store.protocol.grants import use_in
 from team_console.store.protocol.judgement import Judged, judge_entries
 from team_console.store.protocol.kinds import UNKNOWN, RequestKind, kind_of
@@ -26,7 +25,7 @@ from team_console.store.protocol.membership import (
     lasting_notes,
     membership_of,
 )
-from team_console.store.protocol.parsing import EARLIEST, Order, PlacedMessage, parse_message
+from team_console.store.protocol.parsing import EARLIEST, Order, PlacedMessage, carried_name, parse_message
 from team_console.store.protocol.request_chains import succession_of
 from team_console.store.protocol.verdicts import objection
 from team_console.store.settings.team_config import TeamConfig

@@ -22,16 +22,14 @@ from team_console.store.model.message import FieldDict, Fields, Message, Status,
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
-from team_console.store.protocol.carried import CARRIERS
 from team_console.store.protocol.checks import sprint_content
 from team_console.store.protocol.judgement import judge, with_bearing
 from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.membership import CREATED, created_agent, known, members
-from team_console.store.protocol.parsing import EARLIEST, parse_message
-from team_console.store.protocol.permissions import SM, classes_of
+from team_console.store.protocol.parsing import CARRIERS, EARLIEST, parse_message
 from team_console.store.protocol.relations import REQUEST, has_stopped
 from team_console.store.protocol.request_row import RequestRow
-from team_console.store.protocol.team_rules import ending_problem
+from team_console.store.protocol.team_rules import SM, classes_of, ending_problem
 from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.questions import close_question, open_question

@@ -28,8 +28,8 @@ from team_console.store.model.schedule import (
 )
 from team_console.store.protocol.membership import members
 from team_console.store.protocol.parsing import parse_message, when_created
-from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import is_answer
+from team_console.store.protocol.team_rules import check_permission, check_settings
 from team_console.store.protocol.verdicts import Seal, message_seal
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.inbox import Trust, leave_as_is, readable

@@ -21,8 +21,8 @@ from team_console.store.model.safe import first_of
 from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held, next_attempt, wait_after
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.request_messages import answers
+from team_console.store.protocol.team_rules import breach
 from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, Received, receipt
 from team_console.store.service.compaction import tidy

@@ -15,7 +15,7 @@ from team_console.store.model.names import ALL, USER, canonical, did_you_mean, g
 from team_console.store.model.recorded import ADD_MEMBERS, REMOVE_MEMBERS
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import KINDS
-from team_console.store.protocol.permissions import check_settings
+from team_console.store.protocol.team_rules import check_settings
 from team_console.store.service.caller import Caller
 from team_console.store.service.writing import current_members
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, fields_of, remove_member

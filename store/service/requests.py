@@ -43,11 +43,11 @@ from team_console.store.protocol.kinds import (
 )
 from team_console.store.protocol.membership import known
 from team_console.store.protocol.parsing import parse_message, text_of
-from team_console.store.protocol.permissions import breach, direction_problems
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.remarks import REMARKS, Remark
 from team_console.store.protocol.request_chains import REPLACES
 from team_console.store.protocol.request_row import RequestRow
+from team_console.store.protocol.team_rules import breach, direction_problems
 from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.service.agents import (

@@ -27,15 +27,24 @@ from team_console.store.model.message import (
     priority_named,
 )
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, guess
-from team_console.store.protocol.carried import CARRIERS, carried_name
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.free_text import secret_warnings, summary_warnings
 from team_console.store.protocol.kinds import KINDS, RESULTS, UNKNOWN, default_priority
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
-from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, asks, parse_message, plans_of, text_of
-from team_console.store.protocol.permissions import check_permission, check_settings
+from team_console.store.protocol.parsing import (
+    BATCH_REPORT,
+    CARRIERS,
+    ParsedMessage,
+    asks,
+    carried_name,
+    parse_message,
+    plans_of,
+    text_of,
+)
 from team_console.store.protocol.team_rules import (
     TeamFacts,
+    check_permission,
+    check_settings,
     expected_on_roster,
     is_judged_by_team,
     report_targets,

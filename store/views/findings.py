@@ -20,8 +20,7 @@ from team_console.store.protocol.grants import GRANT, RECALLED
 from team_console.store.protocol.kinds import KINDS, UNKNOWN, RequestKind
 from team_console.store.protocol.membership import SESSION
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, missing_fields, parse_message
-from team_console.store.protocol.permissions import breach, may_answer
-from team_console.store.protocol.team_rules import TeamFacts, team_problems
+from team_console.store.protocol.team_rules import TeamFacts, breach, may_answer, team_problems
 from team_console.store.protocol.verdicts import (
     NOT_ON_RECORD,
     ORDER,

@@ -14,8 +14,8 @@ from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, parse_message, text_of
-from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.relations import RESPONSE
+from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.titles import message_title, verdict_reason
 from team_console.store.views.facts import Facts
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.message import Message
-from team_console.store.protocol.permissions import direction_problems
+from team_console.store.protocol.team_rules import direction_problems
 
 from tests.protocol.conftest import SPRINT_BODIES, carried
 

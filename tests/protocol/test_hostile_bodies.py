@@ -14,7 +14,7 @@ from team_console.store.model.message import from_record
 from team_console.store.protocol.checks import check_outgoing, problems_of
 from team_console.store.protocol.kinds import KINDS, Family
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.permissions import direction_problems
+from team_console.store.protocol.team_rules import direction_problems
 from team_console.store.protocol.verdicts import Seal, message_seal
 from team_console.store.service.sendmessage import read_form
 

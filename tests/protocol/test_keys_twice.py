@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from team_console.store.protocol.carried import parse_carried
+from team_console.store.protocol.parsing import parse_carried
 
 
 @pytest.mark.slow

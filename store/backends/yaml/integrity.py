@@ -7,9 +7,10 @@ from pathlib import Path
 
 from team_console.store.backends.yaml.archives import Archives, closed_ids, is_usable
 from team_console.store.backends.yaml.audit_log import AuditLog, Line
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk
-from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed, names_in
-from team_console.store.backends.yaml.lock import Released, parse_released, read_text
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed
+from team_console.store.backends.yaml.lock import parse_released, read_text
+from team_console.store.backends.yaml.recovery import audit_problem
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.names import is_name
@@ -23,8 +24,6 @@ _SPAN = 1 << 21
 """Bytes at the end of each part of an archive in which messages are looked for."""
 _ASKED = 20
 """How many missing messages are looked for in whole files, one by one."""
-_CLOSING = 1 << 10
-"""Bytes at the end of an archive among which its last closing line is."""
 _TRIES = 3
 _RECOVERY = frozenset({"heal", "undo", "abort"})
 _RESTORE = "Restore it from a copy; until then history shows only what is left."
@@ -80,64 +79,9 @@ def past_problems(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     return ()
 
 
-def audit_problem(disk: Disk, layout: Layout, released: Released | None, last: int) -> Problem | None:
-    """Return what the ledger lacks by the mark that the last writer left in the lock file.
-
-    Args:
-        released: Read before the ledger, so that that can only be ahead of it.
-        last: Number of the ledger's last line, 0 for none.
-
-    Raises:
-        OSError: What shows that there was a ledger cannot be read.
-    """
-    if last >= (released.seq if released is not None else 0) and (last or not _was_written(disk, layout)):
-        return None
-    found = disk.stat(layout.audit)
-    if found is None or found.size == 0:
-        what = "is gone" if found is None else "is empty"
-    elif last == 0:
-        what = "holds no readable line"
-    else:
-        what = f"ends at line {last}, and line {released.seq if released else '?'} was written"
-    text = (
-        f"{layout.audit.name} {what}: what it said of past actions is lost, and archives cannot be checked against it"
-    )
-    hint = "Restore it from a copy while nobody writes; the next write begins it anew from what is there."
-    return Problem(AUDIT_LOST, "error", layout.audit.name, text, hint)
-
-
 def _unreadable(layout: Layout, error: OSError) -> Problem:
     text = f"{error.filename or layout.audit} cannot be read: {error.strerror or error}; archives were not checked"
     return Problem(AUDIT_LOST, "error", layout.audit.name, text, "Look at what is there and its permissions.")
-
-
-def _was_written(disk: Disk, layout: Layout) -> bool:
-    """Return whether something beside the ledger shows that there was one: each of our writes leaves a line first.
-
-    Archives as other programs keep them, without closing lines, show nothing; a verdict in the queue does, because only
-    our writes name what it was given on.
-    """
-    if disk.stat(layout.prev) is not None:
-        return True
-    from team_console.store.protocol.verdicts import REQUEST_DIGEST  # with all that judges requests: 8 ms
-
-    queue = disk.stat(layout.queue)
-    # A queue beyond the limit is told of as such; looking through it would take the console's time at each reading.
-    is_looked_at = queue is not None and queue.kind == "file" and queue.size <= LARGEST_FILE
-    if is_looked_at and disk.find(layout.queue, REQUEST_DIGEST.encode()) >= 0:
-        return True
-    return any(
-        _ends_closed(disk, layout.archives / name)
-        for name in names_in(disk, layout, layout.archives)
-        if archive_part(name)
-    )
-
-
-def _ends_closed(disk: Disk, path: Path) -> bool:
-    found = disk.stat(path)
-    if found is None or found.kind != "file":
-        return False
-    return bool(closed_ids(disk.read(path, max(0, found.size - _CLOSING))[0]))
 
 
 def _state(disk: Disk, layout: Layout) -> object:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Collection
 from contextlib import suppress
+from pathlib import Path
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER, closed_ids, unclosed
@@ -21,7 +22,7 @@ from team_console.store.backends.yaml.commit import (
     keep_as_previous,
     move_aside,
 )
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Stat, cut, write_new
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, cut, write_new
 from team_console.store.backends.yaml.healing import (
     SYSTEM,
     ExpectedQueue,
@@ -33,7 +34,7 @@ from team_console.store.backends.yaml.healing import (
     torn_notice,
     understood,
 )
-from team_console.store.backends.yaml.integrity import audit_problem
+from team_console.store.backends.yaml.layout import Layout, archive_part, names_in
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import (
@@ -46,6 +47,7 @@ from team_console.store.backends.yaml.queue import (
     piece_name,
     place_of,
 )
+from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
@@ -260,6 +262,65 @@ def _note_loss(team: LockedTeam, tip: Tip) -> None:
     if problem is not None:
         team.notices.append(replace(problem, severity="warning", hint="It begins anew; keep a copy of what is left."))
         team.lost = tip.seq, team.left.seq if team.left is not None else 0
+
+
+_CLOSING = 1 << 10
+"""Bytes at the end of an archive among which its last closing line is."""
+
+
+def audit_problem(disk: Disk, layout: Layout, released: Released | None, last: int) -> Problem | None:
+    """Return what the ledger lacks by the mark that the last writer left in the lock file.
+
+    Args:
+        released: Read before the ledger, so that that can only be ahead of it.
+        last: Number of the ledger's last line, 0 for none.
+
+    Raises:
+        OSError: What shows that there was a ledger cannot be read.
+    """
+    if last >= (released.seq if released is not None else 0) and (last or not _was_written(disk, layout)):
+        return None
+    found = disk.stat(layout.audit)
+    if found is None or found.size == 0:
+        what = "is gone" if found is None else "is empty"
+    elif last == 0:
+        what = "holds no readable line"
+    else:
+        what = f"ends at line {last}, and line {released.seq if released else '?'} was written"
+    text = (
+        f"{layout.audit.name} {what}: what it said of past actions is lost, and archives cannot be checked against it"
+    )
+    hint = "Restore it from a copy while nobody writes; the next write begins it anew from what is there."
+    return Problem(AUDIT_LOST, "error", layout.audit.name, text, hint)
+
+
+def _was_written(disk: Disk, layout: Layout) -> bool:
+    """Return whether something beside the ledger shows that there was one: each of our writes leaves a line first.
+
+    Archives as other programs keep them, without closing lines, show nothing; a verdict in the queue does, because only
+    our writes name what it was given on.
+    """
+    if disk.stat(layout.prev) is not None:
+        return True
+    from team_console.store.protocol.verdicts import REQUEST_DIGEST  # with all that judges requests: 8 ms
+
+    queue = disk.stat(layout.queue)
+    # A queue beyond the limit is told of as such; looking through it would take the console's time at each reading.
+    is_looked_at = queue is not None and queue.kind == "file" and queue.size <= LARGEST_FILE
+    if is_looked_at and disk.find(layout.queue, REQUEST_DIGEST.encode()) >= 0:
+        return True
+    return any(
+        _ends_closed(disk, layout.archives / name)
+        for name in names_in(disk, layout, layout.archives)
+        if archive_part(name)
+    )
+
+
+def _ends_closed(disk: Disk, path: Path) -> bool:
+    found = disk.stat(path)
+    if found is None or found.kind != "file":
+        return False
+    return bool(closed_ids(disk.read(path, max(0, found.size - _CLOSING))[0]))
 
 
 # What a line has to do so that all agree.

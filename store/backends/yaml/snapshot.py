@@ -28,13 +28,12 @@ from team_console.store.backends.yaml.healing import (
     by_id,
     reconcile,
 )
-from team_console.store.backends.yaml.integrity import audit_problem
 from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, is_drop_file, leads_out, names_in
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, apply, load
 from team_console.store.backends.yaml.reading import Progress
-from team_console.store.backends.yaml.recovery import is_cut_short
+from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
 from team_console.store.backends.yaml.trail import FileReader
 from team_console.store.contract.team import (
     FOREIGN_WRITE,
