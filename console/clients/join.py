@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.clients.client import Program, Running
+from team_console.console.clients.client import Client, Program, Running
 from team_console.console.clients.file_change import FileChange, FileRefused, read_file, write_change
 from team_console.console.clients.instructions import instructions_for, program
 from team_console.console.clients.json_editing import NotEditable, read
@@ -245,8 +245,23 @@ def _refuse_other_scopes(client: Program, scope: str, joining: Joining) -> None:
 
 def has_joined(project: Path) -> bool:
     """Return whether a join of its own says as whom sessions in this project act."""
-    ways = _ways(Joining("", "", ("",), project))
-    return any(place.members() for _, scope, (place, *_) in ways if scope != "user")
+    return any(place.members() for _, place in _ways_of_project(project))
+
+
+def starts_here(team: Team, project: Path) -> dict[str, str]:
+    """Return the members of a team as which sessions act that are started in this project -> the program to start."""
+    found = {}
+    for client, place in _ways_of_project(project):
+        known = receipt_of(str(place.path))
+        if isinstance(client, Client) and (known is None or known.team == location_of(team)):
+            found.update(dict.fromkeys(place.members(), client.word))
+    return found
+
+
+def _ways_of_project(project: Path) -> Iterator[tuple[Program, Place]]:
+    for client, scope, (place, *_) in _ways(Joining("", "", ("",), project)):
+        if scope != "user":
+            yield client, place
 
 
 # What this machine shows of joins.

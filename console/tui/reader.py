@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from threading import Thread
 from time import monotonic, process_time
 
@@ -31,10 +32,12 @@ class LocalFacts(Struct, frozen=True):
     Attributes:
         processes: Session -> what its process says, safe text.
         gates: Findings on joins, and on what can void every gate.
+        starts: Member -> the program whose sessions act as this member when they are started in the present folder.
     """
 
     processes: Mapping[str, str] = {}
     gates: tuple[Problem, ...] = ()
+    starts: Mapping[str, str] = {}
 
 
 class ReadResult(Struct, frozen=True):
@@ -110,10 +113,11 @@ class StoreReader:
         if self._number:  # the first reading leaves these out: they would keep the first picture waiting
             self._deepen()
             if monotonic() >= self._local_until:
-                from team_console.console.clients.join import gate_problems  # 60 ms, once
+                from team_console.console.clients.join import gate_problems, starts_here  # 60 ms, once
                 from team_console.console.clients.table import processes
 
-                self._local = LocalFacts(processes(), tuple(gate_problems(self._team)))
+                starts = starts_here(self._team, Path.cwd())
+                self._local = LocalFacts(processes(), tuple(gate_problems(self._team)), starts)
                 self._local_until = monotonic() + _LOCAL_EVERY
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
         self._number += 1

@@ -73,20 +73,19 @@ def _why(row: RequestRow, now: datetime) -> str:
     return f" by {safe_line(row.answered_by or 'somebody', 64)} {clock_time(row.answered_at, now)}"
 
 
-# The first step, in every empty list: let an agent ask here.
+# The first step, in every empty list: let an agent ask here, or start the one that can.
 
 
 def first_step(situation: ScreenState, agent: str = "") -> str:
-    """Return the command with which an agent joins, ready for a shell; empty where a name in it is not what can be
-    shown of it.
+    """Return the command with which an agent joins, or with which one that joined is started, ready for a shell; empty
+    where a name in it is not what can be shown of it.
 
     Args:
-        agent: Who is to join; else the first agent there is.
+        agent: Who is to join; else one that has joined from the present folder, else the first agent there is.
     """
-    view, root = situation.view, situation.root
-    me = view.me if view is not None else ""
-    names = [row.name for row in view.roster if row.is_addressable] if view is not None else []
-    agent = next((name for name in (agent, *names, "helper") if name and name not in (me, USER)), "helper")
+    agent, root = _first_agent(situation, agent), situation.root
+    if program := _starts(situation).get(agent):
+        return program
     if safe_line(root) != root or not is_name(agent):
         return ""
     place = f"-t {shlex.quote(root)} " if root else ""
@@ -98,12 +97,25 @@ def first_step_lines(situation: ScreenState, agent: str = "") -> tuple[Line, ...
     command = safe_line(first_step(situation, agent), 300)
     if not command:
         return ()
-    return (
-        (),
-        (("Let your Claude Code ask here:", "muted"),),
-        (("Y copies  ", "muted"), (command, "code")),
-        (("Then start claude in this folder: its requests appear here.", "muted"),),
-    )
+    copies: Line = (("Y copies  ", "muted"), (command, "code"))
+    agent = _first_agent(situation, agent)
+    if agent in _starts(situation):
+        words = f"{safe_line(agent, 64)} has joined. Start it in this folder; its requests appear here:"
+        return (), ((words, "muted"),), copies
+    then = "Then start claude in this folder: its requests appear here."
+    return (), (("Let your Claude Code ask here:", "muted"),), copies, ((then, "muted"),)
+
+
+def _starts(situation: ScreenState) -> Mapping[str, str]:
+    return situation.reading.around.starts if situation.reading is not None else {}
+
+
+def _first_agent(situation: ScreenState, agent: str) -> str:
+    view = situation.view
+    me = view.me if view is not None else ""
+    names = [row.name for row in view.roster if row.is_addressable] if view is not None else []
+    joined = [name for name in names if name in _starts(situation)]
+    return next((name for name in (agent, *joined, *names, "helper") if name and name not in (me, USER)), "helper")
 
 
 def no_team_lines() -> tuple[Line, ...]:

@@ -87,7 +87,7 @@ def test_a_folder_without_a_team_opens_the_console_with_the_first_steps_and_then
         terminal.wait_for("Copied the command")
         command = [*COMMAND, "join", "helper", "--for", "claude"]
         subprocess.run(command, cwd=tmp_path, env=clean_environment(), capture_output=True, check=True)
-        terminal.wait_for("Needs you", "start claude in this folder")
+        terminal.wait_for("helper has joined. Start it in this folder", "Y copies  claude")
         terminal.send("q")
         assert terminal.wait_exit() == 0
 
