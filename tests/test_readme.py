@@ -59,6 +59,11 @@ def test_every_link_leads_somewhere(page: str) -> None:
     assert broken == []
 
 
+def test_every_picture_is_on_a_page() -> None:
+    pictures = {path.name for path in (ROOT / "screenshots").iterdir() if path.suffix in (".svg", ".png")}
+    assert pictures == {name for text in TEXTS.values() for name in re.findall(r"screenshots/([\w.-]+)\)", text)}
+
+
 def anchors(page: Path) -> set[str]:
     """The anchors of its headings, as a forge makes them."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)

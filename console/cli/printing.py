@@ -333,9 +333,9 @@ def describe(word: str, receipt: Receipt) -> list[str]:
     ]
 
 
-# Rules of what comes to the human's desk, as `join` and `member` take them.
+# Rules of what needs the human's answer, as `join` and `member` take them.
 
-ASK_HELP = "which of its actions come to your desk even where its client asks nobody (several: with commas, or again)"
+ASK_HELP = "its actions that need your answer even if its client asks nobody (several: with commas, or again)"
 
 
 def parse_rules(given: Sequence[str]) -> tuple[str, ...] | None:

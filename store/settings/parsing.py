@@ -108,7 +108,7 @@ MEMBER = (
         default="all",
         closed=True,
     ),
-    Setting("ask_for", ValueForm.RULES, "which of its actions come to the human's desk", default="the team's"),
+    Setting("ask_for", ValueForm.RULES, "actions of this agent that need your answer", default="the team's"),
     Setting("agent_type", ValueForm.TEXT, "kept for other programs"),
     Setting("description", ValueForm.TEXT, "kept for people"),
 )
@@ -175,7 +175,7 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "ask_for",
         ValueForm.RULES,
-        "actions that come to the human's desk even where a client asks nobody",
+        "actions that need your answer even if a client asks nobody",
         choices=ASK_WORDS,
         default=", ".join(ASK_FOR),
     ),

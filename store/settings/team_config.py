@@ -33,7 +33,7 @@ class Agent(Struct, frozen=True):
         deliver_timeout: Seconds that command may take.
         may_message: Names this agent may write to; None for everybody.
         may_send: Kinds this agent may send; None for all.
-        ask_for: Actions that come to the human's desk even where its client asks nobody; None for the team's.
+        ask_for: Actions that need the human's answer even if its client asks nobody; None for the team's.
     """
 
     name: str
@@ -115,7 +115,7 @@ class TeamConfig(Struct, frozen=True):
         declared: Whether the settings name the members, so that other names are refused.
         language: Language of summaries: `any`, `zh` or `en` (001-g).
         wait_for_human: When the hook of a client waits for an answer: `always`, `present` (a console is open), `never`.
-        ask_for: Actions of agents that come to the human's desk even where their client asks nobody.
+        ask_for: Actions of agents that need the human's answer even if their client asks nobody.
         content_max_bytes: Larger contents are refused (`CONTENT_TOO_LARGE`).
         attachment_bytes: Contents above this move to `attachments/`.
         content_soft_bytes: Contents above this give a warning.
@@ -227,7 +227,7 @@ class TeamConfig(Struct, frozen=True):
         return self.verdicts == "signed" and self.is_human(signer)
 
     def asked_for(self, name: str) -> tuple[str, ...]:
-        """Return the actions of the member `name` that come to the human's desk."""
+        """Return the actions of the member `name` that need the human's answer."""
         own = self.agent(name).ask_for
         return self.ask_for if own is None else own
 
