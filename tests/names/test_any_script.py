@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from unicodedata import normalize
 
 import pytest
 from team_console.store.api import TeamError, join_team
-from team_console.store.model.names import encoded
 
 from tests.equipment.command_line import CommandLine
 from tests.equipment.postgresql import empty_postgresql
@@ -68,20 +65,6 @@ def test_members_come_and_go_however_their_names_are_spelt(team: Callable[..., s
     assert "Ärztin" not in team("member", "list")
 
 
-@pytest.mark.parametrize("word", [f"{FINANCE}_inbox", f"{encoded(FINANCE)}_inbox"])
-def test_an_agents_own_inbox_table_is_found_by_its_name_plain_or_encoded(
-    elsewhere: CommandLine, tmp_path: Path, word: str
-) -> None:
-    place = tmp_path / "t.db"
-    elsewhere.ok("init", str(place), "--lead", BOSS, "--agent", FINANCE)
-    with closing(sqlite3.connect(place)) as database, database:
-        database.execute(f'CREATE TABLE "{word}" (message_id TEXT, payload TEXT)')
-    elsewhere.ok("-t", str(place), "--as", BOSS, "send", "--to", FINANCE, *TEXT)
-    elsewhere.ok("-t", str(place), "deliver")
-    with closing(sqlite3.connect(place)) as database, database:
-        assert database.execute(f'SELECT count(*) FROM "{word}"').fetchone() == (1,)
-
-
 RECORD = (
     "- {{message_id: {id}, type: message, from: {sender}, to: {to}, status: {status}, priority: low, "
     f"created: {datetime.now(UTC):%FT%TZ}, payload: {{{{summary: s, content: c}}}}}}}}\n"
@@ -92,38 +75,6 @@ def write(path: Path, *records: tuple[str, str, str], status: str = "pending") -
     path.parent.mkdir(exist_ok=True)
     lines = [RECORD.format(id=number, sender=sender, to=to, status=status) for number, sender, to in records]
     path.write_text("messages:\n" + "".join(lines))
-
-
-def test_a_queue_of_other_programs_with_both_spellings_has_one_agent(elsewhere: CommandLine) -> None:
-    folder = elsewhere.folder
-    write(folder / "message-queue.yaml", ("a", BOSS, APART), ("b", APART, FINANCE), ("c", BOSS, MÜLLER))
-    write(folder / "archive" / f"{APART}-archive.yaml", ("old", BOSS, APART), status="read")
-    roster = elsewhere.ok("roster", "--json").json["agents"]
-    assert {agent["name"]: agent["unread"] for agent in roster if agent["name"] != "user"} == {
-        **{MÜLLER: 2, FINANCE: 1, BOSS: 0}
-    }
-    assert elsewhere.ok("receive", "--agent", MÜLLER, "--json").json["count"] == 2
-    ids = [item["message_id"] for item in elsewhere.ok("history", "--agent", APART, "--json").json["messages"]]
-    assert {"a", "c", "old"} <= set(ids)
-    assert {path.name for path in (folder / "archive").iterdir()} == {
-        f"{APART}-archive.yaml",
-        f"{encoded(MÜLLER)}-archive.yaml",
-    }
-
-
-def test_names_that_differ_in_case_only_stop_nobody(elsewhere: CommandLine) -> None:
-    folder = elsewhere.folder
-    write(folder / "message-queue.yaml", ("a", "x", "DEV"), ("b", "x", "dev"), ("c", "x", "Dev"), ("d", "x", "a1"))
-    assert elsewhere.ok("deliver").out.count("delivered: ") == 4
-    for name in ("DEV", "dev", "Dev", "A1", "a1"):
-        elsewhere.ok("receive", "--agent", name, "--delivered")
-    for name in ("DEV", "dev", "Dev", "a1"):
-        assert elsewhere.ok("history", "--agent", name, "--json").json["count"] == 1
-    for kind in ("archive", "inbox"):  # also where the file system has no case
-        names = [path.name for path in (folder / kind).iterdir()]
-        assert len({name.casefold() for name in names}) == len(names) == 4
-    assert {"DEV.jsonl", "a1.jsonl"} <= {path.name for path in (folder / "inbox").iterdir()}
-    assert elsewhere("check").status == 0
 
 
 NO_NAMES = (
@@ -142,13 +93,6 @@ def test_a_name_that_nobody_has_is_told_from_one_that_nobody_can_have(make_team:
             assert ("财务经理" in refused.value.hint) == (name in known)
 
 
-def test_a_plan_answer_to_an_unknown_agent_says_so(make_team: Callable[..., CommandLine]) -> None:
-    team = make_team(FINANCE)
-    for name, code in (("财务经里", "AGENT_NOT_FOUND"), ("nobody", "AGENT_NOT_FOUND"), ("a b", "INVALID_NAME")):
-        verdict = f'{{"type":"plan_approval_response","recipient":"{name}","request_id":"r","approve":true}}'
-        assert team("sendmessage", stdin=verdict).json["error"] == code
-
-
 def test_a_new_name_may_not_differ_from_a_known_one_in_case_only(make_team: Callable[..., CommandLine]) -> None:
     team = make_team("dev", "Straße")
     for words in (
@@ -160,22 +104,6 @@ def test_a_new_name_may_not_differ_from_a_known_one_in_case_only(make_team: Call
     ):
         refused = team("--as", "ceo", *words)
         assert (refused.status, "in upper and lower case only (INVALID_NAME)" in refused.err) == (1, True), words
-
-
-def test_who_cannot_be_written_to_is_named_where_it_is_left_out(elsewhere: CommandLine) -> None:
-    write(elsewhere.folder / "message-queue.yaml", ("a", "x", "a b"), ("b", "'c\u202ed'", "y"))
-    dry = elsewhere.ok("--as", "ceo", "broadcast", "--dry-run", "--json", *TEXT).json
-    assert (dry["recipients"], dry["left_out"]) == (["x", "y"], ["a b", "c\u202ed"])
-    told = 'left out, because it is no name that could be written to: "a b", "c\ufffdd"'
-    for words in (("broadcast", "--dry-run", *TEXT), ("broadcast", *TEXT)):
-        assert told in elsewhere.ok("--as", "ceo", *words).err
-    shutdown = elsewhere("--as", "user", "shutdown", "--all", "--timeout", "0.1")
-    assert told in shutdown.err
-    rows = {row["name"]: row["addressable"] for row in elsewhere.ok("roster", "--json").json["agents"]}
-    assert (rows["a b"], rows["x"]) == (False, True)
-    assert "its name is none, so nobody can write to it" in elsewhere.ok("roster").out
-    found = elsewhere("check", "--json").json["findings"]
-    assert [item["place"] for item in found if item["code"] == "UNADDRESSABLE"] == ["a b", "c\u202ed"]
 
 
 LOOKS = {

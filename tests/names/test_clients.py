@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import shlex
 from unicodedata import normalize
 
 import pytest
-from team_console.store.api import join_team
 
-from tests.equipment.command_line import CommandLine, clean_environment
+from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 
@@ -51,29 +48,3 @@ def test_an_agent_joins_and_leaves_with_all_it_wrote(team: CommandLine, client: 
     assert team("--as", BOSS, "leave", "財務", "--in", str(place), env=environment).status == 0
     assert not list(place.rglob("*"))
     assert "財務" not in team.ok("member", "list").out
-
-
-def test_what_an_agent_is_told_to_type_reaches_its_lead(team: CommandLine) -> None:
-    lines = team.ok("instructions", APART).out.splitlines()
-    command = next(line for line in lines if " send --to " in line and "'TEXT'" in line)
-    assert team(*shlex.split(command)[1:]).status == 0
-    with join_team(team.folder, BOSS) as boss:
-        assert [item.sender for item in boss.receive().messages] == [NAME]
-    offered = team.ok("_complete", "--", "send", "--to", "").out.splitlines()
-    assert [line.partition("\t")[0] for line in offered] == [BOSS, NAME, "हिन्दी", "all"]
-
-
-def test_the_mcp_server_acts_for_it(team: CommandLine) -> None:
-    pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not installed")
-    from mcp import Client, StdioServerParameters
-
-    from tests.equipment.command_line import COMMAND
-
-    async def ask() -> object:
-        environment = clean_environment(TEAM_CONSOLE_AS=APART, TEAM_CONSOLE_TEAM=str(team.folder))
-        server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "mcp"], env=environment)
-        async with Client(server) as client:
-            return await client.call_tool("inbox", {})
-
-    team.ok("--as", BOSS, "send", "--to", NAME, *TEXT)
-    assert "pay the rent" in str(asyncio.run(ask()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,6 @@ from team_console.store.views.alike import causes_of, decided_before, simple_wor
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.rows import RequestRow
 
-from tests.equipment.command_line import CommandLine
 from tests.equipment.teams import START, make_message
 from tests.proofs.alike import races
 
@@ -46,23 +44,6 @@ def cases_of(*inputs: dict[str, Any], tool: str = "Bash", **more: Any) -> list[s
     rows = [asked(number, tool, given, **more) for number, given in enumerate(inputs, start=1)]
     causes = causes_of(rows)
     return [causes[row.key] for row in rows]
-
-
-@pytest.mark.parametrize(
-    ("command", "other"),
-    [
-        ("git push origin a", "git push origin b"),
-        ("git push origin a", "git push origin a"),
-        ("A=1 pytest -q tests/a", "A=1 pytest -q tests/b"),
-        ("load.py --table=a --dry", "load.py --table=b --dry"),
-        ("echo 'one two'", "echo 'one three'"),
-        ("cd x\nls", "cd x\nls"),
-        ("ls; rm -rf x", "ls; rm -rf x"),
-    ],
-)
-def test_simple_commands_that_differ_in_one_word_and_equal_ones_are_alike(command: str, other: str) -> None:
-    first, second = cases_of({"command": command}, {"command": other})
-    assert first == second
 
 
 @pytest.mark.parametrize(
@@ -192,44 +173,6 @@ def test_blocked_time_counts_what_overlaps_once_for_its_agent() -> None:
     assert (team.total, team.requests) == (25.0, 3)
     of, _ = blocked_times(rows, START + timedelta(seconds=500), since=START + timedelta(seconds=20))
     assert of["a1"].total == 5.0
-
-
-@pytest.fixture
-def office(make_team: Callable[..., CommandLine]) -> CommandLine:
-    return make_team("task-manager", "file-manager")
-
-
-def test_one_verdict_answers_those_that_are_named_each_on_its_own(office: CommandLine) -> None:
-    asked = [office.ok("--as", "task-manager", "ask", "Build it?").out.strip() for _ in range(3)]
-    words = [office.ok("show", request, "--json").json["seen"] for request in asked]
-    causes = {row["cause"] for row in office.ok("--as", "ceo", "requests", "--json").json["requests"]}
-    assert len(causes) == 1
-    office.ok("--as", "task-manager", "ask", "Build the other?")
-    rows = office.ok("--as", "ceo", "requests", "--json").json["requests"]
-    assert len({row["cause"] for row in rows}) == 2
-    several = ("reject", *asked[:2], "--reason", "not today")
-    refused = office("--as", "ceo", *several, "--seen", words[0])
-    assert refused.status == 2
-    done = office.ok("--as", "ceo", *several, *(word for seen in words[:2] for word in ("--seen", seen)))
-    assert done.out.count("rejected the question of task-manager") == 2
-    rows = {row["request_id"]: row for row in office.ok("--as", "ceo", "requests", "--json").json["requests"]}
-    assert [rows[request]["state"] for request in asked] == ["rejected"] * 2 + ["open"]
-    before = office.ok("show", asked[2], "--json").json["before"]
-    assert before == []  # asked before the others were decided
-    later = office.ok("--as", "task-manager", "ask", "Build it?").out.strip()
-    shown = office.ok("show", later, "--json").json["before"]
-    assert {row["reason"] for row in shown} == {"not today"}
-    assert "decided on the same before" in office.ok("show", later).out
-
-
-def test_one_that_was_decided_meanwhile_keeps_none_of_the_others(office: CommandLine) -> None:
-    asked = [office.ok("--as", "task-manager", "ask", f"Build {number}?").out.strip() for number in range(3)]
-    office.ok("--as", "ceo", "reject", asked[1], "--reason", "no")
-    done = office("--as", "ceo", "reject", *asked, "--reason", "later")
-    assert done.status == 1
-    assert "was already" in done.err
-    rows = {row["request_id"]: row for row in office.ok("--as", "ceo", "requests", "--json").json["requests"]}
-    assert [rows[request]["reason"] for request in asked] == ["later", "no", "later"]
 
 
 def test_a_verdict_on_what_is_listed_answers_nothing_that_arrives_meanwhile(tmp_path: Path) -> None:

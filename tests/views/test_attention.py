@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from team_console.store.model.errors import Problem
 from team_console.store.views.needs import ItemPart, part_of
 from team_console.store.views.rows import ActionItem, Need
 
@@ -13,14 +12,6 @@ from tests.equipment.chronicle import LEAD, Chronicle, creation, settings
 
 def _items(story: Chronicle, *, me: str = LEAD, after: float = 0.0) -> dict[Need, ActionItem]:
     return {item.need: item for item in story.view(me=me, after=after).attention}
-
-
-def test_what_goes_to_the_user_waits_for_the_lead_alike() -> None:
-    story = Chronicle()
-    story.say("file-manager", "user", "escalate", issue="Broken", priority="critical")
-    story.say("file-manager", "user")
-    for me in (LEAD, "user"):
-        assert set(_items(story, me=me)) == {Need.ESCALATE, Need.MESSAGE}
 
 
 def test_a_clarification_waits_for_whom_it_asks() -> None:
@@ -44,37 +35,12 @@ def test_a_refusal_waits_until_it_was_read_or_the_agent_was_asked_again() -> Non
     assert Need.REFUSED not in _items(story)
 
 
-def test_a_stop_without_an_answer_in_time_waits_for_the_lead() -> None:
-    story = Chronicle()
-    story.say(LEAD, "user", "escalate", issue="Note to myself")
-    story.stop()
-    assert _items(story, me="file-manager")[Need.SHUTDOWN].answerable
-    assert _items(story, after=14) == {}
-    assert _items(story, after=15)[Need.OVERDUE].who == "file-manager"
-
-
-def test_an_agent_that_should_be_gone_and_writes_waits_for_the_lead_for_a_day() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stopped(status="read")
-    story.say("file-manager", "debugger")
-    assert _items(story)[Need.OVERDUE].title == "should be gone and still writes"
-    assert Need.OVERDUE not in _items(story, after=86_400)
-
-
 def test_a_failed_delivery_waits_for_the_lead_and_for_its_sender() -> None:
     story = Chronicle()
     story.say("file-manager", "debugger", "spec_ready", status="failed", error_message="delivery_timeout")
     for me in (LEAD, "file-manager"):
         assert "delivery_timeout" in _items(story, me=me)[Need.FAILED].why
     assert _items(story, me="task-manager") == {}
-
-
-def test_damage_waits_for_the_lead() -> None:
-    damage = Problem("DAMAGED_ENTRY", "error", "message-queue.yaml:7", "cannot be read", "Fix")
-    story = Chronicle(problems=(Problem("STALE_LOCK", "notice", "lock", "left behind"), damage))
-    assert [item.who for item in story.view().attention] == ["message-queue.yaml:7"]
-    assert _items(story, me="file-manager") == {}
 
 
 def test_what_blocks_more_comes_first() -> None:

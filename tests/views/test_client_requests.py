@@ -71,16 +71,6 @@ def test_a_yes_that_chooses_nothing_decides_no_question(answers: Any) -> None:
     assert "BODY_INVALID" in story.codes()
 
 
-def test_overdue_comes_before_the_end() -> None:
-    story = Chronicle()
-    permission(story, seconds=3600)
-    assert [str(row(story.view(after=seconds), "p1").state) for seconds in (1, 1000, 3600)] == [
-        "open",
-        "overdue",
-        "withdrawn",
-    ]
-
-
 def test_a_verdict_after_the_end_decides_nothing_and_one_in_time_does() -> None:
     story = Chronicle()
     permission(story, "late", seconds=30)

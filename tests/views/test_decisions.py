@@ -46,17 +46,6 @@ def approved(story: Chronicle, **facts: object) -> AuditLine:
     return AuditLine(2, story.messages[-1].created, LEAD, "approve", told)
 
 
-def test_what_the_trail_has_from_a_desk_is_recorded_and_what_it_lacks_is_unverified() -> None:
-    story = Chronicle()
-    assert only(ledger_of(story, approved(story))).proof is Proof.RECORDED
-    forged = Chronicle()
-    forged.record(forged.plan())
-    forged.verdict(approve=True)
-    decision = only(ledger_of(forged))
-    assert decision.proof is Proof.UNVERIFIED
-    assert "team-console did not write it" in decision.gaps[0]
-
-
 @pytest.mark.parametrize(("broken", "proof"), [(1, Proof.NOT_KNOWN), (2, Proof.NOT_KNOWN), (3, Proof.RECORDED)])
 def test_a_chain_that_does_not_hold_at_or_before_the_line_proves_nothing(broken: int, proof: Proof) -> None:
     story = Chronicle()
@@ -118,13 +107,6 @@ def test_answers_that_decide_nothing_are_named_and_do_not_decide() -> None:
     decision = only(ledger_of(story, line))
     assert (decision.by, decision.verdict) == (LEAD, "approved")
     assert "no by file-manager" in " ".join(decision.gaps)
-
-
-def test_a_result_of_work_is_no_decision() -> None:
-    story = Chronicle()
-    story.sprint("task-manager", "debugger", "DEBUG_REQUEST", debug_id="DBG-1", issue="x")
-    story.sprint("debugger", "task-manager", "DEBUG_RESULT", debug_id="DBG-1", success=True)
-    assert ledger_of(story).decisions == ()
 
 
 def test_what_is_written_for_others_holds_every_decision_and_harms_no_reader() -> None:

@@ -43,17 +43,6 @@ def test_a_difference_leads_from_one_text_to_the_other(before: str, after: str) 
     assert (lines == ()) is (before == after)
 
 
-def test_only_what_is_near_a_change_is_told() -> None:
-    before = "".join(f"{number}\n" for number in range(100))
-    lines = line_difference(before, before.replace("\n50\n", "\nfifty\n").replace("\n90\n", "\n"))
-    assert [line for line in lines if line.startswith("@@")] == ["@@ -48,7 +48,7 @@", "@@ -88,7 +88,6 @@"]
-    assert counts_of(lines) == "+1 −2"
-
-
-def test_a_missing_line_end_is_told() -> None:
-    assert line_difference("a\n", "a") == ("@@ -1,1 +1,1 @@", "-a", "+a", NO_LINE_END)
-
-
 def test_texts_made_to_be_slow_to_compare_are_told_as_replaced() -> None:
     before, after = "x\ny\n" * 400 + "a", "y\nx\n" * 400 + "b"
     assert counts_of(line_difference(before, after)) == "+801 −801"

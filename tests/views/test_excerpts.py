@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
-from team_console.store.protocol.client_requests import FileExcerpt, Permission, permission_of
+from team_console.store.protocol.client_requests import Permission, permission_of
 from team_console.store.views.proposals import excerpt_of, proposal_of
 
 from tests.equipment.samples import EXHAUSTIVE
@@ -36,18 +36,6 @@ def test_the_excerpt_shows_what_the_whole_file_would(before: str, change: dict[s
         kept = permission_of({"tool": "Edit", "input": given, **excerpt.as_recorded})
         assert proposal_of(kept) == proposal_of(whole)
         assert "content" not in change or kept.before == before
-
-
-@pytest.mark.parametrize("change", [{"old_string": "line 500\n", "new_string": "x\n"}, {"content": None}])
-def test_of_a_long_file_little_is_kept(change: dict[str, Any]) -> None:
-    before = "".join(f"line {number}\n" for number in range(10_000))
-    given = {"file_path": "/p/a", **change}
-    if "content" in given:
-        given["content"] = before.replace("line 500\n", "x\n")
-    excerpt = excerpt_of(Permission("Edit", given, before=before))
-    assert isinstance(excerpt, FileExcerpt)
-    assert excerpt.text == "".join(f"line {number}\n" for number in range(497, 504))
-    assert excerpt.hunks == ((497, 7, 497, 7),)
 
 
 @pytest.mark.parametrize(

@@ -158,24 +158,6 @@ def test_a_team_by_the_book_has_nothing_to_report() -> None:
     assert story.view().findings == ()
 
 
-def test_errors_come_first() -> None:
-    story = Chronicle()
-    for code in ("SELF_ADDRESSED", "STRANGER", "DUPLICATE_ID"):
-        CASES[code](story, True)
-    order = ["error", "warning", "notice"]
-    severities = [order.index(finding.severity) for finding in story.view().findings]
-    assert severities == sorted(severities)
-    assert set(severities) == {0, 1, 2}
-
-
-def test_kinds_that_are_not_known_are_one_finding_however_many_messages_there_are() -> None:
-    story = Chronicle()
-    for _ in range(3):
-        story.say("file-manager", LEAD, "gossip")
-    (problem,) = story.view().findings
-    assert (problem.code, problem.place, problem.message[:10]) == ("UNKNOWN_KIND", "type gossip", "3 messages")
-
-
 def _in_doubt(story: Chronicle) -> dict[str, Problem]:
     """Findings while older archived messages were not looked at."""
     view = view_of(story.snapshot(), me=LEAD, now=story.now, history=reversed(story.archived), complete=False)
@@ -188,14 +170,3 @@ def test_nothing_is_said_that_an_archive_may_explain_while_archives_are_unread()
     creation(story, upto=8, skip=(1, 3, 4, 5))
     assert {"ANSWER_TO_NOTHING", "STEP_MISSING"} <= story.codes()
     assert not {"ANSWER_TO_NOTHING", "STEP_MISSING"} & set(_in_doubt(story))
-
-
-def test_what_is_said_while_archives_are_unread_is_said_as_far_as_is_known() -> None:
-    story = Chronicle()
-    creation(story, upto=8, skip=(5,))
-    CASES["STRANGER"](story, True)
-    found = _in_doubt(story)
-    assert found["STEP_MISSING"].severity == "notice"
-    for code in ("STEP_MISSING", "STRANGER"):
-        assert "older archived ones were not" in found[code].message
-    assert "file-manager" in found["STRANGER"].hint  # whom it was most likely meant to be

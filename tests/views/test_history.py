@@ -9,12 +9,10 @@ from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.views.history import (
-    HistoryPage,
     csv_row,
     history,
     log_line,
     newest_archived,
-    search,
 )
 from team_console.store.views.search import wanted
 
@@ -62,14 +60,6 @@ def test_an_age_before_the_beginning_of_time_lets_everything_through() -> None:
     assert len(_ids(_conversation(), since=f"{'9' * 5000}w")) == 6
 
 
-def test_a_search_walks_from_the_newest_to_the_oldest_and_tells_how_far_it_is() -> None:
-    story = _conversation()
-    steps = list(search(_team(story), story.messages, lambda message: True, page=1))
-    assert [message.message_id for step in steps for message in step.messages] == ["m6", "m5", "m4", "m3", "m2", "m1"]
-    assert [step.scanned for step in steps] == sorted(step.scanned for step in steps)
-    assert steps[-1].scanned == 6
-
-
 def _said(**more: Any) -> Message:
     return Chronicle().say(LEAD, "task-manager", **more)
 
@@ -86,21 +76,6 @@ def test_a_log_line_of_an_unknown_time_says_so() -> None:
 @pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
 def test_no_cell_begins_as_a_formula_does(first: str) -> None:
     assert csv_row(_said(content=f"{first}1+1"))["content"] == f"'{first}1+1"
-
-
-def test_the_newest_of_the_past_say_whether_they_are_all_of_it() -> None:
-    story = Chronicle()
-    for number in range(6):
-        story.archive(story.say(LEAD, "file-manager", id=f"m{number}"))
-    team = _team(story)
-    whole, part = newest_archived(team, limit=10, page=2), newest_archived(team, limit=3, page=2)
-    assert ([message.message_id for message in whole.messages], whole.complete) == (
-        [f"m{n}" for n in (5, 4, 3, 2, 1, 0)],
-        True,
-    )
-    assert ([message.message_id for message in part.messages], part.complete) == (["m5", "m4", "m3", "m2"], False)
-    assert (whole.more, part.more) == (False, True)
-    assert newest_archived(team, limit=0) == HistoryPage(more=True)
 
 
 def test_a_past_that_cannot_be_read_is_a_problem_and_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:

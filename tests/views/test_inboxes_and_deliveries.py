@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from team_console.store.views.projection import Projection
-from team_console.store.views.rows import DeliveryRow, DeliveryState, Need
+from team_console.store.views.rows import DeliveryRow, DeliveryState
 
 from tests.equipment.chronicle import LEAD, START, Chronicle
 
@@ -22,13 +21,6 @@ def test_unread_messages_come_first_by_urgency_and_age_then_the_read_ones_newest
         story.say(LEAD, "debugger", id=f"m{number}", priority=priority, status=status)
     story.say(LEAD, "debugger", id="m5", priority="high")
     assert [inbox.message_id for inbox in story.view().inboxes["debugger"]] == ["m3", "m2", "m5", "m0", "m4", "m1"]
-
-
-def test_a_pending_message_is_due_once_it_is_older_than_five_minutes() -> None:
-    story = Chronicle()
-    story.say(LEAD, "debugger", id="m")
-    assert _rows(story, after=300)["m"].state is DeliveryState.PENDING
-    assert _rows(story, after=300.001)["m"].state is DeliveryState.DUE
 
 
 def test_a_retry_shows_its_attempts_its_next_one_and_its_error() -> None:
@@ -58,41 +50,3 @@ def test_failed_ones_come_first_and_what_was_read_is_no_delivery() -> None:
         story.say(LEAD, "debugger", id=status, status=status)
     order = ["failed", "expired", "retry", "pending", "claimed", "delivered", "recalled"]
     assert [delivery.key for delivery in story.view().deliveries] == order
-
-
-def test_who_got_a_message_to_several_is_not_tried_again_nor_failed_with_the_others() -> None:
-    story = Chronicle()
-    message = story.say(LEAD, "x", id="g", to_agents=["file-manager", "debugger", "task-manager"])
-    board = Projection(LEAD)
-    for status, state in (
-        ("pending", DeliveryState.DUE),
-        ("retry", DeliveryState.RETRY),
-        ("failed", DeliveryState.FAILED),
-        ("delivered", DeliveryState.DELIVERED),
-        ("read", None),
-    ):
-        message = story.change(
-            message,
-            status=status,
-            attempts=1,
-            delivered_to={"debugger": "2026-02-24T10:00:30Z", "task-manager": "2026-02-24T10:00:30Z"},
-            read_by={"task-manager": "2026-02-24T10:00:40Z"},
-            next_attempt_at="2026-02-24T10:01:00Z",
-            error_message="file-manager: exit status 1",
-        )
-        view = board.update(story.snapshot(), START + timedelta(minutes=10))
-        rows = {row.recipient: row for row in view.deliveries}
-        if state is None:
-            assert rows == {}
-            continue
-        assert {name: row.state for name, row in rows.items()} == {
-            "file-manager": state,
-            "x": state,
-            "debugger": DeliveryState.DELIVERED,
-        }
-        assert rows["file-manager"].error == "file-manager: exit status 1"
-        if state is not DeliveryState.DELIVERED:
-            assert (rows["debugger"].error, rows["debugger"].next_attempt_at) == ("", None)
-        assert {item.who for item in view.attention if item.need is Need.FAILED} == (
-            {"file-manager", "x"} if state is DeliveryState.FAILED else set()
-        )

@@ -41,56 +41,6 @@ def test_verdicts_of_the_same_millisecond_keep_the_order_of_the_file() -> None:
     assert row(story.view(), "plan-1").verdict is first
 
 
-def test_a_rejected_plan_knows_its_revision_and_an_approved_one_has_none() -> None:
-    story = Chronicle()
-    story.plan()
-    story.verdict(approve=False, content="Add tests")
-    story.plan(request_id="plan-2")
-    story.verdict("plan-2", approve=True)
-    story.plan(request_id="plan-3")
-    view = story.view()
-    assert (row(view, "plan-1").state, row(view, "plan-1").superseded_by) == (RequestState.REJECTED, "plan-2")
-    assert (row(view, "plan-2").supersedes, row(view, "plan-2").superseded_by) == ("plan-1", None)
-    assert row(view, "plan-3").supersedes is None
-
-
-def test_a_plan_is_a_version_of_a_decided_one_by_its_title_or_by_what_its_agent_says() -> None:
-    story = Chronicle()
-    story.plan(summary="Rotate the signing keys")
-    story.verdict(approve=False, content="Not now")
-    story.plan(request_id="plan-2", summary="A table of idempotency keys")
-    story.verdict("plan-2", approve=False, content="Too big")
-    story.plan(request_id="plan-3", summary="A smaller table", replaces="plan-2")
-    view = story.view()
-    assert (row(view, "plan-1").superseded_by, row(view, "plan-2").supersedes) == (None, None)
-    assert (row(view, "plan-2").superseded_by, row(view, "plan-3").supersedes) == ("plan-3", "plan-2")
-
-
-def test_a_version_of_an_open_plan_waits_as_long_and_is_as_late_as_the_first() -> None:
-    story = Chronicle()
-    first = story.plan()
-    story.wait(1200)
-    story.plan(request_id="plan-2", summary="Quite another title")
-    view = story.view()
-    newer = row(view, "plan-2")
-    assert (newer.supersedes, newer.state, newer.waits_since) == ("plan-1", RequestState.OVERDUE, first.created_at)
-    (item,) = (item for item in view.attention if item.request is newer)
-    assert item.since == first.created_at
-
-
-def test_a_plan_taken_back_and_a_copy_supersede_nothing() -> None:
-    story = Chronicle()
-    story.plan()
-    story.plan(id="copy")
-    story.change(story.plan(request_id="plan-2"), status="recalled")
-    story.plan(request_id="plan-3")
-    story.say("task-manager", LEAD, "request_withdrawn", request_id="plan-3", reason="wrong file")
-    view = story.view()
-    assert [row(view, item).state for item in ("plan-2", "plan-3")] == [RequestState.WITHDRAWN] * 2
-    plan = row(view, "plan-1")
-    assert (plan.state, plan.question.message_id) == (RequestState.OPEN, "m1")
-
-
 def test_seen_is_told_apart_from_asked() -> None:
     story = Chronicle()
     plan = story.plan()
@@ -99,20 +49,6 @@ def test_seen_is_told_apart_from_asked() -> None:
     seen = row(story.view(), "plan-1").seen_at
     assert seen is not None
     assert seen.isoformat() == "2026-02-24T10:05:00+00:00"
-
-
-def test_an_agent_that_writes_after_agreeing_is_still_alive_until_it_is_asked_again() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stopped()
-    story.say("file-manager", LEAD)
-    stop = row(story.view(), "stop-1")
-    assert (stop.state, stop.ended, stop.flags) == (RequestState.APPROVED, False, (Flag.STILL_ALIVE,))
-    story.stop(request_id="stop-2")
-    story.stopped(request_id="stop-2")
-    view = story.view()
-    assert row(view, "stop-1").flags == ()
-    assert row(view, "stop-2").ended
 
 
 def test_an_agent_created_again_is_not_still_alive() -> None:
@@ -182,18 +118,6 @@ def test_an_answer_without_an_id_is_paired_with_the_oldest_request_that_it_fits(
     assert [row.reason for row in found if not row.is_open] == [reason]
 
 
-def test_debug_ids_used_again_by_another_asker_are_two_requests() -> None:
-    story = Chronicle()
-    body = {"debug_id": "DBG-001", "story_key": "3-1", "error_summary": "Failure"}
-    for name in ("task-manager", "file-manager"):
-        story.sprint(name, "debugger", "DEBUG_REQUEST", **body)
-    story.sprint("debugger", "file-manager", "DEBUG_RESULT", debug_id="DBG-001", root_cause="A missing check")
-    rows = {request.asker: request for request in story.view().requests}
-    assert len({request.key for request in rows.values()}) == 2
-    assert rows["task-manager"].state is RequestState.OPEN
-    assert (rows["file-manager"].state, rows["file-manager"].reason) == (RequestState.ANSWERED, "A missing check")
-
-
 def _wish(story: Chronicle) -> str:
     return story.sprint("slave-batch-1", LEAD, "AGENT_CREATE_REQUEST", **_WISH).message_id
 
@@ -214,12 +138,3 @@ def test_a_creation_is_paired_with_the_request_it_quotes_and_never_by_anyone_but
     told = [(row(view, item).state, row(view, item).reason) for item in (first, second, refused)]
     assert told == [("approved", "dev-runner-3-1"), ("approved", "dev-runner-3-2"), ("rejected", "Too many")]
     assert row(view, first).answered_by == LEAD
-
-
-def test_open_requests_come_first_oldest_on_top_then_the_answered_ones_newest_on_top() -> None:
-    story = Chronicle()
-    for number in range(1, 5):
-        story.plan(f"agent-{number}", request_id=f"plan-{number}")
-    story.verdict("plan-1", approve=True)
-    story.verdict("plan-3", approve=True)
-    assert [request.request_id for request in story.view().requests] == ["plan-2", "plan-4", "plan-3", "plan-1"]

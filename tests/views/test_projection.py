@@ -35,17 +35,6 @@ def test_a_plan_that_a_foreign_writer_took_out_is_not_open_until_it_is_put_back(
     assert board.update(story.snapshot(), story.now).requests[0].is_open
 
 
-def test_a_plan_found_to_be_lost_only_later_does_not_stay_open() -> None:
-    story = Chronicle()
-    story.lose(story.plan())
-    board = Projection(LEAD)
-    story.messages, story.lost = story.lost, []
-    board.update(story.snapshot(), story.now)
-    story.messages, story.lost = [], story.messages
-    assert board.update(snapshot_of(()), story.now).requests[0].is_open
-    assert board.update(story.snapshot(), story.now).requests == ()
-
-
 def test_rows_stay_while_the_store_cannot_be_read_and_recover_by_themselves() -> None:
     story = Chronicle()
     story.plan()

@@ -6,7 +6,7 @@ import pytest
 from team_console.store.model.message import new_record
 from team_console.store.protocol.membership import report_of
 
-from tests.equipment.chronicle import LEAD, Chronicle, agent
+from tests.equipment.chronicle import LEAD, Chronicle
 
 
 @pytest.mark.parametrize(
@@ -45,18 +45,6 @@ def report(story: Chronicle, running: int, *, sender: str = "task-manager") -> N
     story.say(sender, LEAD, "broadcast", summary=f"Task queue status: {running} run", content=text)
 
 
-def test_the_roster_shows_what_an_agent_last_reported_also_when_that_was_archived() -> None:
-    story = Chronicle()
-    report(story, 5)
-    report(story, 4)
-    row = agent(story.view(), "task-manager")
-    assert (row.reported, row.reported_at) == ("4 running, 3 done, 2 to be assigned", story.now)
-    for message in tuple(story.messages):
-        story.archive(message)
-    assert agent(story.view(), "task-manager").reported == "4 running, 3 done, 2 to be assigned"
-    assert agent(story.view(), "file-manager").reported == ""
-
-
 def test_a_newer_report_stands_for_the_older_ones_in_needs_you() -> None:
     story = Chronicle()
     report(story, 5)
@@ -72,25 +60,3 @@ def test_a_newer_report_stands_for_the_older_ones_in_needs_you() -> None:
     assert any("replaces 1 earlier report" in item.why for item in items)
     story.change(story.messages[1], status="read", read_at="2026-02-24T10:05:00Z")
     assert "Task queue status: 5 run" not in [item.title for item in story.view().attention]
-
-
-def test_what_was_read_and_got_no_word_back_is_counted_until_it_did() -> None:
-    story = Chronicle()
-    story.say(LEAD, "task-manager", "broadcast", status="read", content="c", summary="s")
-    story.say("file-manager", "task-manager", status="read", in_reply_to="m0")
-    asked = story.say("file-manager", "task-manager")
-    assert agent(story.view(), "task-manager").unanswered == 0  # neither broadcast nor answer wants one
-    story.change(asked, status="read")
-    assert agent(story.view(), "task-manager").unanswered == 1
-    assert [message.message_id for message in story.view().unanswered["task-manager"]] == [asked.message_id]
-    story.say("task-manager", "file-manager", in_reply_to=asked.message_id)
-    assert agent(story.view(), "task-manager").unanswered == 0
-
-
-def test_a_message_back_is_the_reply_and_no_question_of_its_own() -> None:
-    story = Chronicle()
-    story.say("file-manager", "task-manager", status="read")
-    story.say("task-manager", "file-manager", status="read")
-    assert not story.view().unanswered
-    again = story.say("task-manager", "file-manager", status="read")
-    assert [message.message_id for message in story.view().unanswered["file-manager"]] == [again.message_id]

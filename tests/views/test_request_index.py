@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import partial
 
 import pytest
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.views.projection import Projection
 
 from tests.equipment.chronicle import LEAD, Chronicle, row
 
@@ -64,54 +62,11 @@ def test_an_edited_answer_is_told_as_an_error_with_its_place() -> None:
     assert [(problem.severity, problem.place) for problem in problems] == [("error", verdict.message_id)]
 
 
-def test_an_answer_on_its_way_is_not_called_edited() -> None:
-    story = rejected()
-    story.change(story.messages[1], status="read", read_at=AHEAD)
-    assert row(story.view(), "plan-1").flags == ()
-
-
 def test_a_recorded_answer_that_was_taken_out_still_decides() -> None:
     story = rejected()
     story.lose(story.messages[1])
     story.verdict(approve=True)
     assert row(story.view(), "plan-1").state == "rejected"
-
-
-def test_an_answer_that_only_another_program_wrote_decides_and_is_marked_until_the_trail_has_it() -> None:
-    story = with_trail()
-    board = Projection(LEAD)
-    plan, verdict = story.plan(), story.verdict(approve=True)
-    (found,) = board.update(story.snapshot(), story.now).requests
-    assert (found.state, found.flags) == ("approved", ("by another program",))
-    story.record(plan, verdict)
-    assert board.update(story.snapshot(), story.now).requests[0].flags == ()
-
-
-def test_a_question_of_a_clock_that_was_ahead_is_overdue_and_outlives_no_later_one() -> None:
-    story = with_trail()
-    now = story.now
-    story.now += timedelta(days=3650)
-    story.record(story.plan(request_id="plan-2036"))
-    story.now = now + timedelta(minutes=1)
-    story.record(story.stop())
-    assert row(story.view(after=3600), "plan-2036").state == "overdue"
-    story.record(story.plan(request_id="plan-now"))
-    view = story.view()
-    assert (row(view, "plan-2036").state, row(view, "plan-2036").superseded_by) == ("superseded", "plan-now")
-    assert row(view, "plan-now").state == "open"
-
-
-def test_dates_to_come_are_findings_until_they_come() -> None:
-    story = Chronicle()
-    message = story.say("debugger", LEAD, created=AHEAD)
-    board = Projection(LEAD)
-    story.say("debugger", LEAD)
-    story.now -= timedelta(minutes=4)  # clocks a little apart are none
-    found = board.update(story.snapshot(), story.now).findings
-    problems = [(problem.severity, problem.place) for problem in found if problem.code == "FUTURE_DATE"]
-    assert problems == [("warning", message.message_id)]
-    later = board.update(story.snapshot(), story.now + timedelta(days=3700))
-    assert "FUTURE_DATE" not in {finding.code for finding in later.findings}
 
 
 @pytest.mark.parametrize(("is_first", "state"), [(True, "withdrawn"), (False, "approved")])

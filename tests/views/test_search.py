@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.views.search import finder, moment_of, parse_query, query_completions, request_found
+from team_console.store.views.search import finder, moment_of, parse_query
 
 from tests.equipment.chronicle import LEAD, Chronicle
 
@@ -76,24 +76,6 @@ def test_a_time_of_day_is_the_last_one() -> None:
     assert (now - earlier, now - later) == (timedelta(minutes=30), timedelta(hours=22))
 
 
-def test_requests_are_found_by_their_state_and_who_asks(story: Chronicle) -> None:
-    asked = Chronicle()
-    asked.say("bob", LEAD, "plan_approval_request", request_id="plan-1", summary="Split the loader", content="x")
-    asked.say("amy", LEAD, "plan_approval_request", request_id="plan-2", summary="Join the parts", content="x")
-    asked.say(LEAD, "amy", "plan_approval_response", request_id="plan-2", approve=False, content="Not this week")
-    rows = asked.view().requests
-
-    def found(query: str) -> list[str]:
-        wanted = parse_query(query, now=asked.now, saved=SAVED)
-        return sorted(row.request_id for row in rows if wanted.fits(request_found(row, me="bob")))
-
-    assert found("is:open") == ["plan-1"]
-    assert found("@late") == ["plan-1"]
-    assert found("is:decided") == found("status:rejected") == found('"not this week"') == ["plan-2"]
-    assert found("is:mine") == ["plan-1"]
-    assert found("kind:plan -from:bob") == ["plan-2"]
-
-
 @pytest.mark.parametrize("query", ["since:yesterdayish", "is:purple", "form:bob", "@nothing", "@loop"])
 def test_what_makes_no_sense_is_refused_with_what_can_be_said(query: str) -> None:
     now = Chronicle().now
@@ -101,14 +83,3 @@ def test_what_makes_no_sense_is_refused_with_what_can_be_said(query: str) -> Non
         parse_query(query, now=now, saved=SAVED)
     assert caught.value.code is Code.USAGE
     assert caught.value.hint
-
-
-def test_words_are_told_for_marking_and_parts_are_completed() -> None:
-    query = parse_query('from:bob loader -draft "exact words"', now=Chronicle().now)
-    assert query.words == ("loader", "exact words")
-    values = {"from": ["bob", "bobby", "ceo"], "kind": ["plan", "permission"]}
-    assert query_completions("x -to:bo", values) == ["x -to:bob", "x -to:bobby"]
-    assert query_completions("ki", values) == ["kind:"]
-    assert query_completions("kind:p", values) == ["kind:plan", "kind:permission"]
-    assert query_completions("is:o", values) == ["is:open"]
-    assert query_completions("word ", values) == []

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from team_console.store.views.rows import Batch, Lifecycle, StoryState
+from team_console.store.views.rows import Batch, StoryState
 
-from tests.equipment.chronicle import LEAD, Chronicle, creation, settings, task
+from tests.equipment.chronicle import LEAD, Chronicle, creation, task
 
 SM, SLAVE = "scrum-master", "slave-batch-1"
 
@@ -40,11 +40,6 @@ def _states(batch: Batch) -> dict[str, str]:
     return {story.key: str(story.state) for story in batch.stories}
 
 
-def _life(story: Chronicle) -> Lifecycle:
-    (lifecycle,) = story.view().lifecycles
-    return lifecycle
-
-
 def test_a_plan_shows_its_batches_with_stories_and_what_blocks_them_until_that_is_done() -> None:
     story = Chronicle()
     _plan(story, ["3-1", "3-2"], ["4-1"], graph={"4-1": ["3-1"]})
@@ -55,23 +50,6 @@ def test_a_plan_shows_its_batches_with_stories_and_what_blocks_them_until_that_i
     _finish(story, ["3-1"], [])
     waiting = story.view().batches[1].stories[0]
     assert (waiting.depends_on, waiting.blocked_by) == (("3-1",), ())
-
-
-@pytest.mark.parametrize("is_planned", [True, False])
-def test_a_story_runs_with_its_agent_until_it_ends_and_its_batch_knows_its_slave(is_planned: bool) -> None:
-    story = Chronicle()
-    if is_planned:
-        _plan(story, ["3-1"])
-    _assign(story, "dev-1", "3-1")
-    (batch,) = story.view().batches
-    assert (batch.key, batch.slave, batch.stories[0].agent, _states(batch)) == (
-        "s1/1",
-        SLAVE,
-        "dev-1",
-        {"3-1": "running"},
-    )
-    story.sprint(LEAD, SLAVE, "AGENT_DESTROYED", agent_name="dev-1")
-    assert _states(story.view().batches[0]) == {"3-1": "open"}
 
 
 @pytest.mark.parametrize(
@@ -92,30 +70,6 @@ def test_a_report_moves_the_story_as_far_as_its_sender_can(agent: str, status: s
     _assign(story, agent, "3-1")
     _report(story, agent, status)
     assert story.view().batches[0].stories[0].state is state
-
-
-def test_a_later_plan_replaces_batches_that_are_not_complete() -> None:
-    story = Chronicle()
-    _plan(story, ["3-1", "3-2"], ["4-1"])
-    _finish(story, ["3-1"], ["3-2"])
-    _plan(story, ["9-9"], ["4-2"])
-    done, planned = story.view().batches
-    assert (done.complete, done.report, done.slave) == (True, "Two of three", SLAVE)
-    assert (_states(done), done.count(StoryState.DONE)) == ({"3-1": "done", "3-2": "failed"}, 1)
-    assert _states(planned) == {"4-2": "open"}
-
-
-@pytest.mark.parametrize("upto", [3, 5, 7, 9, 10])
-def test_a_life_that_is_not_over_misses_nothing_that_is_still_to_come(upto: int) -> None:
-    story = Chronicle()
-    creation(story, upto=upto)
-    assert _life(story).missing == ()
-
-
-def test_without_residents_no_roster_is_missing() -> None:
-    story = Chronicle(config=settings(agents=()))
-    creation(story, skip=(4, 11))
-    assert _life(story).missing == ()
 
 
 def test_a_name_used_again_begins_a_new_life() -> None:
@@ -173,16 +127,6 @@ def test_the_report_of_a_dispatched_agent_closes_the_request_for_it() -> None:
     again = Chronicle(messages=story.messages, now=story.now)
     again.say(SLAVE, LEAD, content=f"AGENT_DISPATCH_REQUEST: {json.dumps(body)}", summary="Start it again")
     assert [str(row.state) for row in again.view(after=9000).requests] == ["overdue", "withdrawn"]
-
-
-def test_whole_seconds_are_ordered_by_their_place() -> None:
-    story = Chronicle()
-    creation(story, upto=5)
-    assigned = story.messages[-1]
-    story.change(assigned, created=assigned.created.replace(".000Z", ".900Z"))
-    report = story.sprint("dev-runner-3-1", SLAVE, "AGENT_COMPLETE", status="success", results={})
-    story.change(report, created=assigned.created.replace(".000Z", "Z"))
-    assert _life(story).out_of_order == ()
 
 
 @pytest.mark.parametrize(

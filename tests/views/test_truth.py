@@ -12,7 +12,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import new_record
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.status import LONG_WRITE, SILENT, Looks, State, assess, holder_words
+from team_console.store.views.status import LONG_WRITE, SILENT, Looks, assess
 
 from tests.test_architecture import modules
 
@@ -63,13 +63,6 @@ def test_everything_that_is_the_matter_is_told_worst_first(
     assert truth.is_complete == (not {"reading", "stale", "doubt"} & set(states))
 
 
-def test_an_empty_queue_is_empty_and_may_be_in_doubt_all_the_same() -> None:
-    empty = replace(WELL, messages=(), condition=Condition.EMPTY)
-    assert (assess(empty, NOW).state, assess(empty, NOW).is_empty) == (State.EMPTY, True)
-    doubted = assess(replace(empty, problems=(ROLLED_BACK,)), NOW)
-    assert (doubted.state, doubted.is_empty, doubted.is_complete) == (State.DOUBT, True, False)
-
-
 @pytest.mark.parametrize("condition", [Condition.UNREADABLE, Condition.VANISHED])
 def test_a_queue_that_is_not_known_is_told_with_its_own_problem_and_not_with_that_of_the_settings(
     condition: Condition,
@@ -82,13 +75,6 @@ def test_a_queue_that_is_not_known_is_told_with_its_own_problem_and_not_with_tha
         "queue:47: the frame is broken. Repair line 47.",
     )
     assert assess(replace(snapshot, problems=()), NOW).reasons[0].text
-
-
-def test_who_holds_the_lock_is_told_as_far_as_it_is_known() -> None:
-    assert holder_words(held(9, alive=False), "10:29") == "by process 7 on box (send) since 10:29; it is dead"
-    nobody = LockHolder(None, "", "", "", None)
-    words = "by another program (its name is not known) since a time it does not say; not known whether it is alive"
-    assert holder_words(nobody, "") == words
 
 
 def test_screen_and_verbs_judge_nothing_themselves() -> None:
