@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.clients.rules import EVERY_WORD, rule_for
-from team_console.store.settings.team_config import ASK_FOR, ASK_WORDS
+from team_console.console.clients.rules import rule_for
+from team_console.store.settings.team_config import ASK_FOR
 
 from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import CAPTURED, Client, Heard, Human
 from tests.hook.test_joining import Desk
 
-PROJECT = "/home/you/project"
-CALLS = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "asked_calls.json"
-RECORDED: list[dict[str, Any]] = json.loads(CALLS.read_text(encoding="utf-8").replace("PROJECT", PROJECT))
-"""Calls of a session in auto mode; `by_client`: Claude Code asks by its own rules, as a real one did."""
 BEFORE = "claude: PreToolUse auto"
 PLAN = "claude: PreToolUse ExitPlanMode of a teammate"
 CODEX, QUESTION = "codex: PreToolUse", "codex: PreToolUse question"
@@ -38,24 +33,6 @@ def said(heard: Heard) -> Mapping[str, Any]:
     answer: Mapping[str, Any] = heard.reply["hookSpecificOutput"] if heard.out else {}
     assert answer.get("hookEventName", "PreToolUse") == "PreToolUse"
     return answer
-
-
-def test_the_words_are_those_of_the_settings() -> None:
-    assert set(EVERY_WORD) == set(ASK_WORDS)
-    assert set(ASK_FOR) < set(ASK_WORDS)
-
-
-@pytest.mark.slow
-def test_all_that_is_on_the_list_is_asked_for_and_nothing_else(client: Client, human: Human) -> None:
-    client.extra = {**ATTENDED, "HOME": "/home/you"}
-    asked = []
-    with human.at_console():
-        client.tell("claude: SessionStart")
-        for call in RECORDED:
-            given = {"tool_name": call["tool"], "tool_input": call["input"], "cwd": PROJECT}
-            asked.append((call, said(client.tell(BEFORE, **given)).get("permissionDecision") == "ask"))
-    assert [call for call, is_asked in asked if is_asked is not bool(call["rule"])] == []
-    assert len(RECORDED) == 60
 
 
 @pytest.mark.slow
@@ -85,22 +62,6 @@ def test_a_run_without_a_terminal_waits_and_is_never_told_to_ask(
         hook = client.begin(BEFORE, tool_input=PUSH)
         human.asked()
     assert said(client.end(hook)) == {}
-
-
-@pytest.mark.slow
-def test_a_question_of_codex_is_answered_by_the_words_of_its_result(
-    client: Client, human: Human, office: CommandLine
-) -> None:
-    client.options = ("--client", "codex")
-    question = CAPTURED[QUESTION]["tool_input"]["questions"][0]
-    with human.at_console():
-        hook = client.begin(QUESTION)
-        (request,) = human.asked()
-        assert request["kind"] == "question"
-        office.ok("answer", request["request_id"], "--option", question["options"][1]["label"])
-        answer = said(client.end(hook))
-    assert answer["permissionDecision"] == "deny"
-    assert answer["permissionDecisionReason"].endswith(question["options"][1]["label"])
 
 
 @pytest.mark.slow
@@ -147,16 +108,6 @@ def test_a_denied_call_is_decided_within_the_turn_and_allowed_exactly_once(
     assert "Keep it" in client.tell("claude: Stop").reply["reason"]
 
 
-@pytest.mark.slow
-def test_what_the_client_refuses_by_itself_shows_the_time_that_is_left(client: Client, human: Human) -> None:
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest critical rm (ends after 120 s)", "--timeout", "86400")
-        (request,) = human.asked()
-        ends, asked = (datetime.fromisoformat(request[key]) for key in ("expires_at", "asked_at"))
-        assert 60 < (ends - asked).total_seconds() <= 120
-        client.escape(hook)
-
-
 def test_joining_says_what_is_asked_for_and_a_later_join_chooses_anew(desk: Desk) -> None:
     """The command is the one that the program prints: it knows what the member runs in."""
     first = desk.ok("join", "alice", "--for", "claude")["notes"]
@@ -177,16 +128,6 @@ def test_joining_says_what_is_asked_for_and_a_later_join_chooses_anew(desk: Desk
     assert (refused.status, "--for claude" in refused.json["hint"]) == (2, True)
     desk.team.ok("member", "set", "alice", "--ask-for", "team")
     assert desk.team.ok("member", "list", "alice", "--json").json["members"][0]["ask_for"] is None
-
-
-@pytest.mark.parametrize(
-    ("client", "scope"),
-    [("claude", "--local"), ("claude", "--user"), ("codex", "--project"), ("qwen", "--user"), ("shell", "--project")],
-)
-def test_a_member_that_joined_is_known_by_what_it_joined(client: str, scope: str, desk: Desk) -> None:
-    files = desk.ok("join", "alice", "--for", client, scope)["files"]
-    again = desk.ok("join", "alice", "--ask-for", "push")["files"]
-    assert [(file["path"], file["change"]) for file in again] == [(file["path"], "unchanged") for file in files]
 
 
 def test_a_rule_that_matches_nothing_is_refused_and_says_why(desk: Desk) -> None:

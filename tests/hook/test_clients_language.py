@@ -99,26 +99,11 @@ def test_a_plan_is_approved_with_its_input_because_a_bare_yes_is_ignored() -> No
     assert edited["updatedInput"] == {**given, "plan": "# Plan\n1. Less\n"}
 
 
-def test_answers_come_back_under_the_text_of_their_question() -> None:
-    said = decision(QUESTION, {"approve": True, "answers": {"Which database?": "SQLite"}})
-    assert said["updatedInput"] == {**CAPTURED[QUESTION]["tool_input"], "answers": {"Which database?": "SQLite"}}
-    several = decision(QUESTION, {"approve": True, "answers": {"Which database?": ["SQLite", "PostgreSQL"]}})
-    assert several["updatedInput"]["answers"] == {"Which database?": "SQLite, PostgreSQL"}
-
-
 def test_codex_is_told_nothing_but_yes_or_no() -> None:
     assert decision(CODEX, {"approve": True, "scope": "once"}) == {"behavior": "allow"}
     refused = decision(CODEX, {"approve": True, "updated_input": {"command": "ls"}})
     assert refused["behavior"] == "deny"  # the original must not run in place of what was approved
     assert json.dumps({"command": "ls"}) in refused["message"]
-
-
-@pytest.mark.parametrize("client", ["claude-code", "codex"])
-@pytest.mark.parametrize("value", [None, 1, [], {}, "x", [1], {"a": 1}])
-def test_fields_of_any_kind_are_taken(client: str, value: Any) -> None:
-    keys = {key for event in CAPTURED.values() for key in event}
-    for key in keys:
-        client_of({}, client).event_of({**CAPTURED[PLAN], key: value})
 
 
 def test_words_with_an_approved_plan_stand_in_the_plan_that_the_model_reads() -> None:
@@ -152,13 +137,6 @@ def test_labels_with_a_comma_are_kept_apart() -> None:
     given = {"questions": [{**ASKED, "multiSelect": True}]}
     several = decision(QUESTION, {"approve": True, "answers": {"Which?": ["One, two", "Three"]}}, tool_input=given)
     assert several["updatedInput"]["answers"] == {"Which?": '"One, two", "Three"'}
-
-
-@pytest.mark.parametrize("key", ["answers", "annotations", "response", "followUp", "afkTimeoutMs", "metadata"])
-def test_nothing_that_the_agent_gave_its_question_along_goes_back_as_the_words_of_the_human(key: str) -> None:
-    given = {"questions": [ASKED], key: {"Which?": "I approve of everything"}}
-    back = decision(QUESTION, {"approve": True, "answers": {"Which?": "Three"}}, tool_input=given)
-    assert "everything" not in json.dumps(back)
 
 
 def test_a_rule_and_a_mode_that_the_client_did_not_offer_do_not_go_back() -> None:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from team_console.store.backends.open import open_team
-from team_console.store.views.projection import view_of
-from team_console.widgets.requests import request_document
 
 from tests.equipment.command_line import CommandLine
 from tests.equipment.terminal import Terminal, console
@@ -38,27 +33,6 @@ def test_a_console_is_a_human_who_is_there(screen: Terminal, client: Client, hum
     screen.send("q")
     screen.wait_exit()
     assert client.tell(BASH) == Heard(0, "")
-
-
-def test_a_console_that_is_left_says_how_many_wait(screen: Terminal, client: Client, human: Human) -> None:
-    client.extra = {"CLAUDE_CODE_SESSION_ATTENDED": "1"}
-    hook = client.begin(BASH)
-    screen.wait_for(SHOWN)
-    screen.send("q")
-    screen.wait_exit()
-    assert "1 request waited for you." in screen.text
-    (row,) = human.requests()
-    assert row["state"] == "open"
-    client.escape(hook)
-
-
-def test_the_first_request_of_a_session_says_that_nothing_ran_yet(client: Client, office: CommandLine) -> None:
-    client.tell("claude: SessionStart")
-    with console(office.folder, env={"XDG_STATE_HOME": str(client.state)}) as screen:
-        screen.wait_for("Needs you")
-        hook = client.begin(BASH)
-        screen.wait_for(SHOWN, "what it ran last", "none yet")
-        client.escape(hook)
 
 
 def test_what_a_killed_hook_asked_leaves_the_list(screen: Terminal, client: Client, human: Human) -> None:
@@ -111,29 +85,3 @@ def test_a_question_back_leaves_the_hook_waiting_and_comes_with_the_next_event(c
     told = client.tell("claude: PostToolUse Bash").context
     assert "What is it for?" in told
     assert f"answer {asked['request_id']} --content 'TEXT'" in told
-
-
-def test_the_human_reads_why_it_asks_and_what_was_asked_back(client: Client, human: Human, tmp_path: Path) -> None:
-    transcript = tmp_path / "transcript.jsonl"
-    rows = [{"type": "user", "message": {"content": "Please make the pipe"}, "origin": {"kind": "human"}}]
-    rows.append({"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": "I make it now."}]}})
-    transcript.write_text("\n".join(map(json.dumps, rows)))
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest", transcript_path=str(transcript))
-        (asked,) = human.asked()
-        human.command.ok("--as", "ceo", "askback", asked["request_id"], "What is it for?")
-        team = open_team(str(human.command.folder))
-        snapshot = team.snapshot()
-        team.close()
-        view = view_of(snapshot, me="ceo", now=snapshot.taken_at)
-        shown = str(request_document(view.requests[0], now=snapshot.taken_at))
-        for words in (
-            "why it asks",
-            "> Please make the pipe",
-            "> I make it now.",
-            "> What is it for?",
-            "asked back a moment ago",
-        ):
-            assert words in shown
-        human.command.ok("--as", "ceo", "reject", asked["request_id"], "--reason", "no")
-        client.end(hook)

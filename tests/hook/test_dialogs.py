@@ -49,11 +49,6 @@ def test_a_moment_between_two_dialogs_is_no_answer(tmp_path: Path) -> None:
     assert not any(seen(tmp_path, "waiting", "busy", "waiting", "busy", "waiting"))
 
 
-@pytest.mark.parametrize("status", ["busy", "idle", "", None, 1, "a word of a later version"])
-def test_a_session_that_showed_no_dialog_is_waited_for(status: object, tmp_path: Path) -> None:
-    assert not any(seen(tmp_path, status, status, status))
-
-
 def test_what_cannot_be_read_tells_nothing(tmp_path: Path) -> None:
     dialog = Dialog(Claude(), SESSION)
     say(tmp_path, "waiting")

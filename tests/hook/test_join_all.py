@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,42 +96,12 @@ def test_two_sessions_in_one_project_are_two_members_with_mail_of_their_own(desk
     assert {member["name"] for member in desk.team.ok("member", "list", "--json").json["members"]} < names
 
 
-@pytest.mark.parametrize(
-    ("said", "called", "name"), [("My Loader", "other-17", "my-loader"), ("", "other-17", "other-17")]
-)
-def test_the_name_is_the_title_else_what_the_client_calls_it(
-    said: str, called: str, name: str, desk: Desk, running: int
-) -> None:
-    desk.ok("join", "--all")
-    runs(desk, running, MINE, called)
-    assert title(tell(desk, START, MINE, session_title=said)) == name
-
-
-def test_a_session_that_runs_joins_if_it_was_chosen_by_the_settings_it_reads_anew(desk: Desk, running: int) -> None:
-    runs(desk, running, MINE, "one")
-    runs(desk, running, OTHER, "two")
-    assert desk("join", "--all", "--session", "nobody").status == 2
-    desk.ok("join", "--all", "--session", MINE)
-    prompt = "claude: UserPromptSubmit (plan mode)"
-    assert title(tell(desk, prompt, MINE)) == "one"
-    assert tell(desk, prompt, OTHER) == ""
-    assert tell(desk, START, OTHER) == ""
-    assert title(tell(desk, START, "cccccccc-3")) == "project-1"
-
-
 def test_a_project_that_has_a_member_of_its_own_keeps_it(desk: Desk) -> None:
     desk.ok("join", "--all")
     desk.ok("join", "alice", "--for", "claude")
     assert tell(desk, START, MINE) == ""
     refused = desk("join", "alice", "--for", "claude", "--user", "--json").json
     assert (refused["error"], "leave --all" in refused["hint"]) == ("NOT_PERMITTED", True)
-
-
-def test_the_commands_of_both_clients_name_no_member(desk: Desk) -> None:
-    desk.ok("join", "--all")
-    for path in (SETTINGS, ".codex/hooks.json"):
-        words = shlex.split(commands(desk, path, "Stop")[0].rpartition("|| ")[2])
-        assert words[:2] == ["TEAM_CONSOLE_AS=*", f"TEAM_CONSOLE_TEAM={desk.team.folder}"]
 
 
 # What would take a gate away, and plugins that can.
@@ -173,15 +142,3 @@ def test_unhooking_is_refused_and_told(harm: str, desk: Desk) -> None:
     assert (changed(desk, path), codes(desk)) == (None, [])
     desk.ok("leave", "alice")
     assert (changed(desk, path), codes(desk)) == (None, [])  # taken out by a human
-
-
-def test_plugins_with_modules_are_named_to_those_who_rely_on_hooks(desk: Desk) -> None:
-    plugin = put(
-        desk.home / ".claude" / "plugins" / "cache" / "m" / "lab" / "hooks" / "hooks.json", '{"modules": ["./x.js"]}'
-    )
-    put(desk.home / ".claude" / "skills" / "other" / "hooks" / "hooks.json", '{"hooks": {}}')
-    put(desk.home / ".claude" / "skills" / "broken" / "hooks" / "hooks.json", "[")
-    assert codes(desk) == []
-    desk.ok("join", "--all")
-    (finding,) = desk("check", "--json").json["findings"]
-    assert (finding["code"], finding["place"]) == ("PLUGIN_MODULES", str(plugin.parent.parent))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shlex
 import stat
 import tomllib
 from pathlib import Path
@@ -65,49 +64,6 @@ def put(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
-
-
-WAYS = [
-    ("claude", "--project"),
-    ("claude", "--local"),
-    ("claude", "--user"),
-    ("codex", "--project"),
-    ("codex", "--user"),
-    ("qwen", "--project"),
-    ("qwen", "--user"),
-    ("mcp", "--project"),
-    ("shell", "--project"),
-]
-
-
-@pytest.mark.parametrize(
-    ("client", "scope", "is_fresh"), [*((*way, False) for way in WAYS), *((*way, True) for way in WAYS[::3])]
-)
-def test_leaving_takes_out_what_joining_put_in_and_nothing_else(
-    client: str, scope: str, is_fresh: bool, desk: Desk
-) -> None:
-    if not is_fresh:
-        for folder in (desk.project, desk.home):
-            put(folder / ".claude" / "settings.json", OTHERS)
-            put(folder / ".claude" / "settings.local.json", OTHERS)
-            put(folder / ".codex" / "hooks.json", OTHERS)
-            put(folder / ".codex" / "config.toml", TOML)
-            put(folder / ".qwen" / "settings.json", OTHERS)
-        put(desk.project / ".mcp.json", '{"mcpServers": {"other": {"command": "x"}}}')
-        put(desk.home / ".claude.json", '{"numStartups": 3}')
-        put(desk.project / "AGENTS.md", AGENTS)
-    before, folders = desk.files(), sorted(os.listdir(desk.project))
-    shown = desk.ok("join", "alice", "--for", client, scope, "--print")
-    assert (desk.files(), shown["written"]) == (before, False)
-    done = desk.ok("join", "alice", "--for", client, scope)
-    assert [file["diff"] for file in done["files"]] == [file["diff"] for file in shown["files"]]
-    joined = desk.files()
-    assert {path for path in joined if joined[path] != before.get(path)} == {file["path"] for file in done["files"]}
-    again = desk.ok("join", "alice", "--for", client, scope)
-    assert ({file["change"] for file in again["files"]}, desk.files()) == ({"unchanged"}, joined)
-    desk.ok("leave", "alice")
-    assert (desk.files(), sorted(os.listdir(desk.project))) == (before, folders)
-    assert "nothing is to be taken out" in desk.ok("leave", "alice")["notes"][0]
 
 
 def test_what_others_put_there_afterwards_stays(desk: Desk) -> None:
@@ -190,18 +146,6 @@ def test_the_member_is_added_and_taken_out_again(desk: Desk) -> None:
     assert settings.read_text() == before
 
 
-def test_what_is_asked_of_a_new_member_is_not_dropped_without_a_word_for_an_old_one(desk: Desk) -> None:
-    notes = desk.ok("join", "alice", "--for", "shell", "--role", "temp", "--plan")["notes"]
-    (note,) = [line for line in notes if "to change it: " in line]
-    command = shlex.split(note.partition("to change it: ")[2])
-    assert command[:2] == ["team-console", "member"]
-    desk.ok(*command[1:])
-    members = {member["name"]: member for member in desk.team.ok("member", "list", "--json").json["members"]}
-    assert (members["alice"]["role"], members["alice"]["plan_mode_required"]) == ("temp", True)
-    again = desk.ok("join", "alice", "--for", "shell", "--role", "temp", "--plan")
-    assert not any("member before" in note for note in again["notes"])
-
-
 @pytest.mark.parametrize("client", ["claude", "codex", "shell"])
 def test_one_project_is_of_one_member(client: str, desk: Desk) -> None:
     desk.ok("join", "alice", "--for", client)
@@ -212,28 +156,6 @@ def test_one_project_is_of_one_member(client: str, desk: Desk) -> None:
     assert desk.files() == before
     desk.ok("leave", "alice")
     desk.ok("join", "ben", "--for", client)
-
-
-@pytest.mark.parametrize(
-    ("client", "first", "second"),
-    [
-        ("claude", "--project", "--user"),
-        ("claude", "--user", "--local"),
-        ("codex", "--user", "--project"),
-    ],
-)
-def test_no_session_is_of_two_members_by_settings_of_two_scopes(
-    client: str, first: str, second: str, desk: Desk
-) -> None:
-    desk.ok("join", "alice", "--for", client, first)
-    before = desk.files()
-    refused = desk("join", "ben", "--for", client, second, "--json")
-    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
-    assert "act as alice already" in refused.json["message"]
-    assert desk.files() == before
-    desk.ok("join", "alice", "--for", client, second)
-    desk.ok("leave", "alice")
-    desk.ok("join", "ben", "--for", client, second)
 
 
 @pytest.mark.parametrize("name", ["ceo", "user", "all", "../x", ""])
@@ -256,54 +178,6 @@ def test_settings_that_cannot_be_edited_are_left_alone(text: str, desk: Desk) ->
     assert "settings.json" in refused.json["message"]
     assert desk.files() == {str(desk.project / ".claude" / "settings.json"): text}
     assert "carol" not in (desk.team.folder / "messenger-config.yaml").read_text()
-
-
-@pytest.mark.parametrize(
-    ("client", "name", "text", "why"),
-    [
-        ("claude", ".mcp.json", '{\n  // mine\n  "mcpServers": {}\n}\n', "perhaps a comment"),
-        ("claude", ".mcp.json", '{"mcpServers": {"team-console": {"command": "x"}}, "mcpServers": {}}', "twice"),
-        ("claude", ".mcp.json", "[]", "not a JSON object"),
-        ("codex", ".codex/config.toml", 'mcp_servers = { other = { command = "x" } }\n', "added at the end"),
-        ("codex", ".codex/config.toml", '[mcp_servers.team-console]\ncommand = "x"\n', "a hand put there"),
-        ("codex", ".codex/config.toml", "model = \n", "not TOML"),
-    ],
-)
-def test_a_file_of_servers_that_cannot_be_edited_does_not_stop_the_hooks(
-    client: str, name: str, text: str, why: str, desk: Desk
-) -> None:
-    put(desk.project / name, text)
-    before = desk.files()
-    done = desk.ok("join", "alice", "--for", client)
-    (note,) = [note for note in done["notes"] if note.startswith("The MCP server was left out")]
-    assert (why in note, str(desk.project / name) in note) == (True, True)
-    assert [file["change"] for file in done["files"]] == ["created"]
-    assert (desk.project / name).read_text() == text
-    desk.ok("leave", "alice")
-    assert desk.files() == before
-
-
-def test_the_server_goes_in_beside_others_of_a_dotted_key(desk: Desk) -> None:
-    path = put(desk.project / ".codex" / "config.toml", 'mcp_servers.other = { command = "x" }\n')
-    desk.ok("join", "alice", "--for", "codex")
-    assert sorted(tomllib.loads(path.read_text())["mcp_servers"]) == ["other", "team-console"]
-
-
-@pytest.mark.parametrize(
-    ("name", "client", "text"),
-    [
-        (".claude/settings.json", "claude", '{"permissions": {"allow": ["mcp__team-console__*"]}}'),
-        *(("AGENTS.md", "shell", text) for text in ("", "# Rules\n\nTests first.")),
-    ],
-)
-def test_what_was_empty_comes_back_as_it_was(name: str, client: str, text: str, desk: Desk) -> None:
-    path = put(desk.project / name, "")
-    path.write_bytes(text.encode())
-    desk.ok("join", "alice", "--for", client)
-    assert path.read_bytes() != text.encode()
-    desk.ok("join", "alice", "--for", client)
-    desk.ok("leave", "alice")
-    assert path.read_bytes().decode() == text
 
 
 @pytest.mark.parametrize(
@@ -340,31 +214,6 @@ def test_modes_are_kept_and_links_lead_nowhere_else(desk: Desk, tmp_path: Path) 
     desk.ok("join", "alice", "--for", "claude")
     assert path.is_symlink()
     assert "TEAM_CONSOLE_AS=alice" in inside.read_text()
-
-
-def test_files_of_other_clients_keep_nobody_from_leaving(desk: Desk, tmp_path: Path) -> None:
-    settings = put(desk.project / ".claude" / "settings.json", '{\n  // a comment\n  "model": "opus",\n}\n')
-    outside = put(tmp_path / "dotfiles" / "settings.json", "{}\n")
-    (desk.home / ".claude").mkdir()
-    (desk.home / ".claude" / "settings.json").symlink_to(outside)
-    before = desk.files()
-    desk.ok("join", "alice", "--for", "codex")
-    left = desk.ok("leave", "alice")
-    assert desk.files() == before
-    assert len(left["files"]) == 2
-    (note,) = (note for note in left["notes"] if "left alone" in note)
-    assert str(desk.home / ".claude" / "settings.json") in note
-    assert str(settings) not in note
-
-
-def test_a_file_that_a_join_wrote_to_must_be_readable_to_leave(desk: Desk) -> None:
-    desk.ok("join", "alice", "--for", "claude")
-    settings = desk.project / ".claude" / "settings.json"
-    settings.write_text(settings.read_text() + "// a comment\n")
-    before = desk.files()
-    refused = desk("leave", "alice", "--json")
-    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
-    assert desk.files() == before
 
 
 def test_a_password_gets_into_no_settings(desk: Desk) -> None:
@@ -406,34 +255,6 @@ def test_a_block_that_was_changed_is_left_to_a_hand(words: tuple[str, ...], harm
     assert "AGENTS.md" in refused.json["message"]
     assert "by hand" in refused.json["message"]
     assert desk.files() == before
-
-
-THEIRS = '\n[tui]\nstatus = ["model"]\n\n[hooks.state."/p/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
-"""What Codex writes into its settings by itself."""
-
-
-@pytest.mark.parametrize("before", ["", "# Rules", "# Rules\n"])
-@pytest.mark.parametrize(("client", "name"), [("shell", "AGENTS.md"), ("codex", ".codex/config.toml")])
-def test_lines_behind_those_of_a_join_stay_lines(before: str, client: str, name: str, desk: Desk) -> None:
-    path = put(desk.project / name, before)
-    desk.ok("join", "alice", "--for", client)
-    path.write_text(path.read_text() + THEIRS.lstrip())
-    desk.ok("member", "add", "bob")
-    desk.ok("join", "alice", "--for", client)
-    assert (THEIRS.lstrip() in path.read_text(), "bob" in path.read_text()) == (True, client == "shell")
-    desk.ok("leave", "alice")
-    lines = path.read_text().splitlines()
-    assert [line for line in lines if line] == [*before.splitlines(), *filter(None, THEIRS.splitlines())]
-
-
-def test_what_codex_wrote_between_the_marks_of_an_earlier_version_stays(desk: Desk) -> None:
-    path = put(desk.project / ".codex" / "config.toml", TOML)
-    desk.ok("join", "alice", "--for", "codex")
-    opening = "# team-console: alice (this block is written by 'team-console join')\n"
-    closing = "# /team-console: alice\n"
-    path.write_text(path.read_text().replace("[mcp_servers", f"{opening}[mcp_servers") + THEIRS + closing)
-    desk.ok("leave", "alice")
-    assert path.read_text() == TOML + THEIRS
 
 
 def test_lines_of_a_join_in_a_text_that_no_join_wrote_stay(desk: Desk) -> None:

@@ -69,18 +69,6 @@ def test_leaving_gives_back_the_same_bytes(layout: str, desk: Desk) -> None:
             (folder / name).unlink()
 
 
-def test_what_was_written_behind_ours_keeps_its_layout(desk: Desk) -> None:
-    """Another program adds its own while we are there."""
-    path = put(desk.project / ".claude" / "settings.json", '{"hooks": {"Stop": [ {"hooks": [ ]} ]}, "n": 1.0}\n')
-    desk.ok("join", "alice", "--for", "claude")
-    text = path.read_text()
-    at = text.index("} ]", text.index('"Stop"')) + 2  # behind our entry, which is the last
-    path.write_text(f'{text[:at]},   {{"hooks":[ ],"mine": 1e3}}{text[at:]}')
-    desk.ok("join", "alice", "--for", "claude")
-    desk.ok("leave", "alice")
-    assert path.read_text() == '{"hooks": {"Stop": [ {"hooks": [ ]} ,   {"hooks":[ ],"mine": 1e3}]}, "n": 1.0}\n'
-
-
 def test_a_huge_file_is_edited_in_time_that_grows_with_it(desk: Desk) -> None:
     """Claude Code keeps the history of each project in the file beside its folder."""
     text = json.dumps({"projects": {f"/p/{number}": {"history": ["[{,"] * 20} for number in range(20_000)}})
@@ -153,12 +141,6 @@ def test_without_a_receipt_only_whole_lists_of_version_0_5_are_taken_out(
     desk.ok(*(("join", "alice", "--for", "claude") if way == "join" else ("leave", "alice")))
     settings = json.loads(path.read_text()) if path.exists() else {}
     assert settings.get("permissions", {}).get("ask", []) == mine + others
-
-
-def test_no_join_writes_rules_that_ask(desk: Desk) -> None:
-    desk.ok("join", "alice", "--for", "claude", "--ask-for", "push,delete")
-    text = (desk.project / ".claude" / "settings.json").read_text()
-    assert ('"ask"' in text, "--has-rules" in text) == (False, False)
 
 
 def test_a_file_of_somebody_else_in_the_place_of_ours_stays(desk: Desk) -> None:

@@ -87,22 +87,6 @@ def test_what_a_killed_hook_took_and_never_said_comes_again(client: Client, offi
     assert statuses(office) == ["read"]
 
 
-def test_what_was_read_while_nothing_could_be_written_is_known_to_be_read_later(
-    client: Client, office: CommandLine
-) -> None:
-    for number in range(2):
-        write(office, f"Something to think about number {number}")
-    client.tell(STOP)
-    queue = office.folder / "message-queue.yaml"
-    before = queue.read_bytes()
-    queue.write_bytes(b"\x00")
-    assert client.tell(USED).out == ""
-    queue.write_bytes(before)
-    assert statuses(office) == ["delivered", "delivered"]
-    client.tell(USED)
-    assert statuses(office) == ["read", "read"]
-
-
 def test_no_more_turns_in_a_row_than_the_client_allows(client: Client, office: CommandLine) -> None:
     blocked = 0
     for number in range(10):
@@ -113,18 +97,6 @@ def test_no_more_turns_in_a_row_than_the_client_allows(client: Client, office: C
     assert "number 8." in client.tell(STOP).reply["reason"]
 
 
-def test_long_mail_is_cut_and_much_mail_comes_in_parts(client: Client, office: CommandLine) -> None:
-    office.ok("send", "--to", "alice", "--summary", "A very long report for you", "--content", "long " * 5000)
-    for number in range(4):
-        office.ok("send", "--to", "alice", "--summary", f"Report number {number} for you", "--content", "word " * 700)
-    told = []
-    while (heard := client.tell(STOP)).out:
-        told.append(heard.reply["reason"])
-    assert all(len(words) < 10_000 for words in told)
-    assert len(told) > 2
-    assert "(cut; the whole:" in "".join(told)
-
-
 def test_a_request_to_stop_comes_with_the_commands_that_answer_it(client: Client, office: CommandLine) -> None:
     office.ok("shutdown", "alice", "--reason", "The sprint is over")
     told = client.tell(STOP).reply["reason"]
@@ -133,15 +105,6 @@ def test_a_request_to_stop_comes_with_the_commands_that_answer_it(client: Client
     subprocess.run(shlex.split(command), capture_output=True, check=True, env=client.environment)
     (request,) = office.ok("requests", "--json").json["requests"]
     assert request["state"] == "approved"
-
-
-def test_mail_of_a_teammate_goes_to_the_teammate(client: Client, office: CommandLine) -> None:
-    client.tell("claude: SubagentStart (teammate)")
-    office.ok("send", "--to", "file-manager", "--summary", "Keep the old files for now", "--content", "x")
-    assert client.tell(STOP).out == ""
-    assert "Keep the old files" in client.tell("claude: SubagentStop (teammate)").reply["reason"]
-    client.tell("claude: SubagentStop (teammate)", stop_hook_active=True)
-    assert statuses(office, "file-manager") == ["read"]
 
 
 def test_mail_that_a_process_is_about_to_say_is_not_said_by_another(client: Client, office: CommandLine) -> None:

@@ -7,17 +7,14 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from team_console.console.__main__ import is_call_of
-from team_console.store.backends.open import open_team
-from team_console.store.service.waiting import announce_presence
 
 from tests.equipment.command_line import COMMAND, CommandLine
-from tests.hook.conftest import Client, Human
+from tests.hook.conftest import Client
 
 pytestmark = pytest.mark.slow
 
@@ -123,20 +120,6 @@ def test_a_change_that_a_file_cannot_show_yet_is_looked_for(client: Client, offi
     assert "msgspec" not in loaded(client, PROMPT)
 
 
-KEYS = ("hook_event_name", "tool_name", "tool_input", "session_id", "cwd", "agent_id", "prompt")
-ODD: tuple[Any, ...] = ({}, [], [[]], {"a": 1}, 7, None, True, "", "\ud800", "x" * 10_000)
-
-
-@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:20])
-@pytest.mark.parametrize(
-    "key", ["hook_event_name", "tool_name", "tool_input", "session_id", "cwd", "agent_id", "prompt"]
-)
-def test_an_event_in_odd_words_is_answered_by_nothing(key: str, odd: Any, client: Client) -> None:
-    for name in ("claude: PostToolUse Bash", "claude: PreToolUse auto", "claude: PermissionRequest"):
-        heard = client.tell(name, **{key: odd})
-        assert (heard.status, heard.out, heard.err) == (0, "", "")
-
-
 @pytest.mark.parametrize(
     "text", ["", "[]", "7", "null", "{", '{"a": 1, "a": 2}', "[" * 100_000, "\ud800", '{"session_id": 1}']
 )
@@ -151,23 +134,6 @@ def test_what_is_no_event_is_answered_by_nothing(text: str, client: Client) -> N
             check=False,
         )
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-
-
-def test_a_command_is_parsed_only_while_a_console_is_open(client: Client, human: Human) -> None:
-    client.tell("claude: SessionStart")
-    harmless = {"command": "echo 'git push'"}
-    parser = "team_console.console.clients.shell_tree"
-    assert parser not in loaded(client, "claude: PreToolUse auto", tool_input=harmless)
-    with human.at_console():
-        client.tell("claude: SessionStart")
-        names = loaded(client, "claude: PreToolUse auto", tool_input=harmless)
-    assert parser in names
-    assert names & HEAVY == set()
-
-
-def test_a_session_of_nobody_costs_as_little(client: Client) -> None:
-    client.member = ""
-    assert "msgspec" not in loaded(client, "claude: SessionStart")
 
 
 SENT = ("send", "--to", "alice", "--summary", "Stop using the old loader", "--content", "x", "--priority", "high")
@@ -190,47 +156,6 @@ def test_what_others_did_without_the_lock_is_looked_at(client: Client, office: C
     (office.folder / "drop").mkdir(exist_ok=True)
     (office.folder / "drop" / "note.yaml").write_text("type: message\nfrom: ben\nto: alice\npayload: {content: x}\n")
     assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
-
-
-def test_an_asker_that_is_gone_is_looked_at(client: Client, human: Human) -> None:
-    client.tell("claude: SessionStart")
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest")
-        human.asked()
-        hook.kill()
-        hook.wait()
-        assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
-        assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-    assert human.ended()["state"] == "withdrawn"
-
-
-@pytest.mark.parametrize("is_open", [False, True])
-def test_an_event_in_a_database_that_needs_nothing_imports_nothing_heavy(
-    is_open: bool, client: Client, office: CommandLine, tmp_path: Path
-) -> None:
-    client.location = str(tmp_path / "team.db")
-    office.ok("migrate", str(office.folder), client.location)
-    with ExitStack() as stack:
-        if is_open:
-            team = open_team(client.location)
-            stack.callback(team.close)
-            stack.enter_context(announce_presence(team))
-        for name in ("claude: SessionStart", "claude: Stop"):
-            client.tell(name)
-            assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-        office.ok("-t", client.location, "--as", "ceo", *SENT)
-        assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
-        client.tell("claude: PostToolUse Bash")  # that shows that what was handed over was read
-        assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-
-
-def test_settings_that_change_are_noticed(client: Client, human: Human, office: CommandLine) -> None:
-    client.tell("claude: SessionStart")
-    path = office.folder / "messenger-config.yaml"
-    path.write_text(path.read_text() + "wait_for_human: always\n")
-    hook = client.begin("claude: PermissionRequest")
-    office.ok("approve", human.asked()[0]["request_id"])
-    assert client.end(hook).decision == {"behavior": "allow"}
 
 
 @pytest.mark.parametrize(

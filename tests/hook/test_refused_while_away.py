@@ -8,7 +8,6 @@ import pytest
 
 from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import Client, Human
-from tests.hook.test_mail import DENIED
 
 pytestmark = pytest.mark.slow
 ASKS, RAN, STOP = "claude: PermissionRequest", "claude: PostToolUse Bash", "claude: Stop"
@@ -44,11 +43,3 @@ def test_a_session_with_somebody_at_its_terminal_was_refused_nothing(client: Cli
     client.tell(ASKS, tool_input=COMMAND)
     client.tell(STOP)
     assert told(office) == []
-
-
-def test_what_the_check_denied_is_in_the_digest_as_long_as_nobody_decided(client: Client, office: CommandLine) -> None:
-    client.tell("claude: SessionStart")
-    client.tell(RAN, **DENIED)
-    (item,) = told(office)
-    assert "rm -rf build" in item["what"]
-    assert "it deletes files" in item["what"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,45 +43,6 @@ def test_a_session_works_rests_and_ends(client: Client, office: CommandLine) -> 
     assert (rows(office)["alice"]["state"], rows(office)["alice"]["reason"]) == ("stopped", "its session has ended")
     client.tell("claude: SessionStart")
     assert rows(office)["alice"]["state"] == "idle"
-
-
-def test_nothing_is_odd_about_what_sessions_note(client: Client, human: Human, office: CommandLine) -> None:
-    client.tell("claude: SessionStart")
-    client.tell("claude: SubagentStart (teammate)")
-    with human.at_console():
-        for name in ("claude: PermissionRequest", "claude: PermissionRequest ExitPlanMode (plan mode)"):
-            hook = client.begin(name)
-            (request,) = human.asked()
-            office.ok("approve", request["request_id"])
-            client.end(hook)
-    client.tell("claude: Stop")
-    assert office.ok("check", "--json").json["findings"] == []
-    client.tell("claude: SessionEnd")
-    assert office.ok("check", "--json").json["findings"] == []
-
-
-EVENTS = ("claude: SessionStart", "claude: UserPromptSubmit (plan mode)", "claude: Stop", "claude: SessionEnd")
-STATES = ("idle", "active", "idle", "stopped")
-
-
-@pytest.mark.parametrize("kind", ["folder", "database"])
-def test_what_a_session_does_is_in_the_roster_and_writes_nothing_to_the_store(
-    kind: str, client: Client, office: CommandLine, tmp_path: Path
-) -> None:
-    place = []
-    if kind == "database":
-        client.location = str(tmp_path / "team.db")
-        office.ok("migrate", str(office.folder), client.location)
-        place = ["-t", client.location]
-    before = office.ok(*place, "history", "--json").json["count"]
-    for _ in range(2):
-        for event, state in zip(EVENTS, STATES, strict=True):
-            client.tell(event)
-            (row,) = [row for row in office.ok(*place, "roster", "--json").json["agents"] if row["name"] == "alice"]
-            assert (row["state"], row["source"]) == (state, "hook" if state != "stopped" else row["source"])
-    assert office.ok(*place, "history", "--json").json["count"] == before
-    queue = office.folder / "message-queue.yaml"
-    assert "session_state" not in (queue.read_text() if queue.exists() else "")
 
 
 def test_what_a_session_that_was_killed_long_ago_did_is_forgotten(client: Client, office: CommandLine) -> None:
@@ -144,18 +104,6 @@ def test_a_teammate_is_a_temporary_member_under_its_own_name(client: Client, off
     client.tell("claude: SessionEnd")
     assert MATE not in {name for name, row in rows(office).items() if row["state"] not in ("stopped",)}
     assert office("send", "--to", "nobody-else", "--summary", "x", "--content", "x").status == 1
-
-
-def test_a_teammate_asks_under_its_own_name(client: Client, human: Human, office: CommandLine) -> None:
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest Bash (teammate)")
-        (request,) = human.asked()
-        assert request["from"] == MATE
-        assert rows(office)[MATE]["role"] == "temp"
-        client.tell("claude: Stop")  # the session's own turn is over, the teammate's is not
-        assert len(human.requests("--open")) == 1
-        office.ok("approve", request["request_id"])
-        assert client.end(hook).decision == {"behavior": "allow"}
 
 
 def test_a_teammate_never_acts_as_a_member(client: Client, human: Human, office: CommandLine) -> None:

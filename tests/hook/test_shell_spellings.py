@@ -16,9 +16,7 @@ import pytest
 from team_console.console.clients.rules import rule_for
 from team_console.console.clients.shell import commands_in
 
-from tests.equipment.command_line import CommandLine, clean_environment
-from tests.hook.conftest import Client, Human
-from tests.hook.test_ask_for import CODEX, said
+from tests.equipment.command_line import clean_environment
 
 TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "spellings.json").read_text(encoding="utf-8"))
 """`push`: texts that all run `git push`; `started`: rule -> texts for programs that are not on every machine."""
@@ -165,30 +163,6 @@ def test_what_a_real_bash_runs_within_two_others_is_asked_for(bash: Bash) -> Non
     assert [text for text in unasked if bash.pushes(text)] == [], f"seed {seed}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("text", ["git \\\npush --force", "trap 'git push' EXIT", 'echo "<<A"\ngit push --force\nA'])
-def test_a_hook_that_is_alone_asks_for_it(text: str, client: Client, human: Human, office: CommandLine) -> None:
-    """As in Codex and after `join --all`, where no rule of a client stands beside the hook."""
-    client.options = ("--client", "codex")
-    with human.at_console():
-        assert said(client.tell(CODEX, tool_input={"command": "echo 'git push'"})) == {}
-        hook = client.begin(CODEX, tool_input={"command": text})
-        office.ok("reject", human.asked()[0]["request_id"], "--reason", "Not on a Friday")
-        assert said(client.end(hook))["permissionDecision"] == "deny"
-
-
-def test_what_cannot_be_parsed_is_asked_for_where_it_may_run() -> None:
-    for text in (
-        "git push\n)",
-        "(\ngit push",
-        "echo 'a\ngit push",
-        "if git push",
-        "cat <<A <<B\nA\ngit push",
-        "))) ; rm x",
-    ):
-        assert asked(text) != "", text
-
-
 _READ = """
 import json, sys
 from team_console.console.clients.shell import commands_in
@@ -233,23 +207,3 @@ def test_a_text_that_runs_itself_comes_to_an_end() -> None:
     ):
         assert len(commands_in(f"{text}\ngit push", "/")) < 20_000
         assert asked(f"{text}\ngit push") == "push"
-
-
-@pytest.mark.parametrize("unit", ["a;", "<<A\n", "sudo ", "x=a;$x ", "cat <<A\nx\nA\n", "a|", "echo $(ls) | bash\n"])
-def test_work_grows_with_the_length_of_the_text(unit: str) -> None:
-    def work(length: int) -> int:
-        calls = 0
-
-        def count(frame: object, event: str, argument: object) -> None:
-            nonlocal calls
-            calls += 1
-
-        text = unit * (length // len(unit))
-        sys.setprofile(count)
-        try:
-            commands_in(text, "/")
-        finally:
-            sys.setprofile(None)
-        return calls
-
-    assert work(160_000) < 2.5 * work(80_000) + 1_000

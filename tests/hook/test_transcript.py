@@ -226,34 +226,6 @@ def test_a_teammate_is_read_from_its_own_file_never_from_the_leads(tmp_path: Pat
     assert claude_asks(str(lead), **{**bob, "agent_id": "../../transcript"})["missing"]
 
 
-@pytest.mark.parametrize(
-    "end", [b"", b'\n{"type":"user","message":{"content":"half a r', b"\n\xff\xfe\x00\n[[[[", b"\n" * 9]
-)
-def test_a_line_that_is_cut_hides_no_other(end: bytes, tmp_path: Path) -> None:
-    why = claude_asks(write(tmp_path, [*START, *END], end))
-    assert (why["user"], why["agent"]) == ("Make it ready", "Now the pipe.")
-
-
-_BROKEN: Sequence[Any] = (None, 1, [], "x", {"content": {"a": 1}}, {"content": [1, None]})
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        *({"type": "user", "message": value} for value in _BROKEN),
-        {"type": "assistant", "message": {"content": [{"type": "tool_use", "input": 5, "name": {}}]}},
-        {"type": ["user"], "message": {"content": "x"}, "origin": 3},
-        [1, 2],
-        "text",
-        json.loads("[" * 900 + "]" * 900),
-    ],
-)
-def test_rows_of_any_shape_are_passed_over(row: Any, tmp_path: Path) -> None:
-    why = claude_asks(write(tmp_path, [*START, row, *END]))
-    assert (why["user"], why["agent"]) == ("Make it ready", "Now the pipe.")
-    assert extract({"transcript_path": write(tmp_path, [*BEGUN, row]), "tool_name": "x"}, "codex")
-
-
 def test_no_transcript_is_said(tmp_path: Path) -> None:
     assert claude_asks("") == {"missing": "the client named no transcript"}
     assert claude_asks(str(tmp_path / "none"))["missing"] == "its transcript cannot be read: No such file or directory"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.open import open_team
 
 from tests.equipment.command_line import COMMAND, CommandLine
 from tests.hook.conftest import Client, Heard, Human, session_files, wait_for_file
@@ -39,24 +38,6 @@ def test_where_nobody_is_nothing_is_asked_and_nothing_written(client: Client, of
     before = files(office.folder)
     assert client.tell(BASH) == Heard(0, "")
     assert files(office.folder) == before
-
-
-@pytest.mark.parametrize(("setting", "console", "waits"), [("never", True, False), ("always", False, True)])
-def test_the_team_says_when_to_wait(
-    setting: str, console: bool, waits: bool, client: Client, human: Human, office: CommandLine
-) -> None:
-    path = office.folder / "messenger-config.yaml"
-    path.write_text(path.read_text() + f"wait_for_human: {setting}\n")
-    with human.at_console():
-        pass
-    if console:
-        with human.at_console():
-            assert client.tell(BASH) == Heard(0, "")
-            assert human.requests() == []
-    if waits:
-        hook = client.begin(BASH)
-        office.ok("approve", human.asked()[0]["request_id"])
-        assert client.end(hook).decision == {"behavior": "allow"}
 
 
 def test_the_last_console_that_closes_lets_go(client: Client, human: Human) -> None:
@@ -185,29 +166,6 @@ def test_what_shows_nothing_ends_nothing(name: str, changes: Mapping[str, Any], 
         client.escape(hook)
 
 
-def test_the_plan_and_the_question_come_back_changed_and_are_known(client: Client, human: Human) -> None:
-    pairs = (
-        ("PermissionRequest ExitPlanMode (plan mode)", "PostToolUse ExitPlanMode (approved at the terminal)"),
-        ("PermissionRequest AskUserQuestion", "PostToolUse AskUserQuestion"),
-    )
-    with human.at_console():
-        for asked, used in pairs:
-            hook = client.begin(f"claude: {asked}")
-            human.asked()
-            client.tell(f"claude: {used}")
-            assert client.end(hook) == Heard(0, "")
-            assert human.requests("--open") == []
-
-
-def test_a_store_that_is_locked_leaves_the_dialog_alone(client: Client, human: Human, office: CommandLine) -> None:
-    team = open_team(str(office.folder))
-    with human.at_console(), team.transaction(actor="ceo", action="hold", wait=2.0):
-        heard = client.tell(BASH)
-    team.close()
-    assert (heard.status, heard.out) == (0, "")
-    assert human.requests() == []
-
-
 def remove_files(folder: Path) -> None:
     """Leave the folder without any file."""
     for path in folder.iterdir():
@@ -245,17 +203,6 @@ def test_no_input_and_no_option_makes_a_no(data: bytes, client: Client) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-
-
-def test_a_session_of_nobody_does_nothing(client: Client, human: Human, office: CommandLine) -> None:
-    pairs = [(member, BASH) for member in ("", "ceo", "user", "all", "nobody-knows-me", "../x")]
-    with human.at_console():
-        before = files(office.folder)
-        for client.member, name in (*pairs, ("ceo", "claude: SessionStart"), ("nobody-knows-me", "claude: Stop")):
-            heard = client.tell(name)
-            assert (heard.status, heard.err) == (0, "")
-            assert name == "claude: SessionStart" or heard.out == ""
-        assert files(office.folder) == before
 
 
 def test_the_file_is_kept_as_it_was_when_the_edit_was_asked_for(
@@ -299,14 +246,3 @@ def test_nothing_of_a_file_that_others_may_not_read_is_put_where_they_may(
         assert ("KEY_199" in (office.folder / "message-queue.yaml").read_text()) == is_shown
         assert "- =secret-200" in shown or is_shown
         client.escape(hook)
-
-
-def test_a_number_of_many_digits_is_asked_as_it_is(client: Client, human: Human, office: CommandLine) -> None:
-    given = {"id": 1234567890123456789, "ids": [2**64, -(10**30)], "text": "1234567890123456789"}
-    with human.at_console():
-        hook = client.begin(BASH, tool_name="mcp__issues__close", tool_input=given, permission_suggestions=None)
-        (request,) = human.asked()
-        assert office.ok("show", request["message_id"], "--json").json["message"]["payload"]["input"] == given
-        client.tell("claude: PostToolUse Bash", tool_name="mcp__issues__close", tool_input=given)
-        assert human.ended()["state"] == "withdrawn"  # the same input, so it was answered in the terminal
-        assert client.end(hook).out == ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from collections.abc import Callable
@@ -82,16 +81,6 @@ def test_mail_wakes_a_session_that_rests(
     assert statuses(office) == ["read"]
 
 
-def test_mail_that_wakes_a_session_does_not_hide_what_it_had_read_before(client: Client, office: CommandLine) -> None:
-    client.tell(STOP)
-    write(office, "Stop using the old loader at once", "--priority", "critical")
-    assert "old loader" in client.tell(USED).context
-    write(office, "There is one more thing to do")
-    assert "one more thing" in client.end(wake(client)).err
-    client.tell(STOP)
-    assert statuses(office) == ["read", "read"]
-
-
 def test_a_session_at_work_is_not_woken_and_one_that_ended_not_waited_for(client: Client, office: CommandLine) -> None:
     client.tell(PROMPT)
     waiting = wake(client, PROMPT)
@@ -147,18 +136,6 @@ def test_a_turn_that_has_just_begun_is_no_rest(recorded: Path, client: Client, o
     assert client.end(waiting).status == 0
 
 
-def test_no_mail_is_taken_after_the_client_is_gone(client: Client, office: CommandLine) -> None:
-    client.tell(STOP)
-    waiting = wake(client)
-    ready(client)
-    for stream in (waiting.stdout, waiting.stderr):
-        assert stream is not None
-        stream.close()
-    write(office, "There is one more thing to do")
-    assert waiting.wait(30) == 0
-    assert statuses(office) == ["pending"]
-
-
 def test_a_process_that_ended_and_was_not_reaped_is_gone() -> None:
     """So a waker of a client that was killed ends, whoever its parent is."""
     child = os.fork()
@@ -178,14 +155,6 @@ def test_an_output_that_nobody_reads_any_more_is_known() -> None:
     os.close(reader)
     assert not is_read(writer)
     os.close(writer)
-
-
-def test_a_run_without_a_terminal_is_not_kept_from_ending(client: Client) -> None:
-    client.tell(STOP)
-    client.extra = {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
-    heard = client.end(wake(client))
-    assert (heard.status, heard.out, heard.err) == (0, "", "")
-    assert not has_waker(SessionFiles(str(session_files(client))))
 
 
 def test_an_idle_codex_is_woken_by_a_prompt_that_is_no_approval_and_brings_the_mail(
@@ -212,31 +181,3 @@ def test_an_idle_codex_is_woken_by_a_prompt_that_is_no_approval_and_brings_the_m
     assert statuses(office) == ["delivered"]
     client.tell("codex: PostToolUse")
     assert statuses(office) == ["read"]
-
-
-def test_a_codex_whose_turn_was_broken_off_rests_and_is_woken(
-    client: Client, office: CommandLine, tmp_path: Path
-) -> None:
-    queued = tmp_path / "queued"
-    program = tmp_path / "bin" / "codex"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\n: > {queued}\n")
-    program.chmod(0o755)
-    client.options = ("--client", "codex")
-    client.extra = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
-    client.tell("codex: UserPromptSubmit")
-    ready(client)
-    assert rows(office)["alice"]["state"] == "active"
-    client.tell("codex: Stop", hook_event_name="Interrupt")
-    assert rows(office)["alice"]["state"] == "idle"
-    write(office, "There is one more thing to do")
-    Human.until(queued.exists, bool)
-
-
-def test_a_run_of_codex_without_a_terminal_is_not_waited_for(client: Client, tmp_path: Path) -> None:
-    rollout = tmp_path / "rollout.jsonl"
-    rollout.write_text(json.dumps({"type": "session_meta", "payload": {"source": "exec"}}) + "\n")
-    client.options = ("--client", "codex")
-    client.tell("codex: UserPromptSubmit", transcript_path=str(rollout))
-    client.tell("codex: Stop", transcript_path=str(rollout))
-    assert not (session_files(client) / "waker").exists()
