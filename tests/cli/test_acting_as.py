@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -31,16 +30,6 @@ def test_an_agent_does_not_rise_to_a_human(team: CommandLine, human: str, verb: 
     assert row["state"] == "open"
 
 
-def test_it_holds_for_every_verb_and_for_the_console(team: CommandLine) -> None:
-    assert (
-        team("--as", "ceo", "send", "--to", "file-manager", *SUMMARY, "--json", env=AGENT).json["error"]
-        == "ACTOR_BOUND"
-    )
-    assert team("--as", "ceo", "mcp", env=AGENT).status == 1
-    with Terminal([*COMMAND, "--as", "ceo"], cwd=team.folder, env=AGENT) as terminal:
-        assert terminal.wait_exit() == 1
-
-
 @pytest.mark.parametrize("human", ["ceo", "user"])
 def test_an_agent_takes_no_mail_of_a_human(team: CommandLine, human: str) -> None:
     """What it marked as read would no longer wait for the human."""
@@ -51,24 +40,6 @@ def test_an_agent_takes_no_mail_of_a_human(team: CommandLine, human: str) -> Non
     looked = team("receive", "--agent", human, "--peek", "--json", env=AGENT).json
     assert [(message["message_id"], message["status"]) for message in looked["messages"]] == [(sent, "pending")]
     assert team("receive", "--agent", human, "--json", env={"TEAM_CONSOLE_AS": "ceo"}).json["count"] == 1
-
-
-def routed(sender: str, **more: str) -> str:
-    """An orchestrator document that sends in the name of `sender`."""
-    payload = {"content": "c", "summary": "one two three four five"}
-    return json.dumps({"ACTION": "send", "SENDER": sender, "RECIPIENT": "file-manager", "PAYLOAD": payload, **more})
-
-
-@pytest.mark.parametrize("human", ["ceo", "user"])
-def test_it_holds_for_the_sender_of_an_orchestrator_document(team: CommandLine, human: str) -> None:
-    document = json.dumps({"command": "route-inter-agent-messages", "parameters": json.loads(routed(human))})
-    for words in (routed(human), routed(human).replace("SENDER", "sender"), document):
-        refused = team("route", stdin=words, env=AGENT)
-        assert (refused.status, refused.json["error"]) == (1, "ACTOR_BOUND")
-        assert "SENDER" in refused.json["hint"]
-    assert team.ok("history", "--json").json["count"] == 0
-    assert team("route", stdin=routed("schedule-manager"), env=AGENT).json["sender"] == "schedule-manager"
-    assert team("route", stdin=routed("ceo")).json["sender"] == "ceo"
 
 
 def test_an_agent_may_act_as_another_agent_and_a_human_as_anybody(team: CommandLine) -> None:

@@ -18,31 +18,6 @@ def test_global_flags_stand_before_or_after_the_verb(
     assert "task-manager" in [agent["name"] for agent in result.json["agents"]]
 
 
-def test_json_behind_two_dashes_is_no_option(team: CommandLine) -> None:
-    asked = team.ok("ask", "--as", "task-manager", "--", "--json").out
-    assert asked.startswith("question-")
-    assert team.ok("requests").out.rstrip().endswith("--json")
-
-
-@pytest.mark.parametrize("verb", ["receive", "history", "inbox"])
-def test_an_agent_is_named_with_or_without_an_option(verb: str, team: CommandLine) -> None:
-    words = ("--summary", "State of the export job please", "--content", "?")
-    for name in ("task-manager", "file-manager"):
-        team.ok("send", "--to", name, *words)
-    more = ("--peek",) if verb == "receive" else ()
-    results = [team.ok(verb, *named, *more, "--json") for named in (("task-manager",), ("--agent", "task-manager"))]
-    assert results[0] == results[1]
-    assert results[0].json["count"] == 1
-    both = team(verb, "task-manager", "--agent", "file-manager", "--json")
-    assert (both.status, both.json["error"]) == (2, "USAGE")
-
-
-def test_the_team_comes_from_the_environment(team: CommandLine, elsewhere: CommandLine) -> None:
-    result = elsewhere("roster", env={"TEAM_CONSOLE_TEAM": str(team.folder)})
-    assert result.status == 0
-    assert "file-manager" in result.out
-
-
 def test_the_team_of_the_project_around_the_current_folder_is_found(team: CommandLine) -> None:
     below = team.folder / "src" / "deep"
     below.mkdir(parents=True)
@@ -61,13 +36,6 @@ def test_an_error_is_one_json_object_on_standard_output_with_json(elsewhere: Com
     assert (result.status, result.err, result.json["success"]) == (1, "", False)
     assert (result.json["error"], bool(result.json["message"])) == ("TEAM_NOT_FOUND", True)
     assert "init" in result.json["hint"]
-
-
-def test_help_lists_every_verb_that_is_not_hidden(elsewhere: CommandLine) -> None:
-    text = elsewhere.ok("--help").out
-    shown = [line.split()[0] for line in text.splitlines() if line.startswith("  ") and line.strip()]
-    assert [verb.name for verb in VERBS if verb.group] == [word for word in shown if not word.startswith("-")]
-    assert "_complete" not in text
 
 
 def test_without_a_verb_a_terminal_is_needed_and_the_version_is_one_line(team: CommandLine) -> None:
@@ -177,11 +145,3 @@ def test_a_wrong_command_names_the_next_step(typed: str, code: str, hint: str, t
 def test_every_word_that_stands_for_a_verb_leads_to_one() -> None:
     assert set(SAME.values()) <= {verb.name for verb in VERBS}
     assert not set(SAME) & {verb.name for verb in VERBS}
-
-
-def test_a_broadcast_that_would_be_refused_is_refused_when_it_is_only_foreseen(team: CommandLine) -> None:
-    words = ("--as", "file-manger", "broadcast", "--summary", "Who says this to all", "--content", "x")
-    foreseen, written = team(*words, "--dry-run"), team(*words, "--yes")
-    assert foreseen.status == written.status == 1
-    assert foreseen.err == written.err
-    assert "AGENT_NOT_FOUND" in foreseen.err

@@ -103,37 +103,6 @@ def test_several_questions_are_answered_by_header_and_by_number(team: CommandLin
     }
 
 
-def test_an_option_nobody_offered_is_refused_with_the_nearest(team: CommandLine) -> None:
-    request_id = ask(team)
-    result = team("answer", request_id, "--option", "Postgre", "--json")
-    assert (result.status, result.json["error"]) == (1, "INVALID_FIELD")
-    assert result.json["hint"].startswith("Did you mean PostgreSQL?")
-    assert team("verdict", request_id).status == 11
-
-
-def test_a_permission_is_listed_and_allowed_always_in_the_words_of_the_client(team: CommandLine) -> None:
-    request_id = permission(team)
-    (row,) = team.ok("requests", "--kind", "permission", "--json").json["requests"]
-    assert (row["kind"], row["title"]) == ("permission", "Bash: npm test")
-    result = team.ok("approve", request_id, "--always")
-    assert "always: allow Bash(npm test *)\n" in result.out
-    verdict = team.ok("verdict", request_id, "--json").json
-    assert (verdict["scope"], verdict["suggestion"]) == ("always", RULE)
-
-
-def test_show_tells_a_permission_as_what_it_is_and_not_as_the_file_it_changes(team: CommandLine) -> None:
-    before = "".join(f"line {number}\n" for number in range(200))
-    edit = {"file_path": "/p/a.txt", "old_string": "line 9\n", "new_string": "LINE 9\x1b[2J\n"}
-    with join_team(str(team.folder), "task-manager") as agent:
-        request_id = agent.ask_permission("Edit", edit, before=before, suggestions=[RULE], directory="/p").request_id
-    shown = team.ok("show", request_id).out
-    for line in ("tool    Edit", "file    a.txt", "- line 9", "+ LINE 9␛[2J", "in      /p"):
-        assert line in shown.split("\n"), line
-    assert "line 100" not in shown
-    assert "2. allow Bash(npm test *)" in shown.partition("may be allowed always")[2]
-    assert "\x1b" not in shown
-
-
 def test_a_command_is_edited_before_it_is_allowed(team: CommandLine, tmp_path: Path) -> None:
     request_id = permission(team)
     edited = tmp_path / "command.sh"
@@ -141,18 +110,6 @@ def test_a_command_is_edited_before_it_is_allowed(team: CommandLine, tmp_path: P
     result = team.ok("approve", request_id, "--edited", str(edited))
     assert "edited before it was approved" in result.out
     assert team.ok("verdict", request_id, "--json").json["updated_input"] == {"command": "npm test -- --silent"}
-
-
-def test_a_plan_is_approved_edited_from_standard_input(team: CommandLine) -> None:
-    request_id = team.ok(*ME, "plan", "--content", "1. Go\n2. Test").out.strip()
-    team.ok("approve", request_id, "--edited", "-", stdin="1. Test\n2. Go\n")
-    result = team.ok(*ME, "verdict", request_id)
-    assert result.out.splitlines() == [
-        "approved",
-        "edited before it was approved; the plan that counts:",
-        "1. Test",
-        "2. Go",
-    ]
 
 
 @pytest.mark.parametrize(

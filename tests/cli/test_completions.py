@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import VERBS
 
 from tests.equipment.command_line import ROOT, CommandLine, clean_environment, needs
-from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 
@@ -104,32 +101,6 @@ def test_a_shell_completes(name: str, program: Path, team: CommandLine, request_
     )
     assert done.stderr == ""
     assert done.stdout.split() == ["--summary", tail if name == "bash" else "copy.db"]
-
-
-def test_zsh_completes_at_its_prompt(program: Path, team: CommandLine, elsewhere: CommandLine, request_id: str) -> None:
-    zsh = shutil.which("zsh")
-    if zsh is None:
-        pytest.skip("zsh is not installed")
-    (elsewhere.folder / "_team-console").write_text(team.ok("completions", "zsh").out)
-    path = {"PATH": f"{program}:/usr/local/bin:/usr/bin:/bin", "HOME": str(elsewhere.folder)}
-    with Terminal([zsh, "-f", "-i"], cwd=elsewhere.folder, env=path, columns=160) as terminal:
-        terminal.send("PS1='ready> '; fpath=($PWD $fpath); autoload -U compinit; compinit -u -d $PWD/dump\r")
-        terminal.wait_for("ready> ")
-        terminal.settle(0.5)
-        for typed, completed in (
-            ("team-console send --su", "team-console send --summary"),
-            (f"team-console -t {team.folder} send --to ceo,f", "send --to ceo,file-manager"),
-            (f"team-console -t {team.folder} approve plan", f"approve {request_id}"),
-        ):
-            terminal.send(f"{typed}\t")
-            terminal.wait_until(partial(_shows, terminal, completed), completed)
-            terminal.send("\x15")
-            terminal.wait_until(lambda text=completed: not _shows(terminal, text), "an empty line")  # type: ignore[misc]
-
-
-def _shows(terminal: Terminal, text: str) -> bool:
-    """Whether `text` stands on the screen, broken over lines or not."""
-    return text in "".join(line.ljust(160) for line in terminal.text.splitlines())
 
 
 def test_words_that_could_break_a_shell_are_not_offered(team: CommandLine) -> None:

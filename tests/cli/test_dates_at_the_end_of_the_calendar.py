@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from team_console.store.model.clock import from_text
 
@@ -79,13 +77,3 @@ def test_a_line_of_history_has_the_year_that_was_written_or_none(team: CommandLi
     lines = team("history", env={"TZ": zone}).out.splitlines()
     assert [line[1 : 1 + len(shown)] for line, shown in zip(lines, YEARS.values(), strict=True)] == list(YEARS.values())
     assert {line.index("]") for line in lines} == {20}
-
-
-def test_no_age_is_made_of_a_time_that_was_never_set(team: CommandLine) -> None:
-    entry = _ENTRY.format(
-        number=1, type="message", sender="dev", to="ceo", at="0001-01-01T00:00:00Z", more="payload: {content: x}"
-    )
-    (team.folder / "message-queue.yaml").write_text("messages:\n" + entry, encoding="utf-8")
-    for verb in ("inbox ceo", "roster", "show MSG-1", "status", "failures"):
-        shown = team(*verb.split(), "--as", "ceo").out
-        assert not re.search(r"\d{6}|- ago", shown), shown

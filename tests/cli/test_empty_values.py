@@ -42,19 +42,6 @@ def test_send_to_nobody_goes_to_nobody(more: tuple[str, str], waiting: CommandLi
     assert states(waiting) == {"m1": "pending"}
 
 
-@pytest.mark.parametrize("option", ["agent", "since", "type"])
-def test_history_of_nothing_is_not_all_of_it(option: str, waiting: CommandLine) -> None:
-    result = waiting("history", f"--{option}=", "--json")
-    assert (result.status, result.json["error"]) == (2, "USAGE")
-
-
-def test_no_other_team_stands_in_for_an_empty_location(waiting: CommandLine) -> None:
-    words = ("--to", "task-manager", "--summary", "One two three four five", "--content", "x")
-    result = waiting("-t", "", "send", *words, "--json")
-    assert (result.status, result.json["error"]) == (1, "TEAM_NOT_FOUND")
-    assert states(waiting) == {"m1": "pending"}
-
-
 def test_the_current_folder_does_not_become_a_team_of_itself(elsewhere: CommandLine, waiting: CommandLine) -> None:
     before = sorted(path.name for path in elsewhere.folder.iterdir())
     assert elsewhere("init", "", "--json").json["error"] == "USAGE"

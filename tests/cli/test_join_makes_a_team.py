@@ -79,49 +79,7 @@ def test_a_team_that_is_named_and_is_none_is_an_error(shop: CommandLine) -> None
     assert os.listdir(shop.folder) == ["src"]
 
 
-def test_a_team_of_the_project_is_found_before_one_further_up(shop: CommandLine) -> None:
-    ok(shop, "init", "..", env=at_home(shop))
-    ok(shop, "join", "helper", "--for", "shell", env=at_home(shop))
-    assert not (shop.folder / ".team-console").exists()
-    inner = CommandLine(shop.folder / "src")
-    ok(inner, "init", ".team-console", "--name", "inner", env=at_home(shop))
-    for words in ((), ("-t", ".")):
-        assert ok(inner, *words, "status", "--json", env=at_home(shop)).json["team"] == "inner"
-
-
 # The MCP server: entered only where it can start.
-
-
-def lacking(shop: CommandLine, *modules: str) -> dict[str, str]:
-    """The environment of a Python that lacks modules."""
-    (shop.folder.parent / "sitecustomize.py").write_text(
-        f"import sys\nsys.modules.update(dict.fromkeys({modules!r}))\n"
-    )
-    return at_home(shop, PYTHONPATH=str(shop.folder.parent))
-
-
-@pytest.mark.parametrize(
-    ("client", "name"), [("claude", ".mcp.json"), ("codex", ".codex/config.toml"), ("qwen", ".qwen/settings.json")]
-)
-def test_a_server_that_cannot_start_is_not_entered(client: str, name: str, shop: CommandLine) -> None:
-    done = ok(shop, "join", "helper", "--for", client, env=lacking(shop, "mcp"))
-    assert install_line("mcp") in done.out
-    path = shop.folder / name
-    assert "mcpServers" not in path.read_text() if path.exists() else True
-    ok(shop, "join", "helper", "--for", client, env=at_home(shop))
-    assert "team-console" in path.read_text()
-    ok(shop, "join", "helper", "--for", client, env=lacking(shop, "pydantic"))
-    text = path.read_text() if path.exists() else ""
-    assert "mcpServers" not in text
-    assert "mcp_servers" not in text
-    ok(shop, "leave", "helper", env=at_home(shop))
-    assert not path.exists()
-
-
-def test_what_needs_the_server_alone_is_refused_without_it(shop: CommandLine) -> None:
-    refused = shop("join", "helper", "--for", "mcp", "--json", env=lacking(shop, "mcp")).json
-    assert (refused["error"], install_line("mcp") in refused["hint"]) == ("USAGE", True)
-    assert not (shop.folder / ".mcp.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from team_console.console.cli.watching import watched
@@ -15,16 +14,10 @@ from team_console.store.model.clock import to_text, utc_now
 from tests.equipment.chronicle import snapshot_of
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.yaml_folder import process, wait_for
 
 pytestmark = pytest.mark.slow
 
 QUEUE = "message-queue.yaml"
-NAMELESS = (
-    "import fcntl\nfile = open(root / sys.argv[2])\nfcntl.flock(file, fcntl.LOCK_EX)\n"
-    "os.write(1, b'held'); sys.stdin.read(1)"
-)
-"""Holds the lock as `flock` in a shell does, leaving no word in the file."""
 
 
 class _Scripted(MemoryTeam):
@@ -41,20 +34,6 @@ class _Scripted(MemoryTeam):
 
 def test_what_holds_the_lock_long_is_told_at_once() -> None:
     assert watched(_Scripted(900)).holder is not None
-
-
-@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="needs the kernel's list of locks")
-def test_a_lock_without_a_name_is_told_with_its_process(team: CommandLine) -> None:
-    team.ok("send", "--to", "file-manager", "--summary", "Look at the export once", "--content", "Now.")
-    with process(NAMELESS, team.folder, f"{QUEUE}.lock") as holder:
-        wait_for(holder, b"held")
-        seen = team.ok("status", "--json").json
-        words = team.ok("status").out
-    assert (seen["condition"], seen["lock"]["pid"], seen["lock"]["alive"]) == ("locked", holder.pid, True)
-    assert f"locked by process {holder.pid}" in words
-    assert "it is alive" in words
-    free = team.ok("status", "--json").json
-    assert (free["condition"], free["lock"]) == ("ok", None)
 
 
 def test_a_rolled_back_queue_is_in_doubt_until_it_is_healed(team: CommandLine) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from datetime import datetime, timedelta
@@ -28,12 +26,6 @@ def showcase(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     return CommandLine(folder)
 
 
-def test_requests_print_a_table_with_the_id_to_answer(showcase: CommandLine) -> None:
-    lines = showcase.ok("requests", "--open", "--kind", "plan").out.splitlines()
-    assert lines[0].split() == ["STATE", "KIND", "WAITED", "FROM", "TO", "REQUEST", "WHAT"]
-    assert re.search(r"plan_approval-\d+@task-manager@sprint-42", lines[1])
-
-
 def test_the_status_is_one_object_and_one_screen(showcase: CommandLine) -> None:
     status = showcase.ok("status", "--json").json
     assert (status["team"], status["backend"], status["condition"]) == ("sprint-42", "yaml", "ok")
@@ -42,11 +34,6 @@ def test_the_status_is_one_object_and_one_screen(showcase: CommandLine) -> None:
     assert "condition  ok" in shown
     assert "PLAN" in shown
     assert len(shown.splitlines()) <= 50
-
-
-def test_a_new_team_is_empty_not_broken(team: CommandLine) -> None:
-    assert team.ok("status", "--json").json["condition"] == "empty"
-    assert "nothing needs ceo" in team.ok("status").out
 
 
 def test_the_log_of_an_agent_has_the_line_format_of_the_source(team: CommandLine) -> None:
@@ -59,19 +46,6 @@ def test_the_log_of_an_agent_has_the_line_format_of_the_source(team: CommandLine
     assert re.fullmatch(stamp + r' INCOMING <- task-manager: "任务已创建，ID: TASK-001"', lines[1])
 
 
-def test_a_message_without_a_summary_says_its_text_in_every_list(team: CommandLine) -> None:
-    record = "message_id: M, type: review, from: ceo, to: task-manager, created: 2026-02-24T10:30:15Z"
-    entry = f"- {{{record}, payload: {{artifact_path: plan.md, review_type: code}}}}\n"
-    (team.folder / "message-queue.yaml").write_text(f"messages:\n{entry}", "utf-8")
-    said = "artifact_path: plan.md"
-    line = f'[2026-02-24 10:30:15] INCOMING <- ceo: "{said}"'
-    assert team.ok("history", "--agent", "task-manager").out.splitlines() == [line]
-    [row] = csv.DictReader(io.StringIO(team.ok("history", "--format", "csv").out, newline=""))
-    assert row["summary"] == said
-    assert said in team.ok("inbox", "task-manager").out
-    assert said in team.ok("receive", "--agent", "task-manager").out.splitlines()
-
-
 def test_times_are_local_and_their_zone_is_said(showcase: CommandLine) -> None:
     here, there = (showcase("history", env={"TZ": zone}) for zone in ("UTC", "Asia/Shanghai"))
     first = here.out.splitlines()[0]
@@ -82,17 +56,6 @@ def test_times_are_local_and_their_zone_is_said(showcase: CommandLine) -> None:
     assert since.out == there.out
     assert "UTC+08:00" in showcase("decisions", env={"TZ": "Asia/Shanghai"}).err
     assert showcase("history", "--json", env={"TZ": "Asia/Shanghai"}).json == showcase("history", "--json").json
-
-
-def test_a_filter_that_makes_no_sense_is_a_usage_error(showcase: CommandLine) -> None:
-    for arguments in (("--grep", "("), ("--since", "yesterday-ish")):
-        assert showcase("history", *arguments, "--json").json["error"] == "USAGE"
-    assert showcase.ok("history", "--grep", "D-1[0-9]{2}", "--json").json["messages"]
-    sent = showcase.ok("history", "--type", "broadcast", "--json").json["messages"]
-    assert {item["type"] for item in sent} == {"broadcast"}
-    since = showcase.ok("history", "--since", "2026-02-24T10:30:00Z", "--json").json["messages"]
-    assert since
-    assert all(item["created"] >= "2026-02-24T10:30" for item in since)
 
 
 def test_check_says_when_it_did_not_look_at_all_of_the_history(
@@ -108,18 +71,6 @@ def test_check_says_when_it_did_not_look_at_all_of_the_history(
     (told,) = [load for load in json.loads(capfd.readouterr().out)["findings"] if load["code"] == "OLDER_NOT_SEEN"]
     assert "newest 500" in told["message"]
     assert (told["severity"], bool(told["hint"])) == ("notice", True)
-
-
-def test_history_and_requests_are_searched_in_one_language(team: CommandLine) -> None:
-    team.ok("plan", "--content", "1. Split the loader", "--summary", "Split the loader", "--as", "task-manager")
-    team.ok("send", "--to", "ceo", "--summary", "Loader is slow", "--content", "x", "--as", "file-manager")
-    found = team.ok("history", "--find", "loader -kind:plan", "--json").json["messages"]
-    assert [message["payload"]["summary"] for message in found] == ["Loader is slow"]
-    rows = team.ok("requests", "--find", "from:task-manager is:open loader", "--json").json["requests"]
-    assert [row["title"] for row in rows] == ["Split the loader"]
-    assert team.ok("requests", "--find", "is:decided", "--json").json["requests"] == []
-    refused = team("requests", "--find", "is:purple")
-    assert (refused.status, "is:open" in refused.err) == (2, True)
 
 
 def test_the_digest_tells_what_happened_since_a_moment_by_kind(showcase: CommandLine) -> None:
@@ -139,12 +90,3 @@ def test_the_digest_tells_what_happened_since_a_moment_by_kind(showcase: Command
     assert later["blocked"]["team"]["total"] <= blocked["team"]["total"]
     assert 0 < later["count"] < found["count"]
     assert all(item["at"] > "2026-02-24T10:30" for item in later["happened"])
-
-
-def test_the_digest_says_it_to_people_and_refuses_what_is_no_time(showcase: CommandLine) -> None:
-    lines = showcase.ok("digest", "--since", "2026-02-24T09:00:00Z").out.splitlines()
-    assert any(line.endswith("refused to stop:") for line in lines)
-    assert any("by ceo" in line for line in lines)
-    assert any(line.startswith("waiting for you now:") for line in lines)
-    assert any(line.startswith("agents waited for a human ") and "task-manager" in line for line in lines)
-    assert showcase("digest", "--since", "teatime").status == 2

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.store.model.extras import install_line
 
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
-SERVER = "postgresql://ada@127.0.0.1:1/none"
 
 
 def _without(folder: Path, *modules: str) -> dict[str, str]:
@@ -21,28 +19,12 @@ def _without(folder: Path, *modules: str) -> dict[str, str]:
     return {"PYTHONPATH": f"{folder}:{ROOT}"}
 
 
-@pytest.mark.parametrize("words", [("migrate", ".", SERVER), ("-t", SERVER, "status"), ("init", SERVER)])
-def test_a_server_without_its_driver_names_the_command_that_installs_it(
-    team: CommandLine, tmp_path: Path, words: tuple[str, ...]
-) -> None:
-    result = team(*words, env=_without(tmp_path, "psycopg"))
-    assert result.status == 1
-    assert "teams in PostgreSQL need psycopg" in result.err
-    assert install_line("postgresql") in result.err
-    assert "defect" not in result.err
-
-
 def test_a_python_without_sqlite_says_so(team: CommandLine, tmp_path: Path) -> None:
     (team.folder / "copy.db").touch()
     result = team("-t", "copy.db", "status", env=_without(tmp_path, "sqlite3"))
     assert result.status == 1
     assert "teams in SQLite need sqlite3" in result.err
     assert "defect" not in result.err
-
-
-def test_serve_without_its_package_names_the_command_that_installs_it(team: CommandLine, tmp_path: Path) -> None:
-    result = team("serve", env=_without(tmp_path, "textual_serve"))
-    assert (result.status, install_line("serve") in result.err) == (2, True)
 
 
 def test_no_verb_needs_a_package_of_an_extra(team: CommandLine, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from team_console.console.cli.call import to_json
 from team_console.console.cli.printing import age, width
 
 from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, next_line
-from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 
@@ -99,37 +98,12 @@ def test_a_defect_is_one_line_and_a_traceback_only_on_request(team: CommandLine,
     assert "Traceback" in shown.err
 
 
-def test_want_of_memory_is_no_defect(team: CommandLine, tmp_path: Path) -> None:
-    text = "import team_console.store.backends.open as o\ndef fail(*n, **m): raise MemoryError\no.open_team = fail\n"
-    (tmp_path / "sitecustomize.py").write_text(text)
-    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", ""), str(Path(__file__).resolve().parents[2])])
-    assert team("roster", "--json", env={"PYTHONPATH": path}).json["error"] == "STORE_FAILED"
-
-
 def test_output_in_another_encoding_does_not_fail(team: CommandLine) -> None:
     team.ok("send", "--to", "task-manager", "--summary", "创建新任务：财务报表生成", "--content", "é")
     latin = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1", "LC_ALL": "C"}
     shown = team("receive", "--agent", "task-manager", "--peek", "--json", env=latin)
     assert json.loads(shown.out)["messages"][0]["payload"]["summary"] == "创建新任务：财务报表生成"
     assert team("inbox", "task-manager", env=latin).status == 0
-
-
-def test_tables_align_wide_characters_by_cells(team: CommandLine) -> None:
-    team.ok("send", "--to", "task-manager", "--summary", "x", "--content", "x", "--id", "会议-1")
-    team.ok("send", "--to", "task-manager", "--summary", "x", "--content", "x", "--id", "MSG-longer-id")
-    lines = team.ok("inbox", "task-manager").out.splitlines()
-    starts = {width(line[: line.rindex("x")]) for line in lines[1:]}
-    assert len(starts) == 1
-
-
-@pytest.mark.parametrize("columns", [40, 55, 56])
-def test_a_row_that_a_terminal_cuts_says_so(team: CommandLine, columns: int) -> None:
-    team.ok("send", "--to", "task-manager", "--summary", "创建新任务：财务报表生成", "--content", "x", "--id", "m1")
-    with Terminal([*COMMAND, "inbox", "task-manager"], cwd=team.folder, columns=columns) as terminal:
-        terminal.wait_exit()
-    lines = [line for line in terminal.text.splitlines() if line]
-    assert [line.split()[0] for line in lines] == ["STATUS", "pending"]
-    assert lines[1].endswith("…")
 
 
 def test_cells_and_ages() -> None:

@@ -74,24 +74,12 @@ def test_the_result_has_exactly_three_keys_on_every_path(team: CommandLine) -> N
         assert (refused["messages"], refused["count"], refused["status_message"]) == ([], 0, refused["message"])
 
 
-def test_without_messages_the_sentence_is_all_that_is_printed(team: CommandLine) -> None:
-    assert team.ok("receive", "--agent", "task-manager").out == "No messages in queue\n"
-    (team.folder / "message-queue.yaml").unlink()
-    assert team.ok("receive", "--agent", "task-manager").out == "No messages in queue\n"
-
-
 def test_waiting_ends_when_a_message_arrives(team: CommandLine) -> None:
     with team.running("receive", "--agent", "task-manager", "--wait", "30", "--json") as waiting:
         team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?")
         out, _ = waiting.communicate(timeout=60)
     assert json.loads(out)["messages"][0]["payload"]["summary"] == SUMMARY
     assert waiting.returncode == 0
-
-
-def test_waiting_ends_when_the_time_is_up(team: CommandLine) -> None:
-    result = team("receive", "--agent", "task-manager", "--wait", "0.2")
-    assert (result.status, result.out) == (6, "No messages in queue\n")
-    assert team("receive", "--agent", "task-manager", "--wait", "0.2", "--json").status == 6
 
 
 def test_a_lease_holds_a_message_until_it_is_acknowledged(team: CommandLine) -> None:
@@ -102,41 +90,3 @@ def test_a_lease_holds_a_message_until_it_is_acknowledged(team: CommandLine) -> 
     done = team.ok("ack", "MSG-1", "--as", "task-manager", "--token", held["token"], "--json").json
     assert (done["action"], done["status"]) == ("ack", "read")
     assert team.ok("ack", "MSG-1", "--as", "task-manager").out.startswith("already read:")
-
-
-def test_what_names_no_recipient_reaches_the_default_one(team: CommandLine) -> None:
-    unaddressed = [
-        record(number, type=kind, to=None) for number, kind in ((1, "escalate"), (2, "notify"), (3, "notify"))
-    ]
-    put(team, *unaddressed)
-    team.ok("send", "--as", "task-manager", "--to", "ceo", "--summary", SUMMARY, "--content", "now the ledger knows it")
-    ids = [message["message_id"] for message in team.ok("receive", "--agent", "user", "--json").json["messages"]]
-    assert ids == ["MSG-1", "MSG-2", "MSG-3"]
-    assert team.ok("receive", "--agent", "task-manager", "--json").json["count"] == 2
-    notices = [finding for finding in team("check", "--json").json["findings"] if finding["code"] == "NO_RECIPIENT"]
-    assert [(finding["place"], finding["severity"]) for finding in notices] == [
-        ("MSG-1", "notice"),
-        ("MSG-2", "notice"),
-    ]
-    assert "the first of 2 messages" in notices[1]["message"]
-
-
-def test_a_mark_stands_below_the_lines_of_the_source_and_machine_fields_are_not_shown(team: CommandLine) -> None:
-    plan = team.ok("plan", "--as", "task-manager", "--content", "1. Do it", "--json").json["request_id"]
-    shown = {"shown_by": "nothing", "request_sha256": "0", "shown_sha256": "0"}
-    verdict = {"request_id": plan, "approve": True}
-    put(
-        team,
-        record(1, type="plan_approval_response", **{"from": "ceo"}, payload={**verdict, **shown}),
-        record(2, payload={"content": "It is evidence", "evidence": ["kept"], "in_reply_to": "MSG-0"}),
-    )
-    lines = team.ok("receive", "--agent", "task-manager", "--peek").out.splitlines()
-    assert lines[2:6] == [
-        "[medium] plan_approval_response from ceo",
-        "ID: MSG-1",
-        "Received: 2026-02-24T10:30:01.000Z",
-        "plan_approval_response: yes",
-    ]
-    assert lines[6].startswith("TRUST: ")
-    assert lines[7:10] == [f"  request_id: {plan}", "  approve: true", "---"]
-    assert lines[14:] == ["It is evidence", "  evidence:", "    - kept", "  in_reply_to: MSG-0", "---"]

@@ -36,17 +36,6 @@ def receive(folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
     return error
 
 
-def test_a_damaged_entry_is_warned_of_every_time(
-    busy: Path, team: CommandLine, capfd: pytest.CaptureFixture[str]
-) -> None:
-    with (busy / QUEUE).open("a") as file:
-        file.write("- message_id: [broken\n")
-    for _ in range(3):
-        assert "1 entry of the queue cannot be read" in receive(busy, capfd)
-    team.ok(*SEND)
-    assert "1 entry of the queue cannot be read" in receive(busy, capfd)
-
-
 def test_a_message_that_somebody_took_out_is_warned_of(busy: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (busy / QUEUE).write_text("messages: []\n")
     capfd.readouterr()

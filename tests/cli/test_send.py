@@ -71,27 +71,11 @@ def test_what_cannot_be_sent_is_refused_with_its_code(arguments: tuple[str, ...]
     assert queue(team) == []
 
 
-def test_warnings_go_to_standard_error_and_into_the_json(team: CommandLine) -> None:
-    result = team.ok("send", "--to", "task-manager", "--summary", "Hello", "--content", "Hello")
-    assert "warning: " in result.err
-    assert "warning" not in result.out
-    again = team.ok("send", "--to", "task-manager", "--summary", "Hello", "--content", "Hello", "--json")
-    assert again.json["warnings"]
-    assert again.err == ""
-
-
 def test_a_broadcast_says_the_number_of_deliveries_first(team: CommandLine) -> None:
     result = team.ok("broadcast", "--summary", "Code freeze starts at four today", "--content", "Merge before 16:00.")
     assert result.err.startswith("4 deliveries: task-manager, schedule-manager, file-manager, knowledge-manager")
     assert {record["type"] for record in queue(team)} == {"broadcast"}
     assert len(queue(team)) == 4
-
-
-def test_a_dry_run_writes_nothing(team: CommandLine) -> None:
-    words = ("broadcast", "--summary", "Code freeze starts at four today", "--content", "x", "--dry-run")
-    assert team.ok(*words).out.startswith("4 deliveries: ")
-    assert len(team.ok(*words, "--json").json["recipients"]) == 4
-    assert queue(team) == []
 
 
 @pytest.mark.parametrize(("answer", "written"), [("\r", 0), ("y\r", 4)])

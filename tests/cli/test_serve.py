@@ -131,19 +131,6 @@ def test_with_write_the_console_can_write(team: CommandLine) -> None:
         assert "READ-ONLY" not in asyncio.run(screen_of(found["url"], "sprint-42", "●"))
 
 
-@pytest.mark.parametrize("words", [("--write", "--read-only"), ("--port", "99999"), ("--port", "-1")])
-def test_what_cannot_be_served_is_refused(team: CommandLine, words: tuple[str, ...]) -> None:
-    refused = team("serve", *words)
-    assert refused.status in (2, 5)
-    assert "Traceback" not in refused.err
-
-
-def test_a_port_in_use_is_named(url: str, team: CommandLine) -> None:
-    port = url.split(":")[2].split("/")[0]
-    refused = team("serve", "--port", port)
-    assert (refused.status, "--port" in refused.err) == (2, True)
-
-
 def console_of_a_page(folder: Path, state: Path) -> subprocess.Popen[bytes]:
     """A console as `serve` starts one for a page, read-only."""
     driver = "textual.drivers.web_driver:WebDriver"

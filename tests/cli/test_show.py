@@ -57,38 +57,6 @@ def test_under_the_id_of_a_request_the_request_is_shown(team: CommandLine) -> No
     assert team.ok("approve", request, "--seen", found["seen"], "--json").json["recipient"] == "task-manager"
 
 
-def test_a_plan_of_an_earlier_date_that_took_the_id_is_not_shown_for_it(team: CommandLine) -> None:
-    request = plan(team, SUMMARY, "1. Split")
-    append(
-        team,
-        "- message_id: MSG-2\n  type: plan_approval_request\n  from: task-manager\n  to: ceo\n"
-        "  created: '2020-01-01T00:00:00.000Z'\n  status: pending\n"
-        f"  payload: {{content: '1. Drop it', summary: 'Drop the database', request_id: '{request}'}}\n",
-    )
-    assert team.ok("show", request, "--lines").out == "    1  1. Split\n"
-    assert team.ok("show", "MSG-2", "--lines").out == "    1  1. Drop it\n"
-
-
-def test_a_message_is_found_after_it_left_the_queue(team: CommandLine) -> None:
-    request = plan(team, SUMMARY, "1. Split")
-    team.ok("approve", request, "--note", "Go")
-    team.ok("receive", "--agent", "task-manager")
-    team.ok("clear", "--older-than-days", "0", "--yes")
-    found = team.ok("show", request, "--json").json
-    assert (found["live"], found["request"]["state"], found["message"]["status"]) == (False, "approved", "read")
-    assert "in the archive, read" in team.ok("show", found["message"]["message_id"]).out
-
-
-def test_a_broadcast_is_shown_with_the_state_of_each_recipient(team: CommandLine) -> None:
-    team.ok("broadcast", "--summary", SUMMARY, "--content", "Lunch.", "--yes")
-    team.ok("receive", "--agent", "file-manager")
-    sent = team.ok("inbox", "task-manager", "--json").json["messages"][0]["message_id"]
-    states = {row["recipient"]: row["status"] for row in team.ok("show", sent, "--json").json["deliveries"]}
-    assert states["file-manager"] == "read"
-    assert states["task-manager"] == states["knowledge-manager"] == "pending"
-    assert re.search(r"file-manager +read", team.ok("show", sent).out)
-
-
 def test_showing_changes_nothing_and_an_unknown_id_is_refused(team: CommandLine) -> None:
     put(team, record(1))
     before = {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()}

@@ -48,21 +48,3 @@ def test_what_is_known_is_no_slip(team: CommandLine, arguments: tuple[str, ...])
     settings = team.folder / "messenger-config.yaml"
     settings.write_text(settings.read_text() + "message_types:\n  our_own_kind: {}\n")
     assert team.ok(*arguments).err == ""
-
-
-def test_an_agent_that_only_the_archive_knows_is_no_slip(team: CommandLine) -> None:
-    team.ok("member", "add", "old-hand")
-    team.ok("send", "--to", "old-hand", "--summary", SUMMARY, "--content", "?")
-    team.ok("receive", "--agent", "old-hand")
-    team.ok("clear", "--older-than-days", "0")
-    team.ok("member", "remove", "old-hand")
-    assert SUMMARY in team.ok("history", "--agent", "old-hand").out
-    found = team.ok("history", "--agent", "old-hand", "--grep", "nothing has this")
-    assert (found.out, found.err) == ("", "")
-
-
-def test_a_name_that_nobody_has_gets_no_instructions(team: CommandLine) -> None:
-    refused = team("instructions", "file-manger", "--json")
-    assert (refused.status, refused.json["error"]) == (1, "AGENT_NOT_FOUND")
-    assert refused.json["hint"].startswith("Did you mean file-manager?")
-    assert "You are file-manager," in team.ok("instructions", "file-manager").out

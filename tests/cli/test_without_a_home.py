@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 from team_console.store.model.home import home, state_folder
-from team_console.store.protocol.ssh_keygen import signing_key
-from team_console.store.settings.team_config import Human
 
 from tests.equipment.command_line import CommandLine
 
@@ -47,8 +45,3 @@ def test_an_agent_can_join(client: str, team: CommandLine, capfd: pytest.Capture
     place = str(team.folder)
     assert run(["-t", place, "join", "task-manager", "--for", client, "--in", place, "--print"]) == 0
     assert "Traceback" not in capfd.readouterr().err
-
-
-def test_no_key_is_found_and_one_of_an_unknown_user_is_left_to_ssh_keygen() -> None:
-    assert signing_key(Human("ceo")) is None
-    assert signing_key(Human("ceo", sign_with="~nobody-has-this-name/key")) == Path("~nobody-has-this-name/key")

@@ -47,15 +47,6 @@ def run(here: CommandLine, env: Mapping[str, str], *words: str) -> Result:
 
 
 @pytest.mark.parametrize("place", ["team", "team.db"])
-def test_no_team_is_made_where_nobody_could_write_to_it(tmp_path: Path, without: Mapping[str, str], place: str) -> None:
-    made = run(CommandLine(tmp_path), without, "init", place, "--lead", "ceo", "--agent", "dev")
-    assert made.status == 1
-    assert "without locks" in made.err
-    assert "Another program" not in made.err
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-@pytest.mark.parametrize("place", ["team", "team.db"])
 def test_a_team_without_locks_is_not_called_healthy(tmp_path: Path, without: Mapping[str, str], place: str) -> None:
     here = CommandLine(tmp_path)
     here.ok("init", place, "--lead", "ceo", "--agent", "dev")

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from team_console.console.demo.story import STORY
 
 from tests.equipment.command_line import CommandLine, next_line
 from tests.equipment.samples import sampled
@@ -62,15 +61,6 @@ class Play:
         """The live messages of an agent."""
         return list(self.cli.ok("inbox", agent, "--json").json["messages"])
 
-    def answer_to(self, request_id: str) -> dict[str, Any]:
-        """The answer of an agent to a request of ours."""
-
-        def look() -> dict[str, Any] | None:
-            fits = (message for message in self.messages() if message["payload"].get("request_id") == request_id)
-            return next(fits, None)
-
-        return eventually(look, f"an answer to {request_id}")
-
 
 @pytest.fixture
 def play(elsewhere: CommandLine) -> Iterator[Play]:
@@ -116,16 +106,6 @@ def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_i
     assert started[0]["from"] == "task-manager"
 
 
-def test_one_agent_refuses_to_stop_with_a_reason_and_agrees_the_second_time(shared_play: Play) -> None:
-    play = shared_play
-    asked = play.cli.ok("shutdown", "file-manager", "--json").json["request_id"]
-    refusal = play.answer_to(asked)
-    assert refusal["payload"]["approve"] is False
-    assert refusal["payload"]["content"] == STORY.refusal
-    again = play.cli.ok("shutdown", "file-manager", "--json").json["request_id"]
-    assert play.answer_to(again)["payload"]["approve"] is True
-
-
 def test_an_approved_creation_brings_an_agent_that_works_and_asks_the_human(shared_play: Play) -> None:
     play = shared_play
     request = eventually(lambda: play.open_requests("create"), "a wish for an agent")[0]
@@ -159,51 +139,6 @@ def test_whoever_agrees_to_everything_sees_both_batches_through_and_no_warning(p
     assert play.cli.ok("check", "--json").json["findings"] == []
 
 
-def test_a_refused_creation_is_accepted_and_a_permission_nobody_answers_ends_as_answered_in_the_session(
-    play: Play,
-) -> None:
-    first = eventually(lambda: play.open_requests("permission"), "a permission")[0]
-    request = eventually(lambda: play.open_requests("create"), "a wish for an agent")[0]
-    play.cli.ok("reject", request["request_id"], "--reason", "No more agents today")
-    eventually(lambda: said(play, "without an extra agent"), "the story done without one")
-    verdict = play.cli("verdict", first["request_id"], "--wait", "60", "--json")
-    assert (verdict.status, verdict.json["reason"]) == (12, "answered in the session")
-
-
-def test_the_human_gets_an_answer_from_whom_they_write_to(shared_play: Play) -> None:
-    play = shared_play
-    sent = play.cli.ok(
-        *("send", "--to", "knowledge-manager", "--summary", "Where is the decision about time zones"),
-        *("--content", "Please link it.", "--json"),
-    ).json
-    answer = eventually(
-        lambda: [message for message in play.messages() if message["payload"].get("in_reply_to") == sent["message_id"]],
-        "an answer",
-    )
-    assert answer[0]["from"] == "knowledge-manager"
-
-
-def test_a_failed_delivery_can_be_retried_and_another_redirected(shared_play: Play) -> None:
-    play = shared_play
-    failed = next(message for message in play.messages("architect") if message["status"] == "failed")
-    assert failed["attempts"] == 4
-    play.cli.ok("retry", failed["message_id"])
-    eventually(
-        lambda: [
-            message
-            for message in play.messages("architect")
-            if (message["message_id"], message["status"]) == (failed["message_id"], "delivered")
-        ],
-        "the delivery after the retry",
-    )
-    put_off = eventually(
-        lambda: [message for message in play.messages("architect") if message["status"] == "retry"], "a try that failed"
-    )[0]
-    assert "in a meeting" in put_off["error_message"]
-    play.cli.ok("redirect", put_off["message_id"], "--to", "knowledge-manager")
-    eventually(lambda: said(play, "I took over the review"), "somebody who takes it over")
-
-
 @pytest.mark.parametrize("number", sampled([signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP], 2))
 def test_however_it_ends_no_process_and_no_folder_is_left(number: signal.Signals, play: Play) -> None:
     eventually(lambda: processes_about(play.folder), "the agents")
@@ -222,45 +157,6 @@ def test_its_time_ends_by_itself_and_the_folder_can_be_kept(elsewhere: CommandLi
         assert (folder.parent / "agents.log").read_text() == ""
     finally:
         subprocess.run(["rm", "-rf", str(folder.parent)], check=True)
-
-
-def test_a_refusal_is_answered_with_a_plan_that_quotes_it() -> None:
-    plan = STORY.plans[0]
-    for reason in ("Add tests", "too big", "什么都没有", "x" * 1000, "[/b]\x1b"):
-        again = STORY.revised(plan, reason, 2)
-        assert " ".join(reason.split())[:300] in again.content
-        assert again.content.endswith(plan.content)
-        assert again.summary == plan.summary
-
-
-def test_a_permission_that_is_given_is_used_and_one_that_is_refused_is_not(play: Play) -> None:
-    first = permission_of(play, "file-manager")
-    assert first["title"].startswith("Bash: rsync")
-    play.cli.ok("approve", first["request_id"], "--always")
-    eventually(lambda: said(play, "Done: Bash: rsync"), "that it was used")
-    second = permission_of(play, "file-manager")
-    assert second["title"] == "Edit: tally/export.py"
-    play.cli.ok("reject", second["request_id"], "--reason", "Not before the release")
-    left = eventually(lambda: said(play, "Not done: Edit"), "that it was left")
-    assert "Not before the release" in left[0]["payload"]["content"]
-
-
-def test_a_question_with_options_is_answered_and_followed(shared_play: Play) -> None:
-    play = shared_play
-    question = eventually(lambda: play.open_requests("question"), "a question")[0]
-    assert question["from"] == "knowledge-manager"
-    play.cli.ok("answer", question["request_id"], "--option", "2")
-    thanks = eventually(lambda: said(play, "Thank you, the pages follow"), "thanks")
-    assert "CC BY-SA 4.0" in thanks[0]["payload"]["content"]
-
-
-def permission_of(play: Play, agent: str) -> dict[str, Any]:
-    """The permission that an agent waits for."""
-
-    def look() -> dict[str, Any] | None:
-        return next((row for row in play.open_requests("permission") if row["from"] == agent), None)
-
-    return eventually(look, f"a permission of {agent}")
 
 
 def said(play: Play, words: str) -> list[dict[str, Any]]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import sqlite3
 import subprocess
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, next_line
+from tests.equipment.command_line import COMMAND, clean_environment, next_line
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, told
 
 pytestmark = pytest.mark.slow
@@ -82,30 +79,12 @@ def test_an_interrupt_ends_the_server_at_once_and_what_it_told_is_read(place: Pl
     assert [message["status"] for message in place.verb("inbox", AGENT)["messages"]] == ["read"]
 
 
-def test_without_a_name_it_says_where_to_put_one(place: Place) -> None:
-    result = place.command_line("-t", place.location, "mcp")
-    assert result.status == 2
-    assert "TEAM_CONSOLE_AS" in result.err
-
-
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
 def test_with_a_closed_end_it_says_who_starts_it(closed: str, place: Place) -> None:
     script = ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, "-t", place.location, "mcp"]
     result = subprocess.run(script, capture_output=True, env=clean_environment(TEAM_CONSOLE_AS=AGENT), check=False)
     assert result.returncode == 2
     assert b"join NAME --for mcp" in result.stderr
-
-
-def test_without_the_package_it_names_the_command_that_installs_it(place: Place, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")
-    root = Path(__file__).resolve().parents[2]
-    result = place.command_line(
-        *("-t", place.location, "mcp", "--json"),
-        env={"TEAM_CONSOLE_AS": AGENT, "PYTHONPATH": f"{tmp_path}:{root}"},
-    )
-    assert result.status == 2
-    hint = json.loads(result.out)["hint"]
-    assert (hint.startswith("Install it with: "), "[mcp]" in hint) == (True, True)
 
 
 BAD = (
@@ -137,25 +116,6 @@ def test_what_is_no_message_ends_no_server_and_nothing_but_the_protocol_is_writt
         rest, errors = server.communicate(timeout=60)
     assert (server.returncode, rest) == (0, b"")
     assert b"Traceback" not in errors
-
-
-def test_half_a_character_in_a_database_ends_no_server(tmp_path: Path) -> None:
-    command_line, location = CommandLine(tmp_path), str(tmp_path / "team.db")
-    command_line.ok("init", location, "--name", "sprint-42", "--lead", LEAD, "--agent", AGENT)
-    place = Place(location, command_line)
-    place.verb("send", "--to", AGENT, "--summary", "Cut by a program of others", "--content", "HALF")
-    with closing(sqlite3.connect(location)) as database, database:
-        database.execute("UPDATE agent_message SET payload = replace(payload, 'HALF', ?)", (r"half \ud83d",))
-
-    async def run() -> None:
-        async with place.outside() as client:
-            resource = await client.read_resource("team-console://inbox")
-            assert "half ?" in resource.contents[0].model_dump()["text"]
-            (message,) = (await told(client, "inbox"))["messages"]
-            assert message["content"] == "half ?"
-            assert (await told(client, "whoami"))["name"] == AGENT
-
-    asyncio.run(run())
 
 
 def _by(ticket: dict[str, object]) -> dict[str, object]:

@@ -116,18 +116,6 @@ def test_what_is_piped_in_is_answered_before_the_server_ends(end: str, place: Pl
     assert (status, said, [answer["id"] for answer in answers], "error" in answers[1]) == (0, "", [1, "s"], False)
 
 
-def test_a_version_that_is_not_known_is_left_to_the_sdk(place: Place) -> None:
-    status, answers, _ = piped(place, greeting("2099-01-01"), INITIALIZED, request(2, "tools/list"))
-    assert (status, [answer["id"] for answer in answers]) == (0, [1, 2])
-    assert answers[0]["result"]["protocolVersion"] == "2025-11-25"
-    assert len(answers[1]["result"]["tools"]) == 10
-
-
-def test_a_cursor_is_left_to_the_sdk(place: Place) -> None:
-    _, answers, _ = piped(place, greeting("2025-11-25"), INITIALIZED, request(2, "tools/list", cursor="x"))
-    assert [answer["id"] for answer in answers] == [1, 2]
-
-
 ODD = (
     (HALF, "half"),
     ("{bad", None),

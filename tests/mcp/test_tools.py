@@ -96,14 +96,6 @@ def test_a_refusal_is_the_desks_error_with_the_next_step(place: Place) -> None:
     assert run(place, lambda client: refused(client, "no_such_tool"))["error"] == "INVALID_FIELD"
 
 
-@pytest.mark.parametrize("tool", ["inbox", "whoami", "roster"])
-def test_a_team_that_cannot_be_read_is_an_error_and_not_an_empty_inbox(place: Place, tool: str) -> None:
-    path = Path(place.location)
-    broken = path if path.is_file() else path / "message-queue.yaml"
-    broken.write_bytes(b"\x00\x01 nothing that could be read" * 300)
-    assert run(place, lambda client: refused(client, tool))["error"] in ("STORE_UNREADABLE", "TEAM_NOT_FOUND")
-
-
 def test_a_defect_is_told_without_its_words(place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
@@ -114,23 +106,6 @@ def test_a_defect_is_told_without_its_words(place: Place, monkeypatch: pytest.Mo
     error = run(place, lambda client: refused(client, "roster"))
     assert error["error"] == "INTERNAL_ERROR"
     assert "hunter2" not in str(error)
-
-
-def test_mail_is_handed_out_once_and_read_afterwards(place: Place) -> None:
-    place.verb(
-        "send", "--to", AGENT, "--summary", "Please look at the export", "--content", "Now", "--priority", "high"
-    )
-
-    async def twice(client: Client) -> Any:
-        return await told(client, "inbox"), await told(client, "inbox")
-
-    first, second = run(place, twice)
-    assert [(message["from"], message["content"], message["priority"]) for message in first["messages"]] == [
-        (LEAD, "Now", "high")
-    ]
-    assert second["messages"] == []
-    (message,) = place.verb("inbox", AGENT)["messages"]
-    assert message["status"] == "read"
 
 
 def test_mail_that_was_delivered_in_another_way_is_named_and_can_be_taken(place: Place) -> None:
@@ -209,33 +184,6 @@ def test_any_number_of_waiting_calls_keeps_no_other_call_from_its_answer(place: 
         await asyncio.gather(*others, return_exceptions=True)
 
     run(place, wait)
-
-
-def test_a_plan_waits_for_its_verdict_and_says_that_it_waits(place: Place) -> None:
-    signs: list[str] = []
-
-    async def hand_in(client: Client) -> Any:
-        given = asyncio.Event()
-
-        async def sign(progress: float, total: float | None, message: str | None) -> None:
-            signs.append(message or "")
-            given.set()
-
-        call = client.call_tool("hand_in_plan", {"plan": "1. Go", "wait_seconds": 45}, progress_callback=sign)
-        waiting = asyncio.create_task(call)
-        await given.wait()
-        (plan,) = place.verb("requests")["requests"]
-        await asyncio.to_thread(
-            place.verb, "reject", plan["request_id"], "--reason", "Too thin", "--suggest", "Add tests"
-        )
-        return (await waiting).structured_content, plan["request_id"]
-
-    verdict, ticket = run(place, hand_in)
-    assert (verdict["state"], verdict["request_id"]) == ("rejected", ticket)
-    assert "Too thin" in verdict["reason"]
-    assert "Add tests" in verdict["reason"]
-    assert signs[0] == f"waiting for an answer to {ticket}"
-    assert run(place, lambda client: told(client, "inbox"))["messages"] == []
 
 
 @pytest.mark.parametrize("name", [b"worktree", b"caf\xe9"])
