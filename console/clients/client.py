@@ -50,6 +50,7 @@ class Program(ABC):
         scopes: Whose settings it reads, all of them together: `project`, `local` for the project on this machine alone,
             `user`.
         asks: Whether the team's `ask_for` counts for its calls.
+        offers_tools: Whether its model is offered the tools of our MCP server.
         needs_server: Whether a member takes part by our MCP server alone.
         note_for_all: What the user should know when all of its sessions join; empty where they cannot.
     """
@@ -57,6 +58,7 @@ class Program(ABC):
     word: str
     scopes: tuple[str, ...] = ("project",)
     asks = False
+    offers_tools = True
     needs_server = False
     note_for_all = ""
 

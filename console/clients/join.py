@@ -92,7 +92,7 @@ def join(
         text = f"--{scope}: {client.word} has no such file"
         raise TeamError(Code.USAGE, text, "Join in a project, or copy what --print shows.")
     if hold and not client.can_hold(hold):
-        text = "--hold is for claude, and for what a rule of its own can say"
+        text = f"--hold: {client.word} has no rule of its own that says this"
         raise TeamError(Code.USAGE, text, "For example: --hold push --hold delete")
     if client.needs_server and not is_installed("mcp", "pydantic"):
         text = f"the MCP server, which is all that {client.word} needs, lacks a package"
@@ -116,7 +116,7 @@ def join(
     if client.asks:
         rules = config.asked_for(name) if agent.ask_for is None else agent.ask_for
         notes += _words_of_rules(name, rules, hold)
-    if not joining.has_server and client.word != "shell":
+    if client.offers_tools and not joining.has_server:
         notes.append(f"Its tools (MCP) need one more package: {install_line('mcp')}; then join again")
     notes += _words_of_old_member(agent, config.agents.get(name, agent))
     notes.append(f"Next: 'team-console' opens the console. To take this out again: team-console leave {name}")

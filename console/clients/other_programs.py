@@ -32,6 +32,7 @@ class Shell(Program):
     """An agent that reads a file of instructions and calls the command line."""
 
     word = "shell"
+    offers_tools = False
 
     def places(self, scope: str, joining: Joining) -> list[Place]:
         """Return the project's instructions."""

@@ -316,29 +316,23 @@ class Invocation:
         waker: Holds the lock of the one process that waits beside the session; None where this is another.
         has_own_name: Whether the session joined with all others, under a name made for it.
         data: The event.
+        event_name: What happened, in the client's word; empty where it is none.
+        session: The client's own id of its session.
     """
 
     def __init__(self, options: dict[str, str], data: dict[str, object]) -> None:
-        self.actor = options.get("actor") or os.environ.get("TEAM_CONSOLE_AS", "")
-        self.location = options.get("team") or os.environ.get("TEAM_CONSOLE_TEAM", "")
-        self.client = options.get("client", "")
-        self.timeout = options.get("timeout", "")
-        self.wake = "wake" in options
+        self.actor = options.get("--as") or os.environ.get("TEAM_CONSOLE_AS", "")
+        self.location = options.get("-t") or options.get("--team") or os.environ.get("TEAM_CONSOLE_TEAM", "")
+        self.client = options.get("--client", "")
+        self.timeout = options.get("--timeout", "")
+        self.wake = "--wake" in options
         self.waker: int | None = None
         self.has_own_name = False
-        self.holds = "hold" in options
-        self.held = options.get("held", "").split(",")
+        self.holds = "--hold" in options
+        self.held = options.get("--held", "").split(",")
         self.data = data
-
-    @property
-    def event_name(self) -> str:
-        """What happened, in the client's word; empty where it is none."""
-        return self.text("hook_event_name")
-
-    @property
-    def session(self) -> str:
-        """The client's own id of its session."""
-        return self.text("session_id")
+        self.event_name = self.text("hook_event_name")
+        self.session = self.text("session_id")
 
     def text(self, key: str) -> str:
         """Return a text that the event has; empty for none."""

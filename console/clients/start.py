@@ -17,15 +17,8 @@ from team_console.console.clients.session_files import EACH, files_of, name_of, 
 from team_console.store.model.json_object import distinct
 
 _MOST_INPUT = 32 << 20
-_VALUES = {
-    "-t": "team",
-    "--team": "team",
-    "--as": "actor",
-    "--client": "client",
-    "--timeout": "timeout",
-    "--held": "held",
-}
-_FLAGS = {"--wake": "wake", "--hold": "hold"}
+_VALUES = ("-t", "--team", "--as", "--client", "--timeout", "--held")
+_FLAGS = ("--wake", "--hold")
 
 
 def run_hook(words: Sequence[str]) -> int:
@@ -81,7 +74,7 @@ def options_of(words: Sequence[str]) -> dict[str, str]:
     for word in rest:
         name, equals, value = word.partition("=")
         if name in _VALUES:
-            found[_VALUES[name]] = value if equals else next(rest, "")
+            found[name] = value if equals else next(rest, "")
         elif word in _FLAGS:
-            found[_FLAGS[word]] = "yes"
+            found[word] = ""
     return found
