@@ -190,7 +190,7 @@ _MOST_LINES = 14
 """Lines of what was edited that are shown at once; more of them scroll."""
 
 
-class Way(Struct, frozen=True):
+class Choice(Struct, frozen=True):
     """One way to answer: what it is called, what the button says then, and whether it is a refusal."""
 
     line: OptionLine
@@ -229,7 +229,7 @@ class Prompt(Form[ResultT]):
         about: str,
         act: Callable[[Answered], ResultT],
         *,
-        ways: Sequence[Way],
+        ways: Sequence[Choice],
         words: Ask | None = None,
         second: Ask | None = None,
         says_enough: bool = False,
@@ -264,7 +264,7 @@ class Prompt(Form[ResultT]):
         self.set_class(len(self._ways) > 1 or text is not None, "-high")
 
     @property
-    def _way(self) -> Way:
+    def _way(self) -> Choice:
         """The way that is chosen."""
         return next((self._ways[options.chosen[0]] for options in self.query("#way").results(Options)), self._ways[0])
 
@@ -404,7 +404,7 @@ class Confirm(Prompt[ResultT]):
         self, title: str, lines: tuple[str, ...], act: Callable[[str], ResultT], *, verb: str, **more: Any
     ) -> None:
         """`lines` is safe text that says what will happen; more as for `Prompt`."""
-        ways = (Way(OptionLine(""), verb),)
+        ways = (Choice(OptionLine(""), verb),)
         super().__init__(title, "\n".join(lines), lambda made: act(made.words), ways=ways, **more)
 
 
@@ -426,7 +426,7 @@ Foresee = Callable[[tuple[str, ...]], str]
 
 
 class Compose(Form[ResultT]):
-    """A letter. Enter sends it; esc keeps it for later."""
+    """The form of a message: to whom, summary, text. Enter sends it; esc keeps it for later."""
 
     DEFAULT_CSS = """
     Compose { max-height: 70%; }
@@ -452,7 +452,7 @@ class Compose(Form[ResultT]):
         quote: str = "",
         **more: Any,
     ) -> None:
-        """Make the letter.
+        """Make the form.
 
         Args:
             title: Safe text for the border.

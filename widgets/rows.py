@@ -29,7 +29,7 @@ VERDICTS = {"approved": ("✓", "good"), "rejected": ("✗", "bad")}
 def row_lines(
     drawing: Drawing, sign: Sign, title: Line, end: Line, *, word: str = "", who: str = "", facts: Sequence[Part] = ()
 ) -> tuple[Line, ...]:
-    """Sign, kind, who and title on one line; on two the title has the first to itself, and facts stand below.
+    """Lay out sign, kind, who and title on one line; on two the title has the first to itself, and facts stand below.
 
     Args:
         word: The kind in a word; empty where all rows are of one kind.

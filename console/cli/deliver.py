@@ -1,186 +1,115 @@
-"""Verbs for what was not delivered, or is over: `failures`, `retry`, `redirect`, `discard`, `recall`, `clear`."""
+"""The verb `deliver`: push due messages to their agents, once or in a loop."""
 
 from __future__ import annotations
 
-import sys
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+import signal
+import threading
+from typing import Any
 
-from team_console.console.cli.call import Call, is_terminal
-from team_console.console.cli.main import Arg, Command, arg, flag, verb
-from team_console.console.cli.printing import Cells, age_since, print_rows
-from team_console.console.cli.talk import confirmed, delivery
-from team_console.store.model.clock import from_text, to_text
+from team_console.console.cli.call import Call, split_names
+from team_console.console.cli.main import DAY, arg, flag, seconds, verb
+from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
-from team_console.store.model.safe import counted
-from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
-from team_console.store.service.deliveries import Remedy, treat
-from team_console.store.service.maintenance import clear, clearing_forecast
-
-if TYPE_CHECKING:
-    from team_console.store.service.maintenance import Cleared
-
-
-# `failures`: what could not be delivered, with attempts, the next try and the last error.
-
-_DEAD = ("failed", "expired")
-
-
-@verb(flag("--failed", "only dead letters: no more tries will be made"))
-def do_failures(call: Call) -> int:
-    """List messages that failed, expired, or wait for another try. Then: team-console retry, redirect, discard or
-    recall.
-
-    Examples:
-      team-console failures --failed"""
-    snapshot = call.snapshot()
-    messages = [
-        message
-        for message in snapshot.messages
-        if message.status in _DEAD or (not call.options.failed and _is_put_off(message))
-    ]
-    messages.sort(key=lambda entry: (entry.status not in _DEAD, entry.order_by()[1]))
-    listed = {"failures": [as_json(message) for message in messages], "count": len(messages)}
-    rows = [_cells(message, snapshot.taken_at) for message in messages]
-    print_rows(call, listed, snapshot, rows, "no failed deliveries")
-    return 0
-
-
-def as_json(message: Message) -> dict[str, Any]:
-    """Return one row of the failure desk."""
-    following, end = next_attempt(message), expires_at(message)
-    return {
-        "message_id": message.message_id,
-        "status": message.status,
-        "sender": message.sender,
-        "recipient": ", ".join(message.recipients),
-        "message_type": message.type,
-        "attempts": attempts_of(message),
-        "max_attempts": max_attempts(message),
-        "error_message": message.envelope("error_message"),
-        "next_attempt_at": to_text(following) if following else None,
-        "expires_at": to_text(end) if end else None,
-        "created_at": message.created,
-    }
-
-
-def _is_put_off(message: Message) -> bool:
-    return message.status == "retry" or (message.status == "pending" and message.envelope("error_message") is not None)
-
-
-def _cells(message: Message, now: datetime) -> Cells:
-    following = next_attempt(message)
-    wait = f"in {max(0, int((following - now).total_seconds()))} s" if following and following > now else "now"
-    return {
-        "STATE": message.status,
-        "TRIES": f"{attempts_of(message)}/{max_attempts(message)}",
-        "NEXT TRY": "-" if message.status in _DEAD else wait,
-        "TO": ", ".join(message.recipients),
-        "FROM": message.sender,
-        "TYPE": message.type,
-        "AGE": age_since(from_text(message.created), now),
-        "MESSAGE": message.message_id,
-        "LAST ERROR": str(message.envelope("error_message") or ""),
-    }
-
-
-# `retry`, `redirect`, `discard`, `recall`: what is done about messages that did not arrive, or should not.
-
-
-def _remedy(action: Remedy, word: str, description: str, example: str, *arguments: Arg) -> Command:
-    """Return the command that does `action` to messages, and says `word` of each; it wants `arguments` besides their
-    ids.
-    """
-
-    def run(call: Call) -> int:
-        names = [one.names.strip("-") for one in arguments]
-        receipt = treat(call.caller, action, call.options.ids, **{n: getattr(call.options, n) for n in names})
-        return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
-
-    run.__doc__ = f"{description}\n\nExamples:\n  {example}"
-    return verb(_IDS, *arguments)(run)
-
-
-_IDS = arg(
-    *("ids", "message ids; ids that the action does not fit are named and left alone"),
-    nargs="+",
-    metavar="ID",
-    source="messages",
-)
-do_retry = _remedy(
-    Remedy.RETRY,
-    "pending again:",
-    "Make messages pending again that failed, expired or wait for another try, with all their tries.",
-    "team-console retry ID",
-)
-do_redirect = _remedy(
-    Remedy.REDIRECT,
-    "redirected:",
-    "Give messages that nobody has received yet to another agent. Id, sender and content stay.",
-    "team-console redirect ID --to helper",
-    arg("--to", "the agent to take them", required=True, metavar="NAME", source="agents"),
-)
-do_discard = _remedy(
-    Remedy.DISCARD,
-    "discarded:",
-    "Remove dead letters from the queue. They stay readable in the history of their agent.",
-    'team-console discard ID --reason "The agent is gone"',
-    arg("--reason", "why; kept in the audit log", required=True, metavar="TEXT"),
-)
-do_recall = _remedy(
-    Remedy.RECALL,
-    "recalled:",
-    "Take back messages that nobody has received yet; delivered and read ones stay.",
-    "team-console recall ID",
-)
-
-
-# `clear`: what ended long ago leaves the queue, archived first.
+from team_console.store.service.deliveries import Delivered
+from team_console.store.service.router import deliver, deliver_loop
 
 
 @verb(
-    arg("--older-than-days", "age in days (default: 7)", type=float, default=7.0, metavar="DAYS"),
-    flag("--archives", "also delete archived messages beyond the team's delete_archived_after_days, for good"),
-    flag("--yes", "do not ask before archives are deleted"),
-    flag("--dry-run", "show what would be removed, write nothing"),
+    flag("--loop", "continue until interrupted"),
+    arg("--to", "serve only these agents (one pass)", action="append", metavar="NAME[,NAME]", source="agents"),
+    seconds("--timeout", "the time limit of every command, instead of its own", DAY),
 )
-def do_clear(call: Call) -> int:
-    """Archive and remove messages that were delivered, read, failed, expired or recalled --older-than-days ago or
-    earlier. Messages that still wait, or that an open request depends on, stay.
+def do_deliver(call: Call) -> int:
+    """Push every due message to its agent: to the command in its settings, else into its inbox file. A failed
+    message is tried again after 30, 60 and 120 seconds, then kept as failed. The human and the lead get nothing
+    pushed unless they have a command. Agents that use 'receive' need no router.
+
+    Any number of routers may run: each message goes out once. The exception is a command: if a router is killed
+    while one runs, nobody knows what it did, and the message is handed out again after its time limit, with the
+    same message_id and a higher 'attempts'.
 
     Examples:
-      team-console clear --older-than-days 30 --dry-run"""
+      team-console deliver --loop"""
     options = call.options
+    only = _only(options.to)
     call.tell_stranger()
-    if options.dry_run:
-        return _clear_show(call, clearing_forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
-    if options.archives and not options.yes:
-        days = call.team.config().delete_archived_after_days
-        call.note(f"archived messages older than {days} days will be deleted for good")
-        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr) and confirmed()):
-            text = "deleting archives was not confirmed; nothing was written"
-            raise TeamError(Code.NOT_PERMITTED, text, "Add --yes.")
-    cleared = clear(call.caller, older_than_days=options.older_than_days, delete_archived=options.archives)
-    return _clear_show(call, cleared, dry_run=False)
+    if not options.loop:
+        for name in (signal.SIGTERM, signal.SIGHUP):  # a claim left behind would hold its message back
+            signal.signal(name, signal.default_int_handler)
+        done = deliver(call.caller, only=only, limit=options.timeout)
+        _show(call, done)
+        for left in done.skipped if not call.as_json else ():
+            call.say(f"skipped: {left.message.message_id} -> {left.recipient}: {left.error}")
+        return 0
+    if only is not None:
+        raise TeamError(Code.USAGE, "--to is for one pass", "Leave out --loop or --to.")
+    return _loop(call)
 
 
-def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
-    statuses = ", ".join(f"{number:,} {status}" for status, number in cleared.statuses.items())
-    verb = "would leave" if dry_run else "left"
-    lines = [f"{counted(cleared.deleted, 'message')} {verb} the queue" + (f": {statuses}" if statuses else "")]
-    if cleared.kept:
-        stay = "stays" if cleared.kept == 1 else "stay"
-        lines.append(f"{counted(cleared.kept, 'old message')} {stay}: an open request or the roster rests on them")
-    lines += [f"refused: {message_id}: {why}" for message_id, why in cleared.refused.items()]
-    if cleared.archives:
-        lines.append(f"deleted for good: {counted(cleared.archives, 'archived message')}")
-    removed = {"messages_deleted": cleared.deleted, "deleted_statuses": dict(cleared.statuses)}
-    left = {
-        "messages_kept": cleared.kept,
-        "archived_deleted": cleared.archives,
-        "disk_space_freed_mb": cleared.freed_mb,
-    }
-    more = cleared.refused_json
-    call.show({"success": True, "action": "clear", "dry_run": dry_run, **removed, **left, **more}, *lines)
+def _only(given: list[str] | None) -> list[str] | None:
+    """Return the agents that were named, None for all.
+
+    Raises:
+        TeamError: `MISSING_RECIPIENT` for an empty name: a script whose variable is not set does not mean all.
+    """
+    if given is None:
+        return None
+    names = split_names(given)
+    if not names:
+        raise TeamError(Code.MISSING_RECIPIENT, "--to names nobody", "Name an agent, or leave --to out to serve all.")
+    return names
+
+
+def _loop(call: Call) -> int:
+    stop = threading.Event()
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, lambda number, frame: stop.set())
+    call.note(f"delivering for {call.team.location}; Ctrl-C ends it after what it has begun")
+
+    def report(done: Delivered) -> None:
+        _show(call, done)
+        call.flush()
+
+    def trouble(error: TeamError) -> None:
+        call.note(f"waiting: {error.message} ({error.code})")
+
+    deliver_loop(call.caller, stop=stop, limit=call.options.timeout, report=report, trouble=trouble)
     return 0
+
+
+def _show(call: Call, done: Delivered) -> None:
+    if call.as_json:
+        call.json(_as_json(call, done))
+        return
+    for attempt in done.attempts:
+        what = f"{attempt.message.message_id} -> {attempt.recipient}"
+        if attempt.error is None:
+            call.say(f"delivered: {what}")
+        else:
+            call.say(f"failed: {what} ({attempt.message.status}): {attempt.error}")
+    for message in done.expired:
+        call.say(f"expired: {message.message_id} -> {', '.join(message.recipients)}")
+    if not (done.attempts or done.expired):
+        call.say("nothing was due")
+
+
+def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
+    return {
+        "success": True,
+        "action": "deliver",
+        **done.counts_json(),
+        **done.refused_json(),
+        "failures": [
+            {
+                "message_id": attempt.message.message_id,
+                "recipient": attempt.recipient,
+                "status": attempt.message.status,
+                "error": attempt.error,
+                "next_attempt_at": attempt.message.envelope("next_attempt_at"),
+            }
+            for attempt in done.failed
+        ],
+        **done.skipped_json(),
+        "next_due": to_text(done.next_due) if done.next_due else None,
+        "timestamp": to_text(call.team.clock(), milliseconds=False),
+    }

@@ -164,7 +164,7 @@ _GROUPS = {
         "inbox": "list an agent's messages without changing them",
         "history": "print archived and live messages as log, JSON or CSV",
     },
-    ("Look", "ledger"): {
+    ("Look", "decisions"): {
         "decisions": "list the decisions: who decided what, and what proves it",
         "evidence": "print what a human signed for a request, and the command that checks it",
         "digest": "show what happened since a time: decided, done, failed, waiting",
@@ -175,10 +175,10 @@ _GROUPS = {
     ("Look", "checking"): {
         "check": "list damage, and departures from the protocols",
     },
-    ("Deliver", "router"): {
+    ("Deliver", "deliver"): {
         "deliver": "push due messages to their agents; --loop continues",
     },
-    ("Deliver", "deliver"): {
+    ("Deliver", "failures"): {
         "failures": "list messages that could not be delivered, with their errors",
         "retry": "try failed messages again",
         "redirect": "send undelivered messages to another agent",

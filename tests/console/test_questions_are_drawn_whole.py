@@ -70,7 +70,7 @@ async def test_every_field_of_a_question_is_shown(
 
 async def test_the_preview_of_the_option_under_the_cursor_stands_whole_in_the_reader(team: MemoryTeam) -> None:
     tall = "\n".join(f"line {number}" for number in range(12))
-    options = [{"label": f"Way {name}", "preview": f"begin {name}\n{tall}\nend {name}"} for name in "ABC"]
+    options = [{"label": f"Choice {name}", "preview": f"begin {name}\n{tall}\nend {name}"} for name in "ABC"]
     ask(team, {"question": "Which way?", "header": "Way", "options": options})
     async with opened(team) as desk:
         await desk.asks("a")

@@ -49,12 +49,12 @@ from team_console.store.views.proposals import line_difference, lines_to_remark,
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.fields import Ask, Kind, OptionLine, words_of_a_decision
 from team_console.widgets.form import AskAgain, Later
-from team_console.widgets.forms import Answered, AnswerForm, Answers, Notes, Prompt, Way
+from team_console.widgets.forms import Answered, AnswerForm, Answers, Choice, Notes, Prompt
 from team_console.widgets.many import Item, Many
 from team_console.widgets.text import short_ago
 
 _LONGEST = 300
-UNTIL = Way(OptionLine("until …", "the very same, by a grant with an end; all of it is shown next"), "Go on")
+UNTIL = Choice(OptionLine("until …", "the very same, by a grant with an end; all of it is shown next"), "Go on")
 """The answer to a permission that makes a grant."""
 
 
@@ -105,7 +105,7 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
         return "\n".join(filter(None, (_about(known), _known_before(screen, known), with_remarks(remarks))))
 
     shown = SeenRequest(screen, row, seen, about)
-    ways: Sequence[Way] = (Way(OptionLine(verb), verb.capitalize()),)
+    ways: Sequence[Choice] = (Choice(OptionLine(verb), verb.capitalize()),)
     part, second = None, None if approving else Ask("second", "suggest", wanted="what would be accepted instead")
     if approving and row.kind in (RequestKind.PERMISSION, RequestKind.PLAN):
         ways = _ways_of_permission(row, context) if row.kind is RequestKind.PERMISSION else _ways_of_plan(row)
@@ -147,13 +147,13 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
     screen.ask(prompt, then, about=row)
 
 
-def _ways_of_permission(row: RequestRow, context: ActionContext) -> Sequence[Way]:
+def _ways_of_permission(row: RequestRow, context: ActionContext) -> Sequence[Choice]:
     """Once, always by each suggestion of the client, no, and until an end where a grant can be made of it."""
     suggested = permission_of(row.question.payload).suggestions
-    always = [Way(OptionLine("always", _offered(suggestion)), "Allow always") for suggestion in suggested]
-    no = Way(OptionLine("no", "and the agent reads your words"), "Refuse", refuses=True)
+    always = [Choice(OptionLine("always", _offered(suggestion)), "Allow always") for suggestion in suggested]
+    no = Choice(OptionLine("no", "and the agent reads your words"), "Refuse", refuses=True)
     until = (UNTIL,) if context.me == context.lead and scope_of(row.question) is not None else ()
-    return Way(OptionLine("once", "this call alone"), "Allow once"), *always, no, *until
+    return Choice(OptionLine("once", "this call alone"), "Allow once"), *always, no, *until
 
 
 def _offered(suggestion: Any) -> str:
@@ -165,17 +165,17 @@ def _offered(suggestion: Any) -> str:
     return safe_line(words, _LONGEST) + cut
 
 
-def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
+def _ways_of_plan(row: RequestRow) -> Sequence[Choice]:
     """Yes in the mode that the session came from, or in one the client offers; a plan without any is said yes to."""
     modes = modes_of(row.question.payload)
-    ways = [Way(OptionLine(f"go on in {safe_line(mode, 40)}", mode_words(mode)), "Approve") for mode in modes]
+    ways = [Choice(OptionLine(f"go on in {safe_line(mode, 40)}", mode_words(mode)), "Approve") for mode in modes]
     as_it_was = OptionLine("go on as it was", "in the mode from which it began to plan")
-    return (Way(as_it_was, "Approve"), *ways) if ways else (Way(OptionLine("approve"), "Approve"),)
+    return (Choice(as_it_was, "Approve"), *ways) if ways else (Choice(OptionLine("approve"), "Approve"),)
 
 
 def _agreed(
     row: RequestRow,
-    ways: Sequence[Way],
+    ways: Sequence[Choice],
     made: Answered,
     remarks: tuple[Remark, ...],
     approving: bool,
@@ -595,7 +595,7 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
         f"{trial.words}. Every answer of the grant is on record as the grant's.",
         started,
         whole=(seen_of_words(trial.scope.words).question, safe_text(trial.scope.words)),
-        ways=tuple(Way(OptionLine(label), "Grant") for label, _, _ in _ENDS),
+        ways=tuple(Choice(OptionLine(label), "Grant") for label, _, _ in _ENDS),
     )
     screen.ask_to_decide(prompt, about=about)
 
@@ -640,7 +640,7 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
         return  # the text is another one meanwhile
     of = digest_of(row.question)
     typed = screen.drafts.remarks(row.request_id, of)
-    keep, away = Way(OptionLine("keep"), "Keep"), Way(OptionLine("take away"), "Take away")
+    keep, away = Choice(OptionLine("keep"), "Keep"), Choice(OptionLine("take away"), "Take away")
 
     def kept(decision: Answered) -> None:
         typed[str(at)] = decision.words if decision.way == 0 else ""
@@ -684,7 +684,7 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
         f"Ask {asker} back",
         about(row),
         lambda made: shown.decide(partial(asked, made.words)),
-        ways=(Way(OptionLine("ask"), "Ask"),),
+        ways=(Choice(OptionLine("ask"), "Ask"),),
         words=words_of_a_decision("question", required=not remarks),
         **screen.drafts.of_form(purpose),
     )

@@ -29,7 +29,7 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.store.views.stopping import whom_to_stop
 from team_console.widgets.fields import Ask, Kind, OptionLine, with_name, words_of_a_decision
-from team_console.widgets.forms import Compose, Confirm, Prompt, Way, Written
+from team_console.widgets.forms import Choice, Compose, Confirm, Prompt, Written
 
 
 def message(screen: MainScreen, context: ActionContext) -> None:
@@ -295,7 +295,7 @@ def correct_course(screen: MainScreen, context: ActionContext) -> None:
         "Correct the course",
         "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
         lambda made: agents.trigger_course_correction(screen.caller, user_input=made.words),
-        ways=(Way(OptionLine("trigger"), "Trigger"),),
+        ways=(Choice(OptionLine("trigger"), "Trigger"),),
         words=words_of_a_decision("change", required=True),
         **screen.drafts.of_form("correct_course"),
     )

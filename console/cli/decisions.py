@@ -1,4 +1,4 @@
-"""Verbs of whoever looks afterwards: what was decided, what proves it, and what happened since a moment."""
+"""The verbs `decisions`, `evidence` and `digest`: what was decided, what proves it, and what happened since a time."""
 
 from __future__ import annotations
 
