@@ -17,7 +17,6 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Fields, Message, per_message
 from team_console.store.model.names import guess
-from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.kinds import (
     EACH,
     FOR_CLIENTS,
@@ -105,6 +104,8 @@ def check_asked(type: str, payload: Fields) -> None:
     Raises:
         TeamError: `INVALID_FIELD`.
     """
+    from team_console.store.protocol.client_requests import questions_of  # 1 ms, for requests of clients
+
     _check_needs(KINDS[type], payload)
     texts = [question.text for question in questions_of(payload)]
     twice = next((text for text in texts if texts.count(text) > 1), None)
@@ -226,12 +227,30 @@ def _record_problems(read: ParsedMessage, kind: MessageKind) -> Iterator[Problem
             yield _departure(message, "request_id", "is missing, so it answers nothing", "error")
         if read.approve is None:
             yield _departure(message, "approve", "is neither true nor false, so it decides nothing", "error")
-        if read.answers is RequestKind.QUESTION and read.approve and not answers_of(payload):
+        if read.answers is RequestKind.QUESTION and read.approve and not _has_answers(payload):
             yield _departure(message, "answers", "is missing, so it decides nothing", "error")
         if read.approve is False and not any(payload.get(name) for name in ("content", "reason", "feedback")):
             yield _departure(message, "content", "gives no reason for the refusal", "warning")
-    elif read.opens in FOR_CLIENTS and payload.get("expires") is not None and expiry_of(read.opens, payload) is None:
+    elif read.opens in FOR_CLIENTS and payload.get("expires") is not None and not _has_end(read.opens, payload):
         yield _departure(message, "expires", "is not a time, so it never ends by itself", "warning")
+
+
+def _has_answers(payload: Fields) -> bool:
+    from team_console.store.protocol.client_requests import answers_of  # 1 ms, for requests of clients
+
+    return bool(answers_of(payload))
+
+
+def _has_end(kind: RequestKind | None, payload: Fields) -> bool:
+    from team_console.store.protocol.client_requests import expiry_of  # 1 ms, for requests of clients
+
+    return kind is not None and expiry_of(kind, payload) is not None
+
+
+def _are_questions(value: Sequence[Any]) -> bool:
+    from team_console.store.protocol.client_requests import questions_of  # 1 ms, for requests of clients
+
+    return len(value) == len(questions_of({"questions": value}))
 
 
 def self_addressed(message: Message) -> Iterator[Problem]:
@@ -267,9 +286,7 @@ _FITS: Mapping[FieldForm, Callable[[Any], bool]] = {
     FieldForm.OBJECT_OR_NULL: lambda value: isinstance(value, Mapping | None),
     FieldForm.LOOSE: lambda value: isinstance(value, (Mapping, str, *_LISTS)),
     FieldForm.LOOSE_OR_NULL: lambda value: value is None or isinstance(value, (Mapping, str, *_LISTS)),
-    FieldForm.QUESTIONS: lambda value: (
-        isinstance(value, _LISTS) and 0 < len(value) == len(questions_of({"questions": value}))
-    ),
+    FieldForm.QUESTIONS: lambda value: isinstance(value, _LISTS) and bool(value) and _are_questions(value),
     FieldForm.MOMENT: lambda value: isinstance(value, str) and from_text(value) is not None,
 }
 

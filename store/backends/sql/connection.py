@@ -18,7 +18,7 @@ _PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::|:(?P<name>[A-Za-z_]\w*)
 """What has to be looked at: a text and a quoted name, in which nothing is a parameter, a cast, a parameter, a `%`."""
 
 
-def quoted(name: str) -> str:
+def sql_name(name: str) -> str:
     """Return the name of a table or column of others as part of a statement, whatever characters it has.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
-from team_console.store.backends.sql.connection import Connection, Lost, insert, quoted
+from team_console.store.backends.sql.connection import Connection, Lost, insert, sql_name
 from team_console.store.backends.sql.rows import STAND_INS, RowEntry, changed_row, new_row
 from team_console.store.backends.sql.schema import MESSAGES, NOTES, Shape
 from team_console.store.contract.transaction import Changes, RefusedRowsError
@@ -168,16 +168,16 @@ class RowWriter:
         if not triggers:
             text = f"another program took {'it' if len(rows) == 1 else 'one of them'} away at the same moment"
             return f"{text}; look again"
-        names = ", ".join(map(quoted, triggers))
+        names = ", ".join(map(sql_name, triggers))
         where = f" ON {MESSAGES}" if self.connection.is_strict else ""
-        return f"a trigger swallows the change ({names}). Mend it, or: DROP TRIGGER {quoted(triggers[0])}{where};"
+        return f"a trigger swallows the change ({names}). Mend it, or: DROP TRIGGER {sql_name(triggers[0])}{where};"
 
     def _find_referred(self, ids: Sequence[str]) -> None:
         """Find the rows that another table refers to, where the database may say so only at the commit."""
         for table, column in self.connection.references(MESSAGES):
-            text = f"CAST({quoted(column)} AS TEXT)"
+            text = f"CAST({sql_name(column)} AS TEXT)"
             for (message_id,) in self.connection.rows_among(
-                f"SELECT DISTINCT {text} FROM {quoted(table)} WHERE {text} IN", ids
+                f"SELECT DISTINCT {text} FROM {sql_name(table)} WHERE {text} IN", ids
             ):
                 # guard: referred-row-stays
                 self.refused[message_id] = f"a row of {table} refers to it in {column}; delete that row first"

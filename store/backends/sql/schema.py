@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.backends.sql.connection import Column, Connection, Relation, Values, insert, listed, quoted
+from team_console.store.backends.sql.connection import Column, Connection, Relation, Values, insert, listed, sql_name
 from team_console.store.backends.sql.rows import COLUMNS, STAND_INS
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -265,7 +265,7 @@ class Shape(Struct, frozen=True):
         """Return the statement that adds a row with values for `columns`; those that are not there are left out."""
         names = [name for name in columns if name in self.types]
         more = [f"fill_{number}" for number in range(len(self.filled))]
-        into = ", ".join([*names, *map(quoted, self.filled)])
+        into = ", ".join([*names, *map(sql_name, self.filled)])
         values = ", ".join([*map(self._bound, names), *(f":{name}" for name in more)])
         return f"INSERT INTO {MESSAGES} ({into}) VALUES ({values})"
 
@@ -299,7 +299,7 @@ class Shape(Struct, frozen=True):
         """Return the select of the id and the columns we do not know, as texts where that is needed, of ids that
         follow.
         """
-        names = [quoted(name) for name in self.others]
+        names = [sql_name(name) for name in self.others]
         values = [f"CAST({name} AS TEXT)" for name in names] if self.is_strict else names
         return f"SELECT {', '.join([self.id, *values])} FROM {MESSAGES} WHERE {self.id} IN"
 
@@ -357,7 +357,7 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         spelled = next((name for name in columns if name.lower() == missing[0]), None)
         hint = f"It is another table of that name, or a later form: the one that is read has {', '.join(_REQUIRED)}."
         if spelled is not None:
-            hint = f"Run: ALTER TABLE {MESSAGES} RENAME COLUMN {quoted(spelled)} TO {missing[0]};"
+            hint = f"Run: ALTER TABLE {MESSAGES} RENAME COLUMN {sql_name(spelled)} TO {missing[0]};"
         raise TeamError(
             Code.STORE_UNREADABLE,
             f"table {MESSAGES} has no column {missing[0]}; it has {', '.join(columns):.300}",
@@ -402,9 +402,9 @@ def _refuse_other(connection: Connection, relation: Relation) -> None:
         TeamError: `STORE_UNREADABLE` with the statement that mends it.
     """
     if relation.source is not None:
-        table = quoted(relation.source or "THE TABLE BEHIND IT")
-        aside = f"ALTER VIEW {quoted(relation.name)} RENAME TO {MESSAGES}_view" if connection.is_strict else ""
-        first = aside or f"DROP VIEW {quoted(relation.name)}"
+        table = sql_name(relation.source or "THE TABLE BEHIND IT")
+        aside = f"ALTER VIEW {sql_name(relation.name)} RENAME TO {MESSAGES}_view" if connection.is_strict else ""
+        first = aside or f"DROP VIEW {sql_name(relation.name)}"
         raise TeamError(
             Code.STORE_UNREADABLE,
             f"{relation.name} is a view, in which nobody can tell rows that wait from rows that it hides",
@@ -413,8 +413,8 @@ def _refuse_other(connection: Connection, relation: Relation) -> None:
     if connection.is_strict and relation.name != MESSAGES:
         raise TeamError(
             Code.STORE_UNREADABLE,
-            f"the table is called {quoted(relation.name)}, which {MESSAGES} in a statement does not mean here",
-            f"Run: ALTER TABLE {quoted(relation.name)} RENAME TO {MESSAGES};",
+            f"the table is called {sql_name(relation.name)}, which {MESSAGES} in a statement does not mean here",
+            f"Run: ALTER TABLE {sql_name(relation.name)} RENAME TO {MESSAGES};",
         )
 
 
@@ -431,5 +431,5 @@ def find_inbox(connection: Connection, agent: str) -> str | None:
         name = f"{word}_inbox"
         columns = {column.name for column in connection.columns(name)} if name.lower() not in OURS else set()
         if {"message_id", "payload"} <= columns:
-            return quoted(name)
+            return sql_name(name)
     return None

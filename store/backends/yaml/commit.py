@@ -501,27 +501,27 @@ def replaced_settings(team: LockedTeam, text: str | None) -> Iterator[None]:
     The file is there before the line on the audit trail: a crash between the two leaves whole settings.
 
     Raises:
-        TeamError: As `write_settings` does.
+        TeamError: As `put_settings` does.
     """
     if text is None:
         yield
         return
     path = team.layout.config
     before = read_settings(path) if team.disk.stat(path) is not None else None
-    write_settings(team, text.encode())
+    put_settings(team, text.encode())
     try:
         yield
     except BaseException:
         with contextlib.suppress(TeamError, OSError):
             if before is not None:
                 # guard: settings-put-back
-                write_settings(team, before.encode())
+                put_settings(team, before.encode())
             else:
                 team.disk.unlink(path)
         raise
 
 
-def write_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
+def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
     """Replace the settings, durable; with `keep` what was there stays, under the name that is returned.
 
     Raises:

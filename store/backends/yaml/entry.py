@@ -477,7 +477,7 @@ def emit(message: Message) -> bytes:
         TextError: The message cannot be written so that it reads back the same.
     """
     record = message.record
-    raw = own_form.write(record)
+    raw = own_form.list_item(record)
     found = parse_record(raw)
     if not same(found, record):
         changed = [key for key, value in record.items() if key not in found or not same(value, found[key])]

@@ -262,7 +262,7 @@ def _wide() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     )
 
 
-def write(record: Fields) -> bytes:
+def list_item(record: Fields) -> bytes:
     """Write a record as one block-style list item at column 0, ending with a newline.
 
     Raises:

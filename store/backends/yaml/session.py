@@ -19,11 +19,11 @@ from team_console.store.backends.yaml.commit import (
     Shortening,
     failure,
     plan_shortening,
+    put_settings,
     record,
     replaced_settings,
     shorten,
     write,
-    write_settings,
 )
 from team_console.store.backends.yaml.disk import Disk, shared_mode
 from team_console.store.backends.yaml.layout import Layout
@@ -114,7 +114,7 @@ class YamlTransaction(Transaction):
     def put_back(self, text: bytes) -> str:
         """See `Transaction.put_back`; the file is there before the line on the audit trail that says so."""
         self.to_record = text
-        return write_settings(self._team, text, keep=True)
+        return put_settings(self._team, text, keep=True)
 
     def remove(self, message: Message, *, optional: bool = False) -> None:
         """See `Transaction.remove`.
