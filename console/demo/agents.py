@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from itertools import chain, cycle
 from typing import Any, TypeVar
 
-from team_console.console.demo.past import FIRST_DEVELOPER, carried
+from team_console.console.demo.past import carried
 from team_console.console.demo.story import STORY, Habit, Plan, Words
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.protocol.client_requests import Permission, answers_text, headline_of
 from team_console.store.protocol.parsing import parse_message
@@ -197,8 +197,10 @@ def _complain(name: str, error: TeamError) -> None:
 
 async def task_manager(me: Actor) -> None:
     """Works in plan mode: nothing happens before its plan is approved; a refused plan comes back revised."""
-    asked = _plan_that_waits(me)
-    turn = 1 if asked is None else 2
+    own = (message for message in me.team.snapshot().messages if message.sender == me.name)
+    plans = (message for message in own if message.type == "plan_approval_request")
+    asked = next((parse_message(message).request_id for message in plans), None)
+    turn = 1
     for plan in chain([STORY.opening], cycle(STORY.plans)):
         current: Plan = plan
         while True:
@@ -219,18 +221,6 @@ async def task_manager(me: Actor) -> None:
         await _carry_out(me, plan)
         turn = 1
         await me.pause(15)
-
-
-def _plan_that_waits(me: Actor) -> str | None:
-    """Return the request id of a plan that was handed in before, and whose verdict is still to be read; None for
-    none.
-    """
-    messages = me.team.snapshot().messages
-    verdicts = (message for message in messages if message.type == "plan_approval_response")
-    answered = {parse_message(message).request_id for message in verdicts if message.status is Status.READ}
-    own = (message for message in messages if message.type == "plan_approval_request" and message.sender == me.name)
-    ids = [parse_message(message).request_id for message in own]
-    return ids[-1] if ids and ids[-1] not in answered else None
 
 
 async def _carry_out(me: Actor, plan: Plan) -> None:
@@ -308,35 +298,34 @@ _DOES: dict[str, Callable[[Actor, Any], Awaitable[None]]] = {
 # The sprint: two slaves with their batches, temporary developers.
 
 
-async def slave(me: Actor) -> None:
-    """Runs a batch story by story: every story has a temporary developer, and the lead decides about each.
+async def scrum_master(me: Actor) -> None:
+    """Begins the sprint: plans which stories are done together."""
+    await me.pause(STORY.sprint_begins)
+    await me.sprint(STORY.lead, "BATCH_PLAN_READY", STORY.batch_plan(), "Nine stories planned in three batches")
 
-    The first batch has its second story in hand when the demo begins; it fails, and is given to another developer.
+
+async def slave(me: Actor) -> None:
+    """Runs a batch story by story: every story has a temporary developer, and the lead decides about each; a story
+    that failed is given to another developer.
     """
     number = int(me.name.rpartition("-")[2])
     stories = list(STORY.batches[number])
     completed: list[str] = []
     results: asyncio.Queue[Message] = asyncio.Queue()
     me.on["AGENT_COMPLETE"] = results.put
-    worker: str | None = None
-    if number == 1:
-        completed.append(stories.pop(0))
-        worker = FIRST_DEVELOPER
-    else:
-        await me.pause(4)
+    await me.pause(STORY.sprint_begins + 30 * number)
+    attempt = 1
     while stories:
-        if worker is None:
-            worker = await _developer_for(me, stories[0])
-        if worker is None:
+        worker = await _developer_for(me, stories[0], attempt)
+        attempt += 1
+        if worker is not None:
+            result = await results.get()
+            await me.pause(2)
+            await _end_of(me, worker)
+            await me.pause(6)
+        if worker is None or parse_message(result).body.get("status") == "success":
             completed.append(stories.pop(0))
-            continue
-        result = await results.get()
-        if parse_message(result).body.get("status") == "success":
-            completed.append(stories.pop(0))
-        await me.pause(2)
-        await _end_of(me, worker)
-        worker = None
-        await me.pause(6)
+            attempt = 1
     body = {
         "batch_id": number,
         "session_id": STORY.session,
@@ -347,7 +336,7 @@ async def slave(me: Actor) -> None:
     await me.sprint(STORY.lead, "SLAVE_BATCH_COMPLETE", body, f"Batch {number} is complete, I can go")
 
 
-async def _developer_for(me: Actor, key: str) -> str | None:
+async def _developer_for(me: Actor, key: str, attempt: int) -> str | None:
     """Ask for a developer, without a word about the story (requirement 146); None when the story was done without."""
     wish = {"agent_type": "dev-runner", "role_hint": "Developer for one story", "requested_by": me.name}
     asked = await me.sprint(STORY.lead, "AGENT_CREATE_REQUEST", wish, "Wants a dev-runner for the next story")
@@ -363,7 +352,7 @@ async def _developer_for(me: Actor, key: str) -> str | None:
         return None
     worker = str(parse_message(heard).body.get("agent_name"))
     await me.pause(2)
-    task = STORY.task(key, me.name, "debugger")
+    task = STORY.task(key, me.name, "debugger", attempt=attempt)
     await me.sprint(worker, "TASK_ASSIGNMENT", task, f"Story {key}: {STORY.stories[key]}")
     return worker
 
@@ -385,12 +374,12 @@ async def developer(me: Actor) -> None:
     tasks: asyncio.Queue[Message] = asyncio.Queue()
     me.on["TASK_ASSIGNMENT"] = tasks.put
     fault = me.rng.choice(STORY.faults)
-    if me.name == FIRST_DEVELOPER:  # its story was given to it before the demo began
-        await me.pause(12)
-        await _complete(me, STORY.task("3-2", "slave-batch-1"), failed="the chart does not draw without data")
-        return
     task = dict(parse_message(await tasks.get()).body)
     await me.pause(5)
+    if task.get("story_key") == STORY.fails_first and not task.get("config_overrides"):
+        await me.pause(7)
+        await _complete(me, task, failed="the chart does not draw without data")
+        return
     if task.get("story_key") == "4-1" or me.rng.random() < 0.4:
         debug = STORY.debug_request(fault, f"DBG-{me.rng.randrange(100, 1000)}", task["story_key"])
         found: asyncio.Queue[Message] = asyncio.Queue()
@@ -422,6 +411,7 @@ async def _complete(me: Actor, task: dict[str, Any], *, failed: str = "") -> Non
 
 LIVES: dict[str, Callable[[Actor], Coroutine[Any, Any, None]]] = {
     "task-manager": task_manager,
+    "scrum-master": scrum_master,
     "slave-batch-1": slave,
     "slave-batch-2": slave,
 }

@@ -16,8 +16,7 @@ from team_console.store.model.clock import utc_now
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.inbox import receive
 from team_console.store.service.maintenance import clear
-from team_console.store.service.requests import approve, reject, submit_plan
-from team_console.store.service.router import deliver
+from team_console.store.service.requests import approve, submit_plan
 from team_console.store.service.sending import send
 from team_console.store.settings.editing import write_new_settings
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
@@ -26,13 +25,11 @@ ABSENT = "architect"
 """The member without a life of its own; its messages go through a command that fails four times, then works."""
 TRIES = "tries.json"
 """Beside the team's folder: how often each message was handed to that command."""
-FIRST_DEVELOPER = "dev-runner-1"
-"""Was created before the demo began; its story fails."""
-_PLANNER, _SLAVE = "task-manager", "slave-batch-1"
+_PLANNER = "task-manager"
 
 
 def build(root: Path) -> None:
-    """Make the team as the demo opens: a day of archived talk, a sprint under way, one delivery that failed."""
+    """Make the team as the demo opens: a day of archived talk, and a plan that waits."""
     root.mkdir()
     agents = (Agent(STORY.lead, role="master"), *convert(STORY.agents, tuple[Agent, ...]))
     write_new_settings(root / CONFIG_NAME, team=STORY.team, lead=STORY.lead, agents=agents)
@@ -41,18 +38,7 @@ def build(root: Path) -> None:
     past = _Past(root)
     past.talk_of_yesterday()
     clear(past.at(60, STORY.lead), older_than_days=0)
-    past.begin_sprint()
-    summary, path = "SPEC-030 is ready for review", "specs/SPEC-030-reminders.md"
-    payload = {"artifact_path": path, "review_type": "specification"}
-    scrum_master = past.at(12, "scrum-master")
-    send(scrum_master, to=ABSENT, type="review", priority="high", summary=summary, payload=payload)
-    for minutes in (11.9, 11.3, 10.2, 8.1):  # as its router does: after 30, 60 and 120 seconds once more
-        deliver(past.at(minutes, "router"), only=[ABSENT])
-    refused = submit_plan(past.at(6, _PLANNER), content=STORY.opening.content, summary=STORY.opening.summary)
-    reject(past.at(4, STORY.lead), request_id=refused.request_id or "", reason=STORY.opening_reason)
-    past.read(3.9, _PLANNER)
-    again = STORY.revised(STORY.opening, STORY.opening_reason, 2)
-    submit_plan(past.at(1, _PLANNER), content=again.content, summary=again.summary)
+    submit_plan(past.at(1, _PLANNER), content=STORY.opening.content, summary=STORY.opening.summary)
     past.team.close()
 
 
@@ -89,20 +75,6 @@ class _Past:
         asked = submit_plan(self.at(start - 300, _PLANNER), content=plan.content, summary=plan.summary)
         approve(self.at(start - 306, STORY.lead), request_id=asked.request_id or "")
         self.read(start - 307, _PLANNER)
-
-    def begin_sprint(self) -> None:
-        """Plan the batches; a slave asks for a developer, gets it, and gives it a story."""
-        plan = carried("BATCH_PLAN_READY", STORY.batch_plan())
-        self.say(30, "scrum-master", STORY.lead, "Nine stories planned in three batches", plan)
-        self.read(29, STORY.lead)
-        wish = {"agent_type": "dev-runner", "role_hint": "Developer", "requested_by": _SLAVE}
-        asked = self.say(20, _SLAVE, STORY.lead, "Wants a dev-runner", carried("AGENT_CREATE_REQUEST", wish))
-        wished = asked.messages[0].message_id
-        approve(self.at(19.4, STORY.lead), request_id=wished, agent_name=FIRST_DEVELOPER)
-        self.read(19.3, _SLAVE, "scrum-master", "debugger")
-        task = carried("TASK_ASSIGNMENT", STORY.task("3-2", _SLAVE, "debugger"))
-        self.say(19, _SLAVE, FIRST_DEVELOPER, f"Story 3-2: {STORY.stories['3-2']}", task)
-        self.read(18.9, FIRST_DEVELOPER)
 
 
 def carried(name: str, body: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.console.demo.agents import Actor, begin
-from team_console.console.demo.past import ABSENT, FIRST_DEVELOPER, build
+from team_console.console.demo.past import ABSENT, build
 from team_console.console.demo.story import STORY
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -132,7 +132,6 @@ async def play(folder: Path, *, seed: int, speed: float) -> None:
     for agent in STORY.agents:
         if agent["name"] != ABSENT:
             enter(agent["name"])
-    enter(FIRST_DEVELOPER)
     router = asyncio.ensure_future(_route(Caller(team, "router", 2.0)))
     seen = ""
     while not parent_is_gone.is_set():

@@ -43,11 +43,12 @@ class Story(Struct, frozen=True):
     session: str
     folder: str
     agents: Sequence[Mapping[str, Any]]
-    opening_reason: str
     opening: Plan
     plans: Sequence[Plan]
     revisions: Sequence[Words]
     other_revision: str
+    sprint_begins: float
+    fails_first: str
     stories: Mapping[str, str]
     batches: Mapping[int, Sequence[str]]
     depends: Mapping[str, Sequence[str]]
@@ -78,7 +79,7 @@ class Story(Struct, frozen=True):
             "dependency_graph": {key: {"depends_on": list(keys)} for key, keys in self.depends.items()},
         }
 
-    def task(self, key: str, slave: str, *contacts: str) -> dict[str, Any]:
+    def task(self, key: str, slave: str, *contacts: str, attempt: int = 1) -> dict[str, Any]:
         """Return the body of TASK_ASSIGNMENT: the story, and the residents that may be asked (requirement 149)."""
         return {
             "story_key": key,
@@ -87,7 +88,7 @@ class Story(Struct, frozen=True):
             "session_id": self.session,
             "report_to": slave,
             "resident_contacts": {name: name for name in contacts},
-            "config_overrides": {},
+            "config_overrides": {} if attempt == 1 else {"attempt": attempt},
         }
 
     def debug_request(self, fault: Mapping[str, str], debug_id: str, key: str) -> dict[str, Any]:

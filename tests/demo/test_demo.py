@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from team_console.console.demo.story import STORY
 
 from tests.equipment.command_line import CommandLine, next_line
 from tests.equipment.samples import sampled
@@ -90,6 +91,22 @@ def playing(elsewhere: CommandLine) -> Iterator[Play]:
             process.wait(20)
 
 
+def test_the_first_minute_is_a_plan_a_push_and_a_question_and_no_more(elsewhere: CommandLine) -> None:
+    """Sprint, failures and everything else to learn come later."""
+    with elsewhere.running("demo", "--headless", "300", "--seed", "7") as process:
+        cli = CommandLine(Path(next_line(process.stdout)))
+        asked = eventually(
+            lambda: rows if len(rows := cli.ok("requests", "--open", "--json").json["requests"]) == 3 else None,
+            "three requests",
+        )
+        status = cli.ok("inbox", "ceo", "--json").json["messages"]
+        process.terminate()
+        process.wait(20)
+    assert {row["kind"] for row in asked} == {"plan", "permission", "question"}
+    assert {message["message_id"] for message in status} == {row["message_id"] for row in asked}
+    assert len(STORY.opening.content.splitlines()) >= 100
+
+
 def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_is_carried_out(
     shared_play: Play,
 ) -> None:
@@ -108,13 +125,15 @@ def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_i
 
 def test_an_approved_creation_brings_an_agent_that_works_and_asks_the_human(shared_play: Play) -> None:
     play = shared_play
-    request = eventually(lambda: play.open_requests("create"), "a wish for an agent")[0]
-    assert request["from"] == "slave-batch-2"
+    request = eventually(
+        lambda: [row for row in play.open_requests("create") if row["from"] == "slave-batch-2"], "a wish for an agent"
+    )[0]
     play.cli.ok("approve", request["request_id"], "--agent-name", "dev-runner-9")
-    escalation = eventually(lambda: play.open_requests("escalation"), "an escalation")[0]
-    assert escalation["from"] == "dev-runner-9"
+    escalation = eventually(
+        lambda: [row for row in play.open_requests("escalation") if row["from"] == "dev-runner-9"], "an escalation"
+    )[0]
     play.cli.ok("approve", escalation["request_id"], "--note", "Go with your recommendation")
-    ending = eventually(  # the first batch asks for an end of its own before
+    ending = eventually(
         lambda: [row for row in play.open_requests("destroy") if row["from"] == "slave-batch-2"], "the wish for its end"
     )[0]
     play.cli.ok("approve", ending["request_id"])
