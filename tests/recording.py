@@ -137,7 +137,7 @@ def play(recording: Recording) -> None:
     recording.go_to("Permission · file-manager", seconds=90.0)
     recording.press("a", then=1.4)
     recording.press("\r", then=0.6)
-    recording.go_to("file-manager", "Done: ")
+    recording.go_to("Message · file-manager", "Done: ")
     recording.press("s", then=1.2)
     recording.press("\r", then=0.6)
     recording.press("\r", then=0.6)

@@ -38,7 +38,7 @@ THEMES = (
         error="#e5737a",
         dark=True,
         variables={
-            "text-muted": "#808c99",
+            "text-muted": "#929eab",
             "text-disabled": "#4c5763",
             "text-accent": "#74cdc4",
             "text-secondary": "#b3a1d6",
@@ -79,7 +79,7 @@ THEMES = (
         error="#b3352f",
         dark=False,
         variables={
-            "text-muted": "#6b7480",
+            "text-muted": "#59626d",
             "text-disabled": "#a5abb3",
             "text-accent": "#0b6b6a",
             "text-secondary": "#6b4fa0",
