@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import textual
 from team_console.console.cli.main import VERBS
 
 from tests.equipment.command_line import COMMAND, ROOT, CommandLine, clean_environment
@@ -153,6 +157,61 @@ def test_nothing_beside_the_screen_imports_of_it_more_than_its_doors() -> None:
         "console/cli/bare.py",
         "console/cli/team.py",
     }
+
+
+FIXES = ROOT / "console/tui/textual_fixes.py"
+"""The one module that knows what Textual keeps to itself."""
+
+
+def test_private_parts_of_textual_are_used_in_one_module_alone() -> None:
+    sources = Path(textual.__file__).parent.rglob("*.py")
+    theirs = {name for path in sources for name in re.findall(r"\b_[a-z]\w*", path.read_text(encoding="utf-8"))}
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for package in PACKAGES for path in modules(package)}
+    nodes = [(path, node) for path, tree in trees.items() for node in ast.walk(tree)]
+    ours = {name for _, node in nodes for name in _defined(node)}
+    used = [
+        (path, ast.unparse(node))
+        for path, node in nodes
+        if isinstance(node, ast.Attribute) and node.attr in theirs - ours and ast.unparse(node) != "os._exit"
+    ]
+    imported = [(path, name) for path in trees for name in imports_of(path) if re.match(r"textual\b.*\._", name)]
+    assert {path for path, _ in imported} == {FIXES}
+    assert [entry for entry in used if entry[0] != FIXES] == []
+
+
+def _defined(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.attr if isinstance(node, ast.Attribute) else node.id
+
+
+def test_no_private_method_of_textual_is_replaced_by_one_of_ours() -> None:
+    found = []
+    for path in (*modules("widgets"), *modules("console/tui")):
+        module = importlib.import_module(OURS + _name(path))
+        classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+        for one in classes if path != FIXES else ():
+            theirs = {name for base in one.__mro__ if base.__module__.startswith("textual.") for name in vars(base)}
+            ours = {name for name, value in vars(one).items() if inspect.isfunction(value)}
+            private = (name for name in ours & theirs if re.match("_(?!_|on_)", name))  # `_on_key` hears of a key
+            found += [f"{one.__qualname__}.{name}" for name in private]
+    assert found == []
+
+
+MOST_METHODS, MOST_LINES = 40, 700
+
+
+def test_no_class_and_no_module_is_longer_than_a_reader_bears() -> None:
+    long = []
+    for path in (path for package in PACKAGES for path in modules(package)):
+        source = path.read_text(encoding="utf-8")
+        long += [str(path)] * (source.count("\n") > MOST_LINES)
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ClassDef):
+                methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+                long += [f"{path}: {node.name}"] * (len(methods) > MOST_METHODS)
+    assert long == []
 
 
 def loaded_by(code: str, cwd: Path) -> set[str]:

@@ -504,7 +504,8 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
             self.virtual_size = size
         elif size != self.virtual_size:
             self.set_reactive(Detail.virtual_size, size)
-            self._scroll_update(size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+            self.scroll_y = self.validate_scroll_y(self.scroll_y)
 
 
 def _is_same(document: Document, other: Document) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 from weakref import WeakSet
 
 from textual.dom import NoScreen
@@ -17,6 +17,8 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
+
+RowT = TypeVar("RowT")
 
 Mark = Callable[[int], None]
 """Takes the number of the frame that is held now: something of it was waited for."""
@@ -37,6 +39,24 @@ class Framed(Protocol):
 
     def new_in_frame(self, frames: Frames) -> Iterable[Mark]:
         """Return what to call once the frame that was just drawn is held."""
+
+
+class HeldRows(Generic[RowT]):
+    """Which rows of a list the terminal held."""
+
+    def __init__(self, key: Callable[[RowT], str], basis: Callable[[RowT], object]) -> None:
+        """Begin with none; `basis` returns the part of the row named `key` that a human decides on."""
+        self._key, self._basis = key, basis
+        self._held: dict[str, tuple[object, int]] = {}
+
+    def note(self, row: RowT, frame: int) -> None:
+        """Note that the terminal holds a row with a frame."""
+        self._held[self._key(row)] = self._basis(row), frame
+
+    def has(self, row: RowT, *, by: int | None = None) -> bool:
+        """Return whether the terminal held a row as it is, up to a frame or at all."""
+        basis, at = self._held.get(self._key(row), (None, 0))
+        return basis == self._basis(row) and (by is None or at <= by)
 
 
 class Frames:

@@ -8,7 +8,8 @@ from typing import ClassVar
 from msgspec import Struct
 from team_console.widgets.fields import Field
 from team_console.widgets.overlay import Overlay
-from team_console.widgets.row_list import Drawing, RowList
+from team_console.widgets.row_drawing import Drawing
+from team_console.widgets.row_list import RowList
 from team_console.widgets.text import Line, pad
 from textual import on
 from textual.app import ComposeResult

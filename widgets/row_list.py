@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from time import monotonic
 from typing import ClassVar, Generic, TypeVar
 
-from msgspec import Struct
-from team_console.store.model.safe import safe_line
-from team_console.widgets.document import CANNOT_BE_SHOWN
+from team_console.widgets.disturbances import Disturbances
 from team_console.widgets.edge import Edged
-from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
+from team_console.widgets.frames import Frames, HeldRows, Mark, frames_of, visible_region
 from team_console.widgets.later import WidgetMessage
+from team_console.widgets.row_drawing import GUTTER, Draw, Drawing, RowPainter
+from team_console.widgets.row_places import RowPlaces
 from team_console.widgets.scrolled import NotShown, room_of
-from team_console.widgets.text import Line, age, fit, marked_hits, pad, text_of, width_of, wrap
+from team_console.widgets.text import Line, text_of
 from team_console.widgets.tones import ThemedLines
 from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
@@ -27,43 +26,8 @@ from textual.strip import Strip
 
 RowT = TypeVar("RowT")
 
-GUTTER = 2
-"""Cells before each row: the cursor's bar, and the mark or the dot of what is new."""
-_NEVER = float("-inf")
 _LEAST_WIDTH = 26
 """Cells from which on a second line has room for something."""
-
-
-class Drawing(Struct, frozen=True):
-    """What a row is drawn for.
-
-    Attributes:
-        width: Cells of each line, the gutter excluded.
-        now: The present moment, for ages.
-        lines: Lines of each row, 1 or 2.
-    """
-
-    width: int
-    now: datetime
-    lines: int
-
-    @property
-    def name_width(self) -> int:
-        """Cells of a name in a row of one line."""
-        return min(24, max(10, self.width // 4))
-
-    def name(self, agent: str) -> str:
-        """Return an agent's name, made safe, in the cells of a name; what has no room is cut at its end."""
-        return pad(safe_line(agent, 64), self.name_width)
-
-
-def age_column(moment: datetime | None, drawing: Drawing, *, tone: str = "muted", sign: str = " ") -> Line:
-    """Return the age at the right end of a row, behind a cell for a sign; nothing where it is not wanted."""
-    return ((f" {sign}{age(moment, drawing.now):>3}", tone),)
-
-
-Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
-"""A pure function from a row to its lines; each is padded or cut to the width."""
 
 
 class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
@@ -75,6 +39,8 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         rows: The rows in the order of the list.
         cursor_key: The key of the row under the cursor, None without rows.
         marks: Keys of the marked rows.
+        held: Which rows the terminal held.
+        disturbances: When the row under the cursor changed without the user's doing.
     """
 
     DEFAULT_CSS = """
@@ -157,23 +123,20 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             clock: Seconds that only go forward.
         """
         super().__init__(id=id)
-        self.key_of, self._draw, self._basis, self._is_new = key, draw, basis, is_new
-        self._group, self._heading_of, self._markable = group, heading, markable
+        self.key_of, self._group, self._markable = key, group, markable
+        self._painter = RowPainter(
+            draw, heading=heading, is_new=is_new, failed=lambda error: self.post_message(NotShown(error))
+        )
         self._has_group_in_title, self._told_group = has_group_in_title, ""
-        self._row_lines, self._roomy = lines, roomy
-        self._clock, self._now, self._is_roomy = clock, datetime.now(UTC), True
+        self._places, self._roomy = RowPlaces(lines), roomy
+        self._is_roomy = True
+        self.disturbances, self.held = Disturbances(basis, clock), HeldRows(key, basis)
         self.rows: tuple[RowT, ...] = ()
         self.cursor_key: str | None = None
         self.marks: frozenset[str] = frozenset()
-        self._cursor, self._is_touched, self._disturbed_at = 0, False, _NEVER
+        self._cursor, self._is_touched = 0, False
         self._index: dict[str, int] | None = None
-        self._starts: list[int] = []
-        self._leaving: frozenset[str] = frozenset()
         self._anchor: str | None = None
-        self._lost: RowT | None = None
-        self._hits: tuple[str, ...] = ()
-        self._empty: tuple[Line, ...] = ()
-        self._held: dict[str, tuple[object, int]] = {}
 
     def on_mount(self) -> None:
         """Note which rows the terminal holds."""
@@ -184,24 +147,15 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         """Yield a mark for each row that stands on the terminal now, and did not before as it is."""
         room, seen, width = self.content_region, visible_region(self), room_of(self).width
         for y in range(room_of(self).height):
-            index, line = self._at(y + self.scroll_offset.y)
+            index, line = self._places.at(y + self.scroll_offset.y)
             if line != 0 or not 0 <= index < len(self.rows) or room.y + y not in seen.line_range:
                 continue
             row = self.rows[index]
-            key, basis = self.key_of(row), self._basis(row)
-            if self._held.get(key, (None, 0))[0] == basis:
+            if self.held.has(row):
                 continue
-            text = text_of(next(iter(self._lines_of(index, width)), ()))
+            text = text_of(next(iter(self._painter.lines_of(row, width, self._places.lines)), ()))
             if frames.shows(text, Region(room.x + GUTTER, room.y + y, width - GUTTER, 1)):
-                yield partial(self._hold, key, basis)
-
-    def _hold(self, key: str, basis: object, frame: int) -> None:
-        self._held[key] = basis, frame
-
-    def was_held(self, row: RowT, frame: int) -> bool:
-        """Return whether the terminal held a row, as it is, up to a frame."""
-        basis, at = self._held.get(self.key_of(row), (None, 0))
-        return basis == self._basis(row) and at <= frame
+                yield partial(self.held.note, row)
 
     @property
     def cursor_row(self) -> RowT | None:
@@ -217,47 +171,32 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         """Return the marked rows in list order."""
         return tuple(row for row in self.rows if self.key_of(row) in self.marks) if self.marks else ()
 
-    def undisturbed_for(self) -> float:
-        """Return seconds since the row under the cursor last changed without the user's doing."""
-        return self._clock() - self._disturbed_at
-
-    def disturb(self) -> None:
-        """Note that the row the user chose is no longer under the cursor."""
-        self._disturbed_at = self._clock()
-
     def set_rows(self, rows: tuple[RowT, ...], *, now: datetime, empty: tuple[Line, ...] = ()) -> None:
         """Show `rows`, or the lines `empty` where there are none.
 
         The cursor follows its key; when that is gone it stays at the same place of the list.
         """
-        had, old, line, at_top = self.cursor_key, self.cursor_row, self._screen_line(), self.scroll_offset.y == 0
+        had, old, at_top = self.cursor_key, self.cursor_row, self.scroll_offset.y == 0
+        line = self._places.top(self._cursor) - self.scroll_offset.y
         if rows is not self.rows:
             self.rows, self._index = rows, None
             index = self._find(had)
             self._cursor = min(self._cursor, max(0, len(rows) - 1)) if index is None else index
             self.cursor_key = self.key_of(rows[self._cursor]) if rows else None
             self.marks = frozenset(key for key in self.marks if self._find(key) is not None)
-            self._arrange()
-        self._empty, self._now = empty, now
+            self._places.arrange(map(self._group, rows), skip_first=self._has_group_in_title)
+        self._painter.empty, self._painter.now = () if rows else empty, now
         self._resize_virtual()
         self._tell_group()
         if not at_top and had is not None:
-            self._scroll_rows(self._top(self._cursor) - line)
+            self._scroll_rows(self._places.top(self._cursor) - line)
         self._show_cursor()
         self.refresh()
-        left = {key for key in self._leaving if self._find(key) is None}
-        self._leaving -= left
-        is_another = self.cursor_key != had or self._says_other(old)
-        if had is not None and is_another and not left:
-            self._disturbed_at, self._lost = self._clock(), old
+        is_another = self.cursor_key != had or self.disturbances.says_other(old, self.cursor_row)
+        if not self.disturbances.excuses(lambda key: self._find(key) is not None) and had is not None and is_another:
+            self.disturbances.note(old)
         if is_another or self.cursor_row != old:
-            self._tell(by_user=False)
-
-    def _says_other(self, old: RowT | None) -> bool:
-        row = self.cursor_row
-        if row is None or old is None or row is old:
-            return row is not old
-        return self._basis(row) != self._basis(old)
+            self.post_message(self.Moved(self, self.cursor_key, by_user=False))
 
     def set_density(self, *, is_roomy: bool) -> None:
         """Give rows two lines where there is room, or one however high the list is."""
@@ -273,21 +212,21 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
 
     def set_hits(self, words: tuple[str, ...]) -> None:
         """Mark these words, case folded, wherever they stand in a row."""
-        if words != self._hits:
-            self._hits = words
+        if words != self._painter.hits:
+            self._painter.hits = words
             self.refresh()
 
     def set_lines(self, lines: int) -> None:
         """Give each row `lines` lines."""
-        if lines != self._row_lines:
-            self._row_lines = lines
+        if lines != self._places.lines:
+            self._places.lines = lines
             self._resize_virtual()
             self._show_cursor()
             self.refresh()
 
     def tick(self, now: datetime) -> None:
         """Draw the ages of all rows as of `now`."""
-        self._now = now
+        self._painter.now = now
         self.refresh()
 
     def select(self, key: str, *, by_user: bool = True) -> bool:
@@ -300,28 +239,23 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
     def begin_at_top(self) -> None:
         """Put the cursor on the first row, unless the user did something with a row already."""
         if not self._is_touched and self._cursor:
-            self.disturb()
+            self.disturbances.note()
             self._go(0, by_user=False)
 
     def step_on(self, is_treated: Callable[[RowT], bool]) -> None:
         """Move the cursor behind the rows that were just dealt with; that they leave the list is no disturbance."""
-        if self._lost is not None and is_treated(self._lost):
-            self._lost, self._disturbed_at = None, _NEVER
-        self._leaving |= {self.key_of(row) for row in self.rows if is_treated(row)}
+        leaving = frozenset(self.key_of(row) for row in self.rows if is_treated(row))
+        self.disturbances.expect(leaving, is_treated)
         self.clear_marks()
         if self.is_leaving:  # else the treated row left already, and the cursor is on the next one
             after = (*range(self._cursor, len(self.rows)), *reversed(range(self._cursor)))
-            stays = (index for index in after if self.key_of(self.rows[index]) not in self._leaving)
+            stays = (index for index in after if self.key_of(self.rows[index]) not in self.disturbances.leaving)
             self._go(next(stays, self._cursor))
 
     @property
     def is_leaving(self) -> bool:
         """Whether the row under the cursor was treated and is still here."""
-        return self.cursor_key in self._leaving
-
-    def stay(self) -> None:
-        """Keep the rows that were dealt with after all: one that leaves from now on counts as a disturbance."""
-        self._leaving = frozenset()
+        return self.cursor_key in self.disturbances.leaving
 
     def mark_all(self) -> None:
         """Mark every row, or take all marks away when all are marked."""
@@ -375,7 +309,7 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
     def on_click(self, event: Click) -> None:
         """A click puts the cursor there, a double click opens."""
         y = event.y - self.gutter.top  # the title above the rows is no row
-        index, line = self._at(y + self.scroll_offset.y)
+        index, line = self._places.at(y + self.scroll_offset.y)
         if y >= 0 and line >= 0 and 0 <= index < len(self.rows):
             self._go(index)
             if event.chain == 2:
@@ -397,61 +331,25 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Return one line of the row that is there, the gutter included."""
         width = room_of(self).width
-        index, line = self._at(y + self.scroll_offset.y)
+        index, line = self._places.at(y + self.scroll_offset.y)
         if index >= len(self.rows):
-            return self.strip(self._empty_line(y, width), width)
+            room = Size(width, room_of(self).height)
+            return self.strip(self._painter.empty_line(y, room), width)
         if line < 0:
-            return self.strip(fit(self._heading(index, width), width), width)
+            return self.strip(self._painter.heading(self.rows[self._places.below(index)], width), width)
         states = (self.CURSOR,) if index == self._cursor else ()
-        shown = next(iter(self._lines_of(index, width)[line:]), ())
-        if self._hits:
-            shown = marked_hits(shown, self._hits)
-        text = self.strip(fit(shown, width - GUTTER), width - GUTTER, *states)
-        return Strip.join([self._gutter(index, states, is_first=line == 0), text])
-
-    def _gutter(self, index: int, states: tuple[str, ...], *, is_first: bool) -> Strip:
-        row = self.rows[index]
+        row, is_first = self.rows[index], line == 0
         is_marked = is_first and bool(self.marks) and self.key_of(row) in self.marks
-        sign = ("*", "mark") if is_marked else ("•", "open") if is_first and self._is_new(row) else (" ", "")
         bar = ("▌" if states else " ", "" if self.has_focus else "faint")
-        return self.strip((bar, sign), GUTTER, *states)
-
-    def _lines_of(self, index: int, width: int) -> tuple[Line, ...]:
-        """Return the lines of a row; one that cannot be drawn does not take the others with it."""
-        try:
-            return self._draw(self.rows[index], Drawing(max(1, width - GUTTER), self._now, self._row_lines))
-        except Exception as error:
-            self.post_message(NotShown(error))
-            return (((CANNOT_BE_SHOWN, "bad"),),)
-
-    def _heading(self, index: int, width: int) -> Line:
-        order = self._starts.index(index) + 1
-        below = self.rows[index : self._starts[order] if order < len(self._starts) else None]
-        return self._heading_of(below, Drawing(max(1, width), self._now, 1))
-
-    def _empty_line(self, y: int, width: int) -> Line:
-        """Line `y` of what stands where there are no rows, in the middle of the upper part."""
-        lines = (
-            [] if self.rows else [part for line in self._empty for part in (wrap(line, width - 4) if line else [()])]
-        )
-        number = y - max(0, (room_of(self).height - len(lines)) // 3)
-        line = lines[number] if 0 <= number < len(lines) else ()
-        return fit(((" " * max(0, (width - width_of(line)) // 2), ""), *line), width)
+        sign = self._painter.sign(row, is_marked=is_marked) if is_first else (" ", "")
+        text = self._painter.line(row, line, width, self._places.lines)
+        return Strip.join([self.strip((bar, sign), GUTTER, *states), self.strip(text, width - GUTTER, *states)])
 
     def _find(self, key: str | None) -> int | None:
         """Return the place of the row `key`."""
         if self._index is None:
             self._index = {self.key_of(row): index for index, row in enumerate(self.rows)}
         return self._index.get(key) if key is not None else None
-
-    def _arrange(self) -> None:
-        """Note the rows above which a heading stands: where the group is another than that of the row before."""
-        self._starts = []
-        last = ""
-        for index, group in enumerate(map(self._group, self.rows)):
-            if group and group != last and (index or not self._has_group_in_title):
-                self._starts.append(index)
-            last = group
 
     @property
     def rows_at_top(self) -> tuple[RowT, ...]:
@@ -463,7 +361,7 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
 
     @property
     def _index_at_top(self) -> int:
-        return min(self._at(self.scroll_offset.y)[0], len(self.rows) - 1)
+        return min(self._places.at(self.scroll_offset.y)[0], len(self.rows) - 1)
 
     def _tell_group(self) -> None:
         """Tell that rows of another group are at the top now."""
@@ -479,22 +377,8 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         super().watch_scroll_y(old, new)
         self._tell_group()
 
-    def _top(self, index: int) -> int:
-        """Return the first line of a row, its heading excluded."""
-        return index * self._row_lines + bisect_right(self._starts, index)
-
-    def _at(self, line: int) -> tuple[int, int]:
-        """Return the row at a line of the list, and which of its lines; -1 for the heading above it."""
-        before = bisect_right(range(len(self._starts)), line, key=lambda order: self._top(self._starts[order]) - 1)
-        if before and self._top(self._starts[before - 1]) - 1 == line:
-            return self._starts[before - 1], -1
-        return divmod(line - before, self._row_lines)
-
-    def _screen_line(self) -> int:
-        return self._top(self._cursor) - self.scroll_offset.y
-
     def _page(self) -> int:
-        return max(1, room_of(self).height // self._row_lines)
+        return max(1, room_of(self).height // self._places.lines)
 
     def _go(self, index: int, *, by_user: bool = True) -> None:
         index, old = max(0, min(index, len(self.rows) - 1)), self._cursor
@@ -503,20 +387,17 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         self._is_touched = self._is_touched or by_user
         self._cursor, self.cursor_key = index, self.key_of(self.rows[index])
         for row in (old, index):
-            y = self._top(row) - self.scroll_offset.y
-            if -self._row_lines < y < room_of(self).height:
-                self.refresh(Region(0, y, self.outer_size.width, self._row_lines))
+            y = self._places.top(row) - self.scroll_offset.y
+            if -self._places.lines < y < room_of(self).height:
+                self.refresh(Region(0, y, self.outer_size.width, self._places.lines))
         self._show_cursor()
-        self._tell(by_user=by_user)
-
-    def _tell(self, *, by_user: bool) -> None:
         self.post_message(self.Moved(self, self.cursor_key, by_user))
 
     def _show_cursor(self) -> None:
         """Scroll so that the cursor's row is in sight; a third of a page at a time, so that few keys repaint much."""
-        height, top, row = room_of(self).height, self.scroll_offset.y, self._top(self._cursor)
-        last = row + min(self._row_lines, height)
-        heading = self._cursor in self._starts[max(0, bisect_right(self._starts, self._cursor) - 1) :][:1]
+        height, top, row = room_of(self).height, self.scroll_offset.y, self._places.top(self._cursor)
+        last = row + min(self._places.lines, height)
+        heading = self._places.has_heading(self._cursor)
         first = max(row - heading, last - height)  # the heading as far as it has room
         step = max(0, height // 3)
         if height <= 0:
@@ -531,6 +412,6 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         self.scroll_to(y=max(0, y), animate=False, force=True)
 
     def _resize_virtual(self) -> None:
-        size = Size(room_of(self).width, len(self.rows) * self._row_lines + len(self._starts))
+        size = Size(room_of(self).width, self._places.height(len(self.rows)))
         if size != self.virtual_size:
             self.virtual_size = size

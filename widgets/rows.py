@@ -12,7 +12,7 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.titles import message_title, verdict_reason
 from team_console.store.views.needs import need_of
 from team_console.store.views.rows import Need, RequestState
-from team_console.widgets.row_list import Drawing
+from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.signs import KIND_NAMES, NEEDS, Sign
 from team_console.widgets.text import Line, Part, pad, spread, width_of
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from team_console.console.cli.call import Call, content, file_text
+from team_console.console.cli.chosen import Answers, answers_from, words_for
 from team_console.console.cli.main import DAY, REQUEST, arg, flag, seconds, verb
 from team_console.console.cli.printing import describe, print_list, whole_content
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, value_words
 from team_console.store.model.message import Message
-from team_console.store.model.names import canonical, guess
+from team_console.store.model.names import canonical
 from team_console.store.model.safe import counted
-from team_console.store.protocol.client_requests import Question, questions_of
+from team_console.store.protocol.client_requests import questions_of
 from team_console.store.protocol.grants import scope_in
 from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.protocol.verdicts import Face, Seen, digest_of, seen_of
@@ -86,84 +87,6 @@ def _finish_asking(call: Call, ask: Callable[[], Receipt]) -> int:
     from team_console.console.cli.waits import finish_wait  # asyncio: 20 ms, which a wait alone needs
 
     return finish_wait(call, ask())
-
-
-# Options chosen on the command line: `LABEL`, a number, or `HEADER=LABEL` where several questions were asked.
-
-Answers = dict[str, str | list[str]]
-
-
-def answers_from(questions: Sequence[Question], options: Iterable[str], texts: Iterable[str]) -> Answers:
-    """Question text -> what was chosen or said.
-
-    Args:
-        options: Labels or numbers of options; of the n-th question, or the one with that header, as `n=LABEL` or
-            `HEADER=LABEL`.
-        texts: Own words, named in the same way where there are several questions.
-
-    Raises:
-        TeamError: `INVALID_FIELD` for an option nobody offered, with the nearest; `USAGE` where it does not say
-            which question it answers.
-    """
-    chosen: dict[str, list[str]] = {}
-    for word in options:
-        offering = [(question, label) for question in questions if (label := _label(question, word)) is not None]
-        # A label that holds a `=` itself comes first.
-        question, rest = offering[0] if len(offering) == 1 else _named(questions, word, is_offered=bool(offering))
-        chosen.setdefault(question.text, []).append(_label(question, rest) or _numbered(question, rest))
-    for text, words in words_for(questions, texts).items():
-        chosen.setdefault(text, []).extend(words)
-    several = {question.text for question in questions if question.several}
-    return {text: words if text in several or len(words) > 1 else words[0] for text, words in chosen.items()}
-
-
-def words_for(questions: Sequence[Question], texts: Iterable[str]) -> dict[str, list[str]]:
-    """Question text -> words, each named as in `answers_from` where there are several questions.
-
-    Raises:
-        TeamError: `USAGE` where it does not say which question it is for.
-    """
-    found: dict[str, list[str]] = {}
-    for word in texts if questions else ():
-        question, rest = (questions[0], word) if len(questions) == 1 else _named(questions, word, is_offered=True)
-        found.setdefault(question.text, []).append(rest)
-    return found
-
-
-def _named(questions: Sequence[Question], word: str, *, is_offered: bool) -> tuple[Question, str]:
-    """Return the question and answer in `HEADER=REST` or `2=REST`; the only question where no header is given."""
-    key, sign, rest = word.partition("=")
-    key = key.strip().casefold()
-    for number, question in enumerate(questions, start=1):
-        if sign and key and key in (str(number), question.header.strip().casefold()):
-            return question, rest.strip()
-    if is_offered:
-        names = ", ".join(f"{question.header or number}=..." for number, question in enumerate(questions, start=1))
-        raise TeamError(Code.USAGE, f"which question does {word:.80} answer?", f"Name it: {names}")
-    if len(questions) > 1:
-        raise _no_such_option(questions, word)
-    return questions[0], word
-
-
-def _label(question: Question, word: str) -> str | None:
-    """Return the label as the asker wrote it, however the word's letters are cased."""
-    labels = [option.label for option in question.options]
-    alike = [word] if word in labels else [label for label in labels if label.casefold() == word.strip().casefold()]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _numbered(question: Question, word: str) -> str:
-    number = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else 0
-    if not 0 < number <= len(question.options):
-        raise _no_such_option((question,), word)
-    return question.options[number - 1].label
-
-
-def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
-    labels = [option.label for question in questions for option in question.options]
-    offered = f"Offered: {', '.join(labels):.300}." if labels else "It offers no options."
-    hint = guess(word, labels, f"{offered} Own words: --content TEXT.")
-    return TeamError(Code.INVALID_FIELD, f"there is no option {word:.80}", hint)
 
 
 # What the command line showed of a request before it is answered: `show` names it, `--seen` quotes it.

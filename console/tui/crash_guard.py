@@ -20,16 +20,14 @@ from typing import Any, TypeVar
 from rich.console import RenderableType
 from team_console.console.faults import Faults
 from team_console.console.tui.canvas import Canvas, CanvasDriver
-from team_console.console.tui.textual_fixes import MendedDriver, mend_textual
+from team_console.console.tui.textual_fixes import MendedApp, mend_textual
 from team_console.widgets.frames import FrameHeld, Frames
 from team_console.widgets.scrolled import NotShown
 from textual import on
-from textual.app import App
 from textual.css.query import NoMatches
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.messages import ExitApp
-from textual.screen import Screen
 from textual.worker import WorkerFailed
 
 ReturnT = TypeVar("ReturnT")
@@ -43,7 +41,7 @@ _LAST = 0.5
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-class ContainedApp(App[ReturnT]):
+class ContainedApp(MendedApp[ReturnT]):
     """An app that ends with a log of the places in the code after an exception that nobody expected."""
 
     def __init__(self, *, ansi_color: bool | None = None) -> None:
@@ -58,17 +56,12 @@ class ContainedApp(App[ReturnT]):
         found = super().get_driver_class()
         return CanvasDriver if found is LinuxDriver else found
 
-    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        # A screen is told the new size of the terminal a little later. Lines of the old one would go over the edge,
-        # and what the canvas knew of them would be wrong for ever; with the new size all lines are painted.
-        if screen.outer_size == self.size:
-            super()._display(screen, renderable)
-            self.frames.drawn(self.screen_stack)
+    def displayed(self) -> None:
+        """Count what was drawn as a frame."""
+        self.frames.drawn(self.screen_stack)
 
     def _tell_when_held(self, number: int) -> None:
-        if isinstance(self._driver, MendedDriver):
-            self._driver.tell_when_held(number)
-        else:  # a browser, or nobody: it is held as soon as it was drawn
+        if not self.ask_terminal(number):  # a browser, or nobody: it is held as soon as it was drawn
             self.post_message(FrameHeld(number))
 
     @on(FrameHeld)
@@ -84,7 +77,7 @@ class ContainedApp(App[ReturnT]):
         self._is_ending = True
         super().exit(result, return_code, message)
 
-    def _handle_exception(self, error: Exception) -> None:
+    def fail(self, error: Exception) -> None:
         """Log the exception and end: a widget whose handler failed hears nothing any more."""
         # guard: page-closed-is-no-defect
         if self._is_ending and isinstance(error, NoMatches):  # told to end before all of it was there
@@ -190,7 +183,7 @@ class ContainedApp(App[ReturnT]):
 
     def _failed_task(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if isinstance(error := context.get("exception"), Exception):
-            self._handle_exception(error)
+            self.fail(error)
 
     def _failed_thread(self, failure: threading.ExceptHookArgs) -> None:
         error, thread = failure.exc_value, failure.thread.name if failure.thread else "a thread"

@@ -73,7 +73,7 @@ class KeyActions:
                 screen.toast(f"{action.label.rstrip('…')}: {why}", severity="warning")
             return
         self.warning = ""
-        if action.deciding and screen.lists.front.chosen_from.undisturbed_for() < GUARD:
+        if action.deciding and screen.lists.front.chosen_from.disturbances.seconds_since() < GUARD:
             if not action.asks:
                 screen.toast(f"{_CHANGED} Review it, then press the key again.", severity="warning")
                 return

@@ -190,7 +190,7 @@ class Lists(Container):
         """Keep the rows of decisions that were undone or refused, in whichever list they were decided."""
         for pane in self._panes.values():
             if pane.is_complete:
-                pane.rows.stay()
+                pane.rows.disturbances.stay()
 
     def seek(self, subject: str) -> None:
         """Put the cursor on the row of what was taken back."""

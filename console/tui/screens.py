@@ -25,7 +25,8 @@ from team_console.store.views.status import assess, view_of_team
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document, Lines
 from team_console.widgets.overlay import Overlay
-from team_console.widgets.row_list import Draw, Drawing, RowList
+from team_console.widgets.row_drawing import Draw, Drawing
+from team_console.widgets.row_list import RowList
 from team_console.widgets.text import Line, spread
 from textual import on, work
 from textual.app import ComposeResult

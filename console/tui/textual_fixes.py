@@ -16,9 +16,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache, lru_cache
 from time import monotonic, sleep
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from rich.cells import cell_len, get_character_cell_size, split_graphemes
+from rich.console import RenderableType
 from rich.segment import Segment
 from team_console.console.tui.held_frames import HeldFrames, MarkedFile
 from team_console.widgets.frames import FrameHeld
@@ -30,6 +31,7 @@ from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XT
 from textual.app import App
 from textual.color import Color
 from textual.css.query import NoMatches
+from textual.css.stylesheet import Stylesheet
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import CursorPosition, Paste, Resize
 from textual.geometry import Size
@@ -39,6 +41,8 @@ from textual.style import Style
 from textual.widget import Widget
 
 __all__ = ["SYNC_BEGIN", "SYNC_END", "MendedDriver", "PasteParser", "mend_textual", "write_to_terminal"]
+
+ReturnT = TypeVar("ReturnT")
 
 _ESC, _SUBSTITUTE = "\x1b", "\x1a"
 _STYLES = re.compile(r"\x1a\[[0-?]*[ -/]*[@-~]|\x1a\][^\x07\x1a]*(?:\x07|\x1a\\)")
@@ -215,6 +219,43 @@ def unbind(app: App[Any], beginning: str) -> None:
         bound[key] = [one for one in bindings if not one.action.startswith(beginning)]
         if not bound[key]:
             del bound[key]
+
+
+class PatientStylesheet(Stylesheet):
+    """A stylesheet that is read when it is first asked for its rules: the theme is chosen before the start."""
+
+    def reparse(self) -> None:
+        """Read the styles again, with other variables; nothing yet where they wait to be read for the first time."""
+        if not self._require_parse:
+            super().reparse()
+
+
+class MendedApp(App[ReturnT]):
+    """An app that hears of what Textual keeps to itself: a picture that was painted, an exception of a handler."""
+
+    def displayed(self) -> None:
+        """Hear that the screen was painted."""
+
+    def fail(self, error: Exception) -> None:
+        """Take an exception that nobody expected."""
+        super()._handle_exception(error)
+
+    def ask_terminal(self, number: int) -> bool:
+        """Have the terminal tell when it holds what was drawn until now; False where there is none to ask."""
+        if not isinstance(self._driver, MendedDriver):
+            return False
+        self._driver.tell_when_held(number)
+        return True
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        # A screen is told the new size of the terminal a little later. Lines of the old one would go over the edge,
+        # and what the canvas knew of them would be wrong for ever; with the new size all lines are painted.
+        if screen.outer_size == self.size:
+            super()._display(screen, renderable)
+            self.displayed()
+
+    def _handle_exception(self, error: Exception) -> None:
+        self.fail(error)
 
 
 @cache

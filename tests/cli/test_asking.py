@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.cli.decide import answers_from
+from team_console.console.cli.chosen import answers_from
 from team_console.store.api import join_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question

@@ -67,13 +67,13 @@ def keys_are_through(monkeypatch: pytest.MonkeyPatch) -> None:
 
     An app that failed is not waited for: then the test says with what.
     """
-    handle = ConsoleApp._handle_exception
+    handle = ConsoleApp.fail
 
     def failed(app: ConsoleApp, error: Exception) -> None:
         app._exception_event.set()
         handle(app, error)
 
-    monkeypatch.setattr(ConsoleApp, "_handle_exception", failed)
+    monkeypatch.setattr(ConsoleApp, "fail", failed)
     monkeypatch.setattr(Pilot, "_wait_for_screen", wait_for_widgets)
     monkeypatch.setattr(textual.app, "wait_for_idle", _until_through)
     monkeypatch.setattr(textual.pilot, "wait_for_idle", _until_through)
@@ -262,7 +262,7 @@ class Desk:
 
     async def calm(self) -> None:
         """Let the pause after a change under the cursor be over."""
-        await self.until(lambda: self.app.main.pane.chosen_from.undisturbed_for() > 0.7, "a quiet list")
+        await self.until(lambda: self.app.main.pane.chosen_from.disturbances.seconds_since() > 0.7, "a quiet list")
 
 
 @asynccontextmanager
@@ -278,8 +278,8 @@ async def opened(
     app = ConsoleApp(team, me=me, read_only=read_only)
     async with app.run_test(size=size, notifications=True) as pilot:
         desk = Desk(app, pilot)
-        await desk.until(lambda: app.situation.reading is not None, "a first reading")
-        await desk.until(lambda: app.main.view is None or app.main.lists.shown_in_front is app.situation, "rows")
+        await desk.until(lambda: app.main.situation.reading is not None, "a first reading")
+        await desk.until(lambda: app.main.view is None or app.main.lists.shown_in_front is app.main.situation, "rows")
         await pilot.pause()
         yield desk
         app.drafts.flush()

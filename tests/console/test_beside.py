@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.tui import app as console_app
-from team_console.console.tui.app import ConsoleApp
+from team_console.console.tui import following
+from team_console.console.tui.following import StoreChanged as Changed
 from team_console.store.contract.team import WatchHint, WatchState
 
 from tests.console.conftest import Desk, opened
@@ -12,12 +12,11 @@ from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.slow
 
-Changed = ConsoleApp.StoreChanged
 BESIDE, QUEUE = (Changed(WatchHint(WatchState.LIVE, beside=beside)) for beside in (True, False))
 
 
 def _number(desk: Desk) -> int:
-    reading = desk.app.situation.reading
+    reading = desk.app.main.situation.reading
     return reading.number if reading is not None else 0
 
 
@@ -32,6 +31,6 @@ async def _read_after(desk: Desk, *changes: Changed) -> None:
 async def test_what_changed_beside_is_looked_at_by_itself_in_the_end(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(console_app, "BESIDE", 0.01)
+    monkeypatch.setattr(following, "BESIDE", 0.01)
     async with opened(team) as desk:
         await _read_after(desk, BESIDE)

@@ -81,7 +81,7 @@ async def test_any_other_defect_ends_the_console_and_the_log_names_the_place_but
     app = ConsoleApp(team, me=LEAD)
     async with app.run_test() as pilot:
         desk = Desk(app, pilot)
-        await desk.until(lambda: app.situation.reading is not None, "a first reading")
+        await desk.until(lambda: app.main.situation.reading is not None, "a first reading")
         if place == "a widget that is drawn":
             monkeypatch.setattr(Head, "render_line", fail)
             app.main.query_one(Head).refresh()
@@ -129,7 +129,7 @@ async def test_a_worker_with_a_defect_is_told(team: MemoryTeam) -> None:
 async def test_the_reading_that_fails_unexpectedly_is_tried_again(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("team_console.console.tui.app.HOLDER_LOOK", 0.05)
+    monkeypatch.setattr("team_console.console.tui.following.HOLDER_LOOK", 0.05)
     hand_in_plan(team)
     async with opened(team, faults=("ZeroDivisionError",)) as desk:
         with monkeypatch.context() as patched:

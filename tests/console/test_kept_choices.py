@@ -24,7 +24,7 @@ def rule(command: str) -> dict[str, Any]:
 
 async def change(desk: Desk, team: MemoryTeam, **payload: Any) -> None:
     """Another program changes what the one message says; the screen has it, and rests."""
-    before = desk.app.situation
+    before = desk.app.main.situation
     (asked,) = team._state.messages
     changed = from_record({**asked.record, "payload": {**asked.payload, **payload}})
     team._state.messages = (changed,)

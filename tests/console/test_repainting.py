@@ -46,7 +46,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> pyte.Screen:
 
 async def is_painted(desk: Desk, terminal: pyte.Screen) -> None:
     """Fail unless the terminal comes to show, cell by cell, what stands on the screen: what is wrong stays wrong."""
-    await desk.until(lambda: desk.app.main.lists.shown_in_front is desk.app.situation, "the newest reading")
+    await desk.until(lambda: desk.app.main.lists.shown_in_front is desk.app.main.situation, "the newest reading")
     await desk.pilot.pause()
     with suppress(AssertionError):  # told below, with what differs
         await desk.until(lambda: _stripped(terminal.display) == _stripped(desk.text.splitlines()), "the picture")
@@ -59,9 +59,9 @@ def _stripped(lines: Iterable[str]) -> list[str]:
 
 async def changed(desk: Desk, terminal: pyte.Screen, act: Callable[[], object]) -> None:
     """Let somebody else act, and see the change painted."""
-    before = desk.app.situation
+    before = desk.app.main.situation
     await in_thread(act)
-    await desk.until(lambda: desk.app.situation is not before, "a new reading")
+    await desk.until(lambda: desk.app.main.situation is not before, "a new reading")
     await is_painted(desk, terminal)
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from team_console.console.tui.modes.agents import roster_lines
 from team_console.store.views.rows import AgentState, RosterRow
-from team_console.widgets.row_list import Drawing
+from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.signs import AGENTS
 from team_console.widgets.text import text_of, wrap
 

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from team_console.widgets.row_list import Drawing, RowList
+from team_console.widgets.row_drawing import Drawing
+from team_console.widgets.row_list import RowList
 from team_console.widgets.text import Line, age
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
@@ -89,30 +90,30 @@ async def test_when_its_row_goes_the_cursor_stays_at_the_place_and_says_so() -> 
         await pilot.pause()
         assert app.list.cursor_key == "c"
         assert [(event.key, event.by_user) for event in app.told if isinstance(event, RowList.Moved)] == [("c", False)]
-        assert app.list.undisturbed_for() == 0
+        assert app.list.disturbances.seconds_since() == 0
 
 
 async def test_a_change_of_the_row_under_the_cursor_is_a_disturbance_and_one_elsewhere_is_not() -> None:
     async with listed(Row("a", "one"), Row("b", "one")) as (app, _):
         app.ticks += 10
         app.put(Row("a", "one"), Row("b", "two"))
-        assert app.list.undisturbed_for() > 1
+        assert app.list.disturbances.seconds_since() > 1
         app.put(Row("a", "two"), Row("b", "two"))
-        assert app.list.undisturbed_for() == 0
+        assert app.list.disturbances.seconds_since() == 0
 
 
 async def test_what_the_user_treated_leaves_without_a_disturbance_before_or_after_it_is_told() -> None:
     async with listed("a", "b", "c") as (app, _):
         app.list.step_on(lambda row: row.key == "a")
-        assert (app.list.cursor_key, app.list.undisturbed_for()) == ("b", float("inf"))
+        assert (app.list.cursor_key, app.list.disturbances.seconds_since()) == ("b", float("inf"))
         app.put("b", "c")
-        assert app.list.undisturbed_for() == float("inf")
+        assert app.list.disturbances.seconds_since() == float("inf")
         app.put("c")
-        assert app.list.undisturbed_for() == 0.0
+        assert app.list.disturbances.seconds_since() == 0.0
         app.list.step_on(lambda row: row.key == "b")
-        assert (app.list.cursor_key, app.list.undisturbed_for()) == ("c", float("inf"))
+        assert (app.list.cursor_key, app.list.disturbances.seconds_since()) == ("c", float("inf"))
         app.put("d")
-        assert app.list.undisturbed_for() == 0.0
+        assert app.list.disturbances.seconds_since() == 0.0
 
 
 async def test_marks_belong_to_keys_and_end_with_their_rows() -> None:

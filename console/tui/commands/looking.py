@@ -234,12 +234,12 @@ def next_heading(direction: int, screen: MainScreen, context: ActionContext) -> 
 
 def editor(screen: MainScreen, context: ActionContext) -> None:
     """Show the text in the human's own editor."""
-    _hand_over(screen, partial(view_text, screen.app), screen.pane.text_read())
+    _hand_over(screen, partial(view_text, screen.app), screen.pane.presenter.text_read())
 
 
 def pipe(screen: MainScreen, context: ActionContext) -> None:
     """Ask for a command, and hand it the text."""
-    text = screen.pane.text_read()
+    text = screen.pane.presenter.text_read()
     wanted = "less, wc -w, grep rollback, glow -p ..."
     form = Confirm[str](
         "Pipe the text",

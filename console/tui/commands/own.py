@@ -54,7 +54,7 @@ def _values(screen: MainScreen, context: ActionContext, command: OwnCommand) -> 
     Raises:
         TeamError: `INVALID_FIELD` for one that stands for nothing here, or for what a program would take for an option.
     """
-    text, selection = screen.pane.text_read(), context.selection
+    text, selection = screen.pane.presenter.text_read(), context.selection
     request, message = selection.request, selection.message
     known = {
         "id": safe_line(

@@ -28,7 +28,8 @@ from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.store.views.search import Searchable, message_found
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Block, Document, Heading, Lines
-from team_console.widgets.row_list import Drawing, RowList, age_column
+from team_console.widgets.row_drawing import Drawing, age_column
+from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, title_of
 from team_console.widgets.signs import AGENTS, Sign, priority_sign, signs_of, status_sign
 from team_console.widgets.text import Line, age, pad, short_ago, span, spread, text_of, width_of

@@ -18,7 +18,7 @@ from team_console.store.views.rows import View
 from team_console.store.views.search import Searchable
 from team_console.widgets.details import named
 from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, said
-from team_console.widgets.row_list import Drawing, age_column
+from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
 from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line, Part, ago, clock_time, span

@@ -17,7 +17,7 @@ from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.store.views.search import Searchable, message_found
 from team_console.widgets.details import message_document, named
 from team_console.widgets.document import Document, said
-from team_console.widgets.row_list import Drawing, age_column
+from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_name, row_lines, title_of
 from team_console.widgets.signs import DELIVERIES
 from team_console.widgets.text import Line, Part, ago, clock_time, span

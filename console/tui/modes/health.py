@@ -24,7 +24,7 @@ from team_console.store.views.search import Searchable, text_found
 from team_console.store.views.status import State, holder_words
 from team_console.widgets.bars import DOUBT, LIVE, LOCKED, POLLING, SETTINGS
 from team_console.widgets.document import Block, Document, Form, Lines, Text, fact
-from team_console.widgets.row_list import Drawing
+from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.rows import row_lines
 from team_console.widgets.signs import severity_sign
 from team_console.widgets.text import Line, ago, cell_len, clock_time, pad

@@ -27,7 +27,8 @@ from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.search import Searchable, finder
 from team_console.widgets.details import message_document, named, state_line
 from team_console.widgets.document import Block, Document, Heading, Lines
-from team_console.widgets.row_list import Drawing, RowList
+from team_console.widgets.row_drawing import Drawing
+from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, title_of
 from team_console.widgets.signs import status_sign
 from team_console.widgets.text import Line, Part, crop, pad, width_of

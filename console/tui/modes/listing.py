@@ -16,7 +16,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.store.views.search import Query, Searchable
 from team_console.widgets.document import Document
-from team_console.widgets.row_list import Drawing
+from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.text import Line
 from textual.message import Message as TextualMessage
 

@@ -29,7 +29,7 @@ from team_console.widgets.details import (
 )
 from team_console.widgets.document import Document, Lines, fact, said
 from team_console.widgets.requests import earlier_plans, late_by, late_tone, request_document, version_words
-from team_console.widgets.row_list import Drawing, age_column
+from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_word, row_lines, verdict_word
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign
 from team_console.widgets.text import Line, Part, span, spread

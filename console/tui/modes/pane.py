@@ -16,7 +16,6 @@ from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.presenter import DetailPresenter
 from team_console.console.tui.modes.search import Search
 from team_console.console.tui.words import BROKEN, ScreenState, first_step, has_command
-from team_console.store.model.safe import safe_text
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import RowList
@@ -257,7 +256,7 @@ class Pane(Container, Generic[RowT]):
     def shows_row(self, subject: str, frame: int) -> bool:
         """Return whether the row about a request or message, as it is now, stood on the screen up to a frame."""
         rows = (row for row in self.rows.rows if subject in self.listing.subjects_of(row))
-        return any(self.rows.was_held(row, frame) for row in rows)
+        return any(self.rows.held.has(row, by=frame) for row in rows)
 
     def step_on(self, decided: Collection[str]) -> None:
         """Go from the chosen rows, about which was just decided, to the next one; their leaving is no disturbance."""
@@ -339,12 +338,6 @@ class Pane(Container, Generic[RowT]):
         else:
             return self.leave_gone()
         return True
-
-    def text_read(self) -> str:
-        """Return the source of the text being read, made safe: an editor or pager may print it to the terminal."""
-        self.presenter.show_now()
-        document = self.detail.document
-        return safe_text(document.source).rstrip("\n") + "\n" if document is not None and document.source else ""
 
     def filter(self) -> None:
         """Ask for words to filter by, or to look for in what is read."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.words import BROKEN_DOCUMENT, NO_LONGER, request_outcome, row_now, with_banner
+from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import RequestRow, RequestState
 from team_console.widgets.detail import Detail
@@ -69,6 +70,12 @@ class DetailPresenter:
         self._asked: RequestRow | None = None
         self._resting: Timer | None = None
         self._around: Timer | None = None
+
+    def text_read(self) -> str:
+        """Return the source of the text being read, made safe: an editor or pager may print it to the terminal."""
+        self.show_now()
+        document = self._host.detail.document
+        return safe_text(document.source).rstrip("\n") + "\n" if document is not None and document.source else ""
 
     def show(self) -> None:
         """Give the detail the thing under the cursor as it is now."""

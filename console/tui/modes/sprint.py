@@ -15,7 +15,7 @@ from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StorySt
 from team_console.store.views.search import Searchable, text_found
 from team_console.widgets.details import named
 from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact
-from team_console.widgets.row_list import Drawing, age_column
+from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.signs import STORIES
 from team_console.widgets.text import (
     DONE,

@@ -36,7 +36,8 @@ from team_console.store.backends.yaml.disk import (
 from team_console.store.backends.yaml.layout import Layout, archive_part, refuse_way_out
 from team_console.store.backends.yaml.lock import Released, not_writable
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueFile, QueueText, apply, archive_entry
+from team_console.store.backends.yaml.queue import QueueText, apply, archive_entry
+from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError

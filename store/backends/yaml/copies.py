@@ -12,7 +12,8 @@ from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.layout import Layout, archive_part, names_in
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueFile, QueueText
+from team_console.store.backends.yaml.queue import QueueText
+from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.contract.team import CONFLICTED_COPY
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, ids_of, is_copy

@@ -23,7 +23,8 @@ from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.entry import parse_record
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueFile, QueueText, changed_keys, piece_name
+from team_console.store.backends.yaml.queue import QueueText, changed_keys, piece_name
+from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import (
     DONE,

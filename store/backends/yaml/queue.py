@@ -1,26 +1,22 @@
-"""A queue, an archive or a dropped file as text: each entry its exact bytes, edited alone; and the queue as a file."""
+"""A queue, an archive or a dropped file as text: each entry its exact bytes, edited alone."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-import time
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
-from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, AuditLog, Handle, Line, Record, RecordPatch
-from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, Stat, shared_mode
+from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, Handle, Line, Record, RecordPatch
 from team_console.store.backends.yaml.entry import (
     Entry,
     Node,
@@ -32,10 +28,8 @@ from team_console.store.backends.yaml.entry import (
     parse_record,
     patch,
 )
-from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import Kind, TextError, same
 from team_console.store.contract.transaction import Changes
-from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Fields, Message, digest, from_record, ids_of, is_ahead, is_copy
 
 if TYPE_CHECKING:
@@ -605,127 +599,3 @@ def archive_entry(text: QueueText, message_id: str, record: Record | None) -> tu
     place = text.place(message_id)
     entry = text.entries[place] if place is not None else None
     return (entry.message, entry.raw) if entry is not None and entry.message is not None else None
-
-
-# One generation of the queue, read with patience for a writer that is in the middle of rewriting it in place.
-
-PATIENCE = 0.25
-"""Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
-_PAUSE = 0.01
-_LEDGER = "audit.jsonl"
-
-
-class QueueFile(Struct, frozen=True):
-    """The queue as it was at one moment.
-
-    Attributes:
-        text: Its entries; an empty queue when there is no file.
-        stat: What the file was, None when there is none.
-    """
-
-    text: QueueText
-    stat: Stat | None
-
-    @property
-    def mark(self) -> FileVersion | None:
-        """The version of the file, to tell it from others."""
-        return self.stat.mark if self.stat else None
-
-    @property
-    def mode(self) -> int:
-        """Permission bits for the next generation."""
-        return self.stat.mode if self.stat else PRIVATE
-
-    @property
-    def mode_beside(self) -> int:
-        """Permission bits of new files other than the queue."""
-        return shared_mode(self.stat)
-
-
-def load(
-    disk: Disk,
-    path: Path,
-    known: QueueFile | None,
-    *,
-    progress: Progress | None = None,
-    left: Released | None = None,
-) -> QueueFile:
-    """Return the present generation; `known` itself when that is still the present one.
-
-    Args:
-        progress: As in `QueueText.parse`.
-        left: How the last holder of the lock left it.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE` with line and column; nothing may be written then.
-    """
-    # guard: half-file-waited-out
-    deadline = time.monotonic() + PATIENCE
-    try:
-        while True:
-            try:
-                return _load_once(disk, path, known, progress, left)
-            except TextError as error:
-                if time.monotonic() >= deadline:
-                    return _blank(disk, path, error)
-            time.sleep(_PAUSE)
-    except OSError as error:
-        raise TeamError(
-            Code.STORE_UNREADABLE,
-            f"{path} cannot be read: {error.strerror or error}",
-            "Check what is at that path and its permissions.",
-            path=str(path),
-        ) from error
-
-
-def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
-    """Return an empty or comment-only file as an empty queue, unless there was more in it.
-
-    The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
-
-    Raises:
-        TeamError: There is more in it, or was; with what there is to go back to.
-    """
-    data, found = disk.read(path)
-    ledger = disk.stat(path.with_name(_LEDGER))
-    is_recorded = ledger is not None and ledger.size > 0
-    has_previous = disk.stat(path.with_name(f"{path.name}.prev")) is not None
-    if QueueText.is_blank(data) and not has_previous:
-        line = AuditLog(disk, path.with_name(_LEDGER)).tip().line
-        if not is_recorded or (line is not None and line.base == found.mark):
-            return QueueFile(QueueText.blank_file(data), found)
-    aside, back = f"mv {quote(str(path))} {quote(f'{path}.bad')}", ""
-    if has_previous:
-        command = f"{aside} && cp {quote(f'{path}.prev')} {quote(str(path))}"
-        back = f" The generation before is in {path.name}.prev; to go back to it: {command}"
-    elif is_recorded:
-        back = f" The ledger {_LEDGER} has its messages; for the next write to put them back: {aside}"
-    if back:
-        error_hint = f"{error.hint} What other programs wrote since our last write is nowhere else: keep the file."
-    else:
-        error_hint = error.hint
-    raise TeamError(
-        Code.STORE_UNREADABLE,
-        f"{path}: {error.message}",
-        f"{error_hint}{back}",
-        path=str(path),
-        line=error.line,
-        column=error.column,
-    ) from None
-
-
-def _load_once(
-    disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None, left: Released | None
-) -> QueueFile:
-    found = disk.stat(path)
-    if found is None:
-        return known if known is not None and known.stat is None else QueueFile(QueueText.empty(), None)
-    if known is not None and known.mark == found.mark:
-        return known if known.stat == found else QueueFile(known.text, found)
-    data, found = disk.read(path)
-    before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
-    # The CRC, too: another program may write as many bytes within one tick of the clock.
-    # guard: only-our-own-text-unread
-    if before is None and left is not None and left.queue == found.mark and left.listed == zlib.crc32(data):
-        return QueueFile(QueueText.left(data), found)
-    return QueueFile(QueueText.parse(data, before, progress).with_unique_ids(), found)

@@ -37,16 +37,8 @@ from team_console.store.backends.yaml.healing import (
 from team_console.store.backends.yaml.layout import Layout, archive_part, names_in
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import (
-    QueueFile,
-    QueueText,
-    apply,
-    archive_entry,
-    in_sequence,
-    load,
-    piece_name,
-    place_of,
-)
+from team_console.store.backends.yaml.queue import QueueText, apply, archive_entry, in_sequence, piece_name, place_of
+from team_console.store.backends.yaml.queue_file import QueueFile, load
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message

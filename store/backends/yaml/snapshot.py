@@ -31,7 +31,8 @@ from team_console.store.backends.yaml.healing import (
 from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, is_drop_file, leads_out, names_in
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueFile, QueueText, apply, load
+from team_console.store.backends.yaml.queue import QueueText, apply
+from team_console.store.backends.yaml.queue_file import QueueFile, load
 from team_console.store.backends.yaml.reading import Progress
 from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
 from team_console.store.backends.yaml.trail import FileReader

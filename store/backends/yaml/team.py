@@ -41,7 +41,7 @@ from team_console.store.settings.team_config import TeamConfig
 if TYPE_CHECKING:
     from team_console.store.backends.yaml.archive_pages import Whole
     from team_console.store.backends.yaml.archives import Archives
-    from team_console.store.backends.yaml.queue import QueueFile
+    from team_console.store.backends.yaml.queue_file import QueueFile
     from team_console.store.backends.yaml.session import LockedSession
     from team_console.store.backends.yaml.snapshot import SnapshotReader
     from team_console.store.contract.transaction import Transaction

@@ -1,0 +1,303 @@
+"""Following the store: one reading at a time, at the pace the machine bears, and what each reading brings about."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Future, TimerHandle
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from itertools import takewhile
+from time import monotonic
+from typing import Any
+
+from msgspec.structs import replace
+from team_console.console.tui.crash_guard import ContainedApp
+from team_console.console.tui.main import MainScreen
+from team_console.console.tui.notices import Notifier
+from team_console.console.tui.reader import Pace, ReadResult, StoreReader
+from team_console.console.tui.words import ScreenState, reason_of
+from team_console.store.contract.team import STARTING, WatchHint, WatchState
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message as StoreMessage
+from team_console.store.protocol.client_requests import asker_of
+from team_console.store.views.rows import Flag, View
+from team_console.store.views.status import is_in_the_way
+from team_console.widgets.later import later
+from textual.css.query import NoMatches
+from textual.message import Message
+
+BESIDE = 1.0
+"""Seconds until a look when only lock and ledger changed: a write has begun, whose messages come first, or is over."""
+_TELL_PROGRESS = 0.1
+"""Seconds between two words on how far a long reading is."""
+LEFT_BEHIND = 1.0
+"""Seconds between two looks whether those who wait for an answer are still there."""
+HOLDER_LOOK = 1.0
+"""Seconds until the next look while somebody holds the lock or the store could not be read."""
+_TOGETHER = 0.5
+"""Seconds in which news is gathered before it is told."""
+_SOON = 0.05
+"""Seconds after the end of a request at which the clock is sure to have come there."""
+WATCH_AGAIN = 5.0
+"""Seconds until a watch that ended is begun again."""
+
+
+@dataclass
+class StoreChanged(Message):
+    """Look again; many of these are one."""
+
+    hint: WatchHint | None = None
+
+    def can_replace(self, message: Message) -> bool:
+        """A newer hint says all that an older one did, unless it is of less."""
+        return isinstance(message, StoreChanged) and (self.is_beside or not message.is_beside)
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether no message came or went."""
+        return self.hint is not None and self.hint.beside and not self.hint.notes
+
+
+@dataclass
+class Progressed(Message):
+    """A long reading goes on."""
+
+    done: int
+    total: int
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the latest progress is of interest."""
+        return isinstance(message, Progressed)
+
+
+class StoreFollower:
+    """Reads the store of one console whenever `look` is called or it changed, and shows what was read.
+
+    Attributes:
+        is_left: Whether the console is being left, so that nothing is read any more.
+    """
+
+    def __init__(self, app: ContainedApp[Any], main: MainScreen, reader: StoreReader, notifier: Notifier) -> None:
+        self._app, self._main, self._reader, self._notifier = app, main, reader, notifier
+        self._team = main.caller.team
+        self.is_left = False
+        self._pace = Pace()
+        self._is_reading = self._again = self._urgent = self._has_read = False
+        self._later: dict[str, TimerHandle] = {}
+        self._reported = 0.0
+        self._asked = self._begun = self._ended = 0
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a reading that was asked for is not on the screen yet."""
+        return self._ended < self._asked
+
+    @property
+    def _situation(self) -> ScreenState:
+        """The state of the store as far as it is known."""
+        return self._main.situation
+
+    def _wait(self, name: str, seconds: float | None, function: Callable[[], None], *, anew: bool = False) -> None:
+        """Call `function` in so many seconds, unless something of that name waits already; None for never.
+
+        `anew` lets go of what waits.
+        """
+        if name in self._later:
+            if not anew:
+                return
+            self._later.pop(name).cancel()
+
+        def due() -> None:
+            self._later.pop(name, None)
+            function()
+
+        if seconds is not None:
+            self._later[name] = later(self._app, seconds, due)
+
+    def begin(self) -> None:
+        """Show what is at hand, so that it is in the first picture, and look at the store."""
+        self._reader.tell = self._report
+        reading = self._reader.at_hand()
+        if reading is not None:
+            self._learned(reading=reading, looked_at=reading.snapshot.taken_at, good_at=reading.snapshot.taken_at)
+        self.look()
+
+    def look(self, *, back: bool = False) -> None:
+        """Look at the store again now, with `back` at its archives too."""
+        if back:
+            self._reader.look_back()
+        self._asked += 1
+        self._app.post_message(StoreChanged())
+
+    def changed(self, event: StoreChanged) -> None:
+        """Read again because something changed, now or when the machine bears it."""
+        if event.hint is not None:
+            self._hinted(event.hint)
+        if event.is_beside and not self._shows_lock:
+            self._wait("beside", BESIDE, self.look)  # when the next reading would not have seen it anyway
+        elif self._is_reading:
+            self._again, self._urgent = True, self._urgent or event.hint is None
+        elif event.hint is None or not self._pace.rest:
+            self._begin_reading()
+        else:
+            self._read_later()
+
+    def _begin_reading(self) -> None:
+        self._wait("beside", None, self.look, anew=True)
+        self._is_reading, self._urgent = True, False
+        self._begun = self._asked
+        self._pace.begin()
+        # Not a worker of Textual's: its states are messages, and all of them take longer than a short reading.
+        reading = asyncio.get_running_loop().run_in_executor(None, self._reader.read)
+        reading.add_done_callback(self._read_ended)
+
+    def _read_later(self) -> None:
+        """Read once the processor had its rest from the reading before."""
+        self._wait("rest", self._pace.rest, self.look)
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the app is not being left."""
+        return self._app.is_running and not self.is_left
+
+    def _read_ended(self, reading: Future[ReadResult]) -> None:
+        """A reading ended: show what it saw, then read again if more changed meanwhile."""
+        error = asyncio.CancelledError() if reading.cancelled() else reading.exception()
+        if not self._goes_on:
+            return
+        self._is_reading, self._ended = False, self._begun
+        self._app.call_after_refresh(self._painted)
+        if error is None:
+            first, self._has_read = not self._has_read, True
+            self._saw(reading.result(), first=first)
+        else:
+            self._failed(error)
+            if not isinstance(error, TeamError | OSError | asyncio.CancelledError):
+                self._app.report(error)
+
+    def _painted(self) -> None:
+        """Note that the last reading is on the screen."""
+        if self._is_reading:
+            return
+        self._pace.end()
+        if self._again:
+            self._again = False
+            self.look() if self._urgent else self._read_later()
+
+    def progressed(self, event: Progressed) -> None:
+        """Show how far the first reading of the whole store is."""
+        if self._is_reading and not self._is_read:
+            self._learned(progress=(event.done, event.total))
+
+    def _report(self, done: int, total: int) -> bool:
+        moment = monotonic()
+        if moment - self._reported > _TELL_PROGRESS:
+            self._reported = moment
+            self._app.post_message(Progressed(done, total))
+        return self._goes_on
+
+    async def _watch(self) -> None:
+        """Follow changes of the store for as long as the app runs."""
+        while True:
+            try:
+                async for hint in self._team.watch():
+                    self.changed(StoreChanged(hint))  # no message: the watch gathers what comes together
+            except Exception as error:
+                self._app.post_message(StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
+            await asyncio.sleep(WATCH_AGAIN)
+
+    @property
+    def _is_read(self) -> bool:
+        """Whether all of the store is shown, not only its newest messages."""
+        return self._situation.is_read
+
+    @property
+    def _shows_lock(self) -> bool:
+        """Whether it is shown that somebody holds the lock, so that its end is news."""
+        holder = self._situation.snapshot.holder if self._situation.snapshot is not None else None
+        return holder is not None and is_in_the_way(holder, self._team.clock())
+
+    def _hinted(self, hint: WatchHint) -> None:
+        """Take notice of how changes are noticed."""
+        known = self._situation.watch
+        if hint.reason != STARTING and (hint.state, hint.reason) != (known.state, known.reason):
+            self._learned(watch=hint)
+
+    def _saw(self, reading: ReadResult, *, first: bool) -> None:
+        """Show what was read, unless a later reading was shown already."""
+        if not first and self._situation.reading is not None and reading.number < self._situation.reading.number:
+            return
+        now = self._team.clock()
+        good = now if reading.fresh else self._situation.good_at
+        self._learned(reading=reading, progress=None, failure="", looked_at=now, good_at=good)
+        # Somebody holds the lock; a write that is over needs no further look.
+        self._wait("holder", HOLDER_LOOK if reading.snapshot.holder is not None else None, self.look, anew=True)
+        self._look_when_one_ends(reading.view if reading.fresh else None, now)
+        self._watch_askers()
+        self._tell_news(reading.view)
+        if first:
+            self._app.call_after_refresh(lambda: self._app.run_worker(self._watch(), group="watch"))
+
+    def _tell_news(self, view: View | None) -> None:
+        """Tell of new decisions, what comes within a while together."""
+        self._notifier.take(view, self._team_name)
+        seconds = self._notifier.seconds_left()
+        if seconds is not None:
+            tell = lambda: self._notifier.tell(self._team_name)  # noqa: E731
+            self._wait("news", max(_TOGETHER, seconds), tell)
+
+    @property
+    def _team_name(self) -> str:
+        snapshot = self._situation.snapshot
+        return snapshot.config.name if snapshot is not None else "team-console"
+
+    def _look_when_one_ends(self, view: View | None, now: datetime) -> None:
+        """Schedule a look for the moment when the next request expires, so that it leaves the list in time.
+
+        Nothing leaves a view that is kept because the store cannot be read: a look for that would follow another.
+        """
+        waiting = takewhile(lambda row: row.is_open, view.requests if view is not None else ())
+        end = min((row.expires_at for row in waiting if row.expires_at is not None), default=None)
+        seconds = max(0.0, (end - now).total_seconds()) + _SOON if end is not None else None
+        self._wait("end", seconds, self.look, anew=True)
+
+    def _failed(self, error: BaseException) -> None:
+        """Say that the store could not be read."""
+        self._learned(failure=reason_of(error))
+        self._wait("failed", HOLDER_LOOK, self.look)
+
+    def _learned(self, **known: Any) -> None:
+        """Show what is known of the store now, with what was known before."""
+        situation, now = replace(self._situation, **known), self._team.clock()
+        if self._main.is_mounted:
+            with suppress(NoMatches):  # a reading may end while the screen is being taken down
+                self._main.show(situation, now)
+        else:
+            self._main.situation, self._main.now = situation, now
+
+    def _watch_askers(self, *, is_due: bool = False) -> None:
+        """End requests whose asker has ended, and agents that were asked to stop and kept silent for too long.
+
+        Nobody would carry out an answer to such a request. At rest, while nothing of both waits, no clock runs.
+        """
+        view = self._main.view
+        rows = view.requests if view is not None and not self._main.cannot_write else ()
+        waiting = takewhile(lambda row: row.is_open, rows)
+        questions = {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
+        if questions or any(Flag.STOPPING in row.flags for row in rows):
+            if is_due:
+                end = partial(self._end, questions)
+                self._app.run_worker(end, thread=True, exclusive=True, exit_on_error=False, group="withdraw")
+            self._wait("askers", LEFT_BEHIND, partial(self._watch_askers, is_due=True))
+
+    def _end(self, questions: Mapping[str, StoreMessage]) -> None:
+        from team_console.store.service.agents import finish_due  # the first picture does not wait for these
+        from team_console.store.service.sessions import end_orphaned_requests
+
+        with suppress(TeamError):  # the next look tries again
+            end_orphaned_requests(self._main.caller, questions)
+            if (view := self._main.view) is not None:
+                finish_due(self._main.caller, view.snapshot)

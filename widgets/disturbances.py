@@ -1,0 +1,57 @@
+"""Whether the row under the cursor changed without the user's doing, and which rows are expected to leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+RowT = TypeVar("RowT")
+
+_NEVER = float("-inf")
+
+
+class Disturbances(Generic[RowT]):
+    """When the row under the cursor last changed by itself; that a row leaves which the user treated is none.
+
+    Attributes:
+        leaving: Keys of the rows that were treated and are still there.
+    """
+
+    def __init__(self, basis: Callable[[RowT], object], clock: Callable[[], float]) -> None:
+        """Begin undisturbed; `basis` returns the part of a row that a human decides on."""
+        self._basis, self._clock = basis, clock
+        self._at = _NEVER
+        self._lost: RowT | None = None
+        self.leaving: frozenset[str] = frozenset()
+
+    def seconds_since(self) -> float:
+        """Return seconds since the last one."""
+        return self._clock() - self._at
+
+    def note(self, lost: RowT | None = None) -> None:
+        """Note that the row the user chose, `lost` where it is known, is no longer under the cursor as it was."""
+        self._at = self._clock()
+        if lost is not None:
+            self._lost = lost
+
+    def says_other(self, old: RowT | None, row: RowT | None) -> bool:
+        """Return whether the row under the cursor says other than the one that was there."""
+        if row is None or old is None or row is old:
+            return row is not old
+        return self._basis(row) != self._basis(old)
+
+    def expect(self, leaving: frozenset[str], is_treated: Callable[[RowT], bool]) -> None:
+        """Expect treated rows to leave; when the treated one has left already, that was no disturbance."""
+        if self._lost is not None and is_treated(self._lost):
+            self._lost, self._at = None, _NEVER
+        self.leaving |= leaving
+
+    def excuses(self, is_here: Callable[[str], bool]) -> bool:
+        """Forget expected rows that have left, and return whether any had."""
+        left = {key for key in self.leaving if not is_here(key)}
+        self.leaving -= left
+        return bool(left)
+
+    def stay(self) -> None:
+        """Keep the treated rows after all: one that leaves from now on counts as a disturbance."""
+        self.leaving = frozenset()

@@ -1,0 +1,104 @@
+"""How the rows of a list are drawn, and what stands in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+from team_console.store.model.safe import safe_line
+from team_console.widgets.document import CANNOT_BE_SHOWN
+from team_console.widgets.text import Line, Part, age, fit, marked_hits, pad, width_of, wrap
+from textual.geometry import Size
+
+RowT = TypeVar("RowT")
+
+GUTTER = 2
+"""Cells before each row: the cursor's bar, and the mark or the dot of what is new."""
+
+
+class Drawing(Struct, frozen=True):
+    """What a row is drawn for.
+
+    Attributes:
+        width: Cells of each line, the gutter excluded.
+        now: The present moment, for ages.
+        lines: Lines of each row, 1 or 2.
+    """
+
+    width: int
+    now: datetime
+    lines: int
+
+    @property
+    def name_width(self) -> int:
+        """Cells of a name in a row of one line."""
+        return min(24, max(10, self.width // 4))
+
+    def name(self, agent: str) -> str:
+        """Return an agent's name, made safe, in the cells of a name; what has no room is cut at its end."""
+        return pad(safe_line(agent, 64), self.name_width)
+
+
+def age_column(moment: datetime | None, drawing: Drawing, *, tone: str = "muted", sign: str = " ") -> Line:
+    """Return the age at the right end of a row, behind a cell for a sign; nothing where it is not wanted."""
+    return ((f" {sign}{age(moment, drawing.now):>3}", tone),)
+
+
+Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
+"""A pure function from a row to its lines; each is padded or cut to the width."""
+
+
+class RowPainter(Generic[RowT]):
+    """Draws rows, headings, and the words where there are no rows.
+
+    Attributes:
+        now: The present moment, for ages.
+        hits: Words to mark wherever they stand in a row, case folded.
+        empty: Lines that stand where there are no rows.
+    """
+
+    def __init__(
+        self,
+        draw: Draw[RowT],
+        *,
+        heading: Callable[[tuple[RowT, ...], Drawing], Line],
+        is_new: Callable[[RowT], bool],
+        failed: Callable[[Exception], object],
+    ) -> None:
+        """Paint rows by `draw`, which tells `failed` of a row it cannot draw."""
+        self._draw, self._heading, self._is_new, self._failed = draw, heading, is_new, failed
+        self.now = datetime.now(UTC)
+        self.hits: tuple[str, ...] = ()
+        self.empty: tuple[Line, ...] = ()
+
+    def lines_of(self, row: RowT, width: int, lines: int) -> tuple[Line, ...]:
+        """Return the lines of a row; one that cannot be drawn does not take the others with it."""
+        try:
+            return self._draw(row, Drawing(max(1, width - GUTTER), self.now, lines))
+        except Exception as error:
+            self._failed(error)
+            return (((CANNOT_BE_SHOWN, "bad"),),)
+
+    def line(self, row: RowT, number: int, width: int, lines: int) -> Line:
+        """Return one line of a row with its hits, in the cells beside the gutter."""
+        shown = next(iter(self.lines_of(row, width, lines)[number:]), ())
+        return fit(marked_hits(shown, self.hits) if self.hits else shown, width - GUTTER)
+
+    def sign(self, row: RowT, *, is_marked: bool) -> Part:
+        """Return the sign in the gutter: the mark, or the dot of what is new."""
+        if is_marked:
+            return ("*", "mark")
+        return ("•", "open") if self._is_new(row) else (" ", "")
+
+    def heading(self, below: tuple[RowT, ...], width: int) -> Line:
+        """Return the heading above the rows `below`."""
+        return fit(self._heading(below, Drawing(max(1, width), self.now, 1)), width)
+
+    def empty_line(self, y: int, room: Size) -> Line:
+        """Return line `y` of what stands where there are no rows, in the middle of the upper part."""
+        lines = [part for line in self.empty for part in (wrap(line, room.width - 4) if line else [()])]
+        number = y - max(0, (room.height - len(lines)) // 3)
+        line = lines[number] if 0 <= number < len(lines) else ()
+        return fit(((" " * max(0, (room.width - width_of(line)) // 2), ""), *line), room.width)
