@@ -32,22 +32,6 @@ def _refuse(line: CommandLine, agent: str) -> None:
     settings.write_text(settings.read_text().replace(f"- name: {agent}", command))
 
 
-def test_deliver_pushes_and_says_what_it_did(make_team: MakeTeam) -> None:
-    line = make_team("architect")
-    recalled, sent = _send(line), _send(line)
-    line.ok("recall", recalled)
-    refused = line("deliver", "--to", "architekt", "--json")
-    assert (refused.status, refused.json["error"], "architect?" in refused.json["hint"]) == (1, "AGENT_NOT_FOUND", True)
-    answer = line.ok("deliver", "--to", "architect", "--json").json
-    assert (answer["messages_delivered"], answer["messages_failed"]) == (1, 0)
-    assert answer["delivery_summary"] == [{"recipient": "architect", "delivered": 1, "failed": 0}]
-    assert _inbox(line, "architect") == [sent]
-    assert "nothing was due" in line.ok("deliver").out
-    assert line("--read-only", "deliver").status == 5
-    assert line("recall", "--json", sent).json["error"] == "NOT_PERMITTED"
-    line.ok("--as", "architect", "ack", sent)
-
-
 def test_the_failure_desk_from_failure_to_discard(make_team: MakeTeam) -> None:
     line = make_team("architect", "code_developer")
     first, second = _send(line), _send(line)

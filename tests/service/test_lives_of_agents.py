@@ -128,18 +128,3 @@ def test_what_only_the_lead_decides_is_asked_of_no_other_master(sprint: Sprint) 
     refused = sprint("--as", "slave-1", *words, ok=False)
     assert refused["error"] == "NOT_PERMITTED"
     assert "goes to the lead master" in refused["message"]
-
-
-def test_it_stays_closed_once_the_creation_left_the_queue(sprint: Sprint) -> None:
-    sprint.created("slave-1")
-    sprint.ended("slave-1")
-    old = sprint.end_asked("slave-1")["message_id"]
-    sprint.created("slave-2")
-    for name in ("slave-1", "slave-2", "scrum-master", "master", "sc-1"):
-        sprint("receive", "--agent", name)
-    for number in range(4):
-        sprint("--as", "slave-1", "send", "--to", "all", "--summary", f"a b c d {number}", "--content", "c")
-        for name in ("slave-2", "scrum-master", "master", "sc-1"):
-            sprint("receive", "--agent", name)
-    refused = sprint("--as", "master", "approve", old, ok=False)
-    assert refused["error"] == "INVALID_REQUEST_ID"

@@ -32,18 +32,6 @@ def names(command: CommandLine, crew: tuple[str, ...]) -> dict[str, str]:
     return {member["name"]: member["role"] for member in listed}
 
 
-def test_a_right_that_names_nobody_is_told(elsewhere: CommandLine, crew: tuple[str, ...]) -> None:
-    set_a1 = (*crew, "member", "set", "a1")
-    rights = ("--may-message", "ceo,user,a11", "--may-send", "message,mesage")
-    assert elsewhere.ok(*set_a1, *rights).err.splitlines() == [
-        "warning: a1 may write to a11, which is no member; did you mean a1?",
-        "warning: a1 may send mesage, which is no kind of message; did you mean message?",
-    ]
-    assert elsewhere.ok(*set_a1, "--role", "slave").err == ""
-    added = elsewhere.ok(*crew, "member", "add", "b1", "b2", "--may-message", "b2,ceo,nobody", "--json").json
-    assert added["warnings"] == [f"{name} may write to nobody, which is no member" for name in ("b1", "b2")]
-
-
 def test_members_come_change_and_go(elsewhere: CommandLine, crew: tuple[str, ...]) -> None:
     done = elsewhere.ok(*crew, "member", "add", "a2:slave", "a3:plan", "--json").json
     assert (done["action"], [member["name"] for member in done["members"]]) == ("member_add", ["a2", "a3"])

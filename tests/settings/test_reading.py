@@ -176,17 +176,6 @@ def test_every_setting_of_the_table_can_be_set() -> None:
         assert config != default or parts[-1] in ("agent_type", "description", "trigger") or parts[0] in unread, text
 
 
-def test_findings_reach_check_and_the_team_works(team: CommandLine) -> None:
-    path = team.folder / "messenger-config.yaml"
-    path.write_text(path.read_text() + "leed: x\nlanguage: klingon\n")
-    lines = len(path.read_text().splitlines())
-    result = team("check", "--json")
-    found = {(item["code"], item["place"]) for item in result.json["findings"]}
-    assert found == {("CONFIG_WARNING", f"{path}:{lines - 1}"), ("BAD_CONFIG", f"{path}:{lines}")}
-    team.ok("send", "--to", "task-manager", "--summary", "Create a task for the reports", "--content", "x")
-    assert team.ok("status", "--json").json["condition"] == "ok"
-
-
 @pytest.mark.parametrize(
     "written", ["~/q.yaml", "$QD/q.yaml", "a/$HOME/q.yaml", "{project-root}/~/q.yaml", "$(pwd)/q.yaml"]
 )

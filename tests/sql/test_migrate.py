@@ -6,16 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.migration import Migrated, migrate, open_target
 from team_console.store.service.router import deliver
-from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.settings_file import parse_settings
-from team_console.store.settings.team_config import TeamConfig
 
 from tests.equipment.command_line import CommandLine
 from tests.equipment.teams import FakeClock
@@ -173,53 +170,6 @@ def test_a_team_is_not_copied_onto_itself_under_another_name_of_its_server(postg
         _run(team, same)
     assert caught.value.code is Code.NOT_PERMITTED
     assert [line.action for line in team.audit()] == ["send"]
-
-
-_EVERYTHING = """
-team: '1e3'
-lead: ceo
-language: zh
-agents:
-- {name: ceo, role: master}
-- {name: 'no', role: slave, plan: true, deliver: [sh, -c, 'echo: #x'], deliver_timeout: 5.5, may_message: [ceo]}
-limits: {content_max_bytes: 5000}
-archive_after_days: 3
-overdue_seconds: {plan: 60.5}
-priorities: {notify: critical, critical: 2}
-message_types: {handoff: {required_fields: [spec], priority: high}}
-routing: {spec: {trigger: 'when ready: now', from: ceo, to: 'no', payload: [spec_id]}, x: {from: 'no', to: ceo}}
-signed_since: 2026-11-22T08:00:00Z
-wait_for_human: never
-spawn: [start, '{agent_name}']
-"""
-
-
-def test_settings_read_back_as_they_were() -> None:
-    def read(text: str) -> TeamConfig:
-        return replace(parse_settings(text.encode(), Path("x.yaml")), said={}, problems=())
-
-    config = parse_settings(_EVERYTHING.encode(), Path("x.yaml"))
-    assert config.problems == ()
-    assert (config.content_max_bytes, config.archive_after_days, len(config.routes)) == (5000, 3, 2)
-    assert read(settings_as_yaml(config)) == read(_EVERYTHING)
-    assert read(settings_as_yaml(TeamConfig())) == TeamConfig()
-    places = "queue_dir: q\nkey_file: k\nlead: ceo\n"
-    assert settings_as_yaml(parse_settings(places.encode(), Path("x.yaml"))) == "lead: ceo\n"
-
-
-def test_the_verb_moves_a_team_and_the_team_goes_on_there(make_team: Callable[..., CommandLine]) -> None:
-    line = make_team("architect")
-    line.ok("send", "--to", "architect", "--summary", "The spec is ready now", "--content", "See spec 31.")
-    line.ok("migrate", ".", "moved.db")
-    done = line.ok("migrate", "--json", ".", "moved.db").json
-    assert (done["live"], done["already"]) == (0, 1)
-    got = line.ok("-t", "moved.db", "receive", "--agent", "architect", "--json").json
-    assert got["count"] == 1
-    assert line.ok("-t", "moved.db", "status", "--json").json["backend"] == "sql"
-    assert line.ok("-t", "moved.db", "roster", "--json").json["agents"]
-    refused = line("migrate", ".", "/proc/none/x.db")
-    assert refused.status == 1
-    assert "Traceback" not in refused.err
 
 
 def test_the_copy_says_for_good_what_the_source_did_and_what_it_has_not(make_team: Callable[..., CommandLine]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -73,16 +72,3 @@ def test_what_is_not_what_was_attached_is_an_error(team: CommandLine, attached: 
         assert (finding["severity"], finding["place"]) == ("error", "M1"), harm
         assert attached.name in finding["message"]
         repair(attached, good)
-
-
-def test_in_a_database_too(team: CommandLine) -> None:
-    import sqlite3
-
-    place = ("-t", str(team.folder / "team.db"))
-    team.ok("init", "team.db", "--lead", "ceo", "--agent", "file-manager")
-    team.ok(*place, "send", "--to", "file-manager", "--summary", "All of the report", "--content", "-", stdin=LARGE)
-    assert _found(team, *place) == []
-    with closing(sqlite3.connect(team.folder / "team.db")) as connection, connection:
-        connection.execute("UPDATE team_console_attachment SET data = 'other'")
-    connection.close()
-    assert len(_found(team, *place)) == 1

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.equipment import corpus, strict
-from tests.equipment.command_line import COMMAND, CommandLine
+from tests.equipment.command_line import COMMAND
 from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
@@ -104,21 +103,6 @@ def test_settings_with_a_hostile_name_are_told_in_plain_text(tmp_path: Path) -> 
     assert (status, found.faults) == (0, [])
     assert "is not a usable name" in found.text
     assert f"{CONFIG_NAME}:1" in found.text.replace("\n", "")
-
-
-def test_messages_that_are_taken_are_kept_as_they_were(tmp_path: Path) -> None:
-    place = tmp_path / "team"
-    corpus.build(place)
-    run = CommandLine(place)
-    before = {record["message_id"]: record["payload"] for record in corpus.records() if record["to"] == corpus.LEAD}
-    status, output = printed(place, "receive", "--agent", corpus.LEAD)
-    assert status == 0
-    assert strict.of_print(output).faults == []
-    archived = yaml.load((place / "archive" / "ceo-archive.yaml").read_bytes(), yaml.CSafeLoader)["messages"]
-    taken = {item["message_id"]: item["payload"] for item in archived}
-    assert len(taken) > len(corpus.TEXTS)
-    assert all(before[message_id] == payload for message_id, payload in taken.items())
-    assert run("receive", "--agent", corpus.LEAD, "--json").json["count"] == 0
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -82,20 +82,6 @@ def test_a_key_that_stands_twice_is_refused_with_the_key(make_team: Callable[...
     assert team.ok("history", "--json").json["count"] <= before + (face == "JSON lines")
 
 
-def test_a_dropped_answer_that_says_no_and_yes_is_put_aside(make_team: Callable[..., CommandLine]) -> None:
-    team = make_team("task-manager")
-    shutdown = team.ok("--as", "ceo", "shutdown", "task-manager", "--json").json["request_id"]
-    (team.folder / "drop").mkdir(exist_ok=True)
-    head = '"message_id":"m1","type":"shutdown_response","from":"task-manager","to":"ceo"'
-    record = f'{{{head},"payload":{{"request_id":"{shutdown}","approve":false,"approve":true,"content":"no"}}}}'
-    (team.folder / "drop" / "answer.json").write_text(record)
-    sent = team("--as", "ceo", "send", "--to", "task-manager", *WORDS)
-    assert "key 'approve' twice" in sent.err
-    assert (team.folder / "drop" / "rejected" / "answer.json").read_text() == record
-    (listed,) = team.ok("requests", "--json").json["requests"]
-    assert listed["state"] == "open"
-
-
 def test_a_row_whose_answer_says_no_and_yes_decides_nothing(tmp_path: Path) -> None:
     team = CommandLine(tmp_path)
     team.ok("init", "t.db", "--name", "T", "--lead", "ceo", "--agent", "task-manager")
