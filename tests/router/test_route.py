@@ -62,6 +62,14 @@ def test_poll_answers_with_the_fields_of_the_source_oldest_first(
     assert [message.status for message in team.snapshot().messages] == ["pending", "pending"]
 
 
+def test_poll_is_limited_to_the_batch_size_and_still_counts_all(team: MemoryTeam, caller: Caller) -> None:
+    put(team, *[make_message(number, to="architect") for number in range(1, 15)])
+    for number, status in enumerate(("delivered", "failed", "read", "expired"), start=20):
+        put(team, make_message(number, to="architect").with_changes(status=status))
+    answer = route(caller, {"ACTION": "poll", "RECIPIENT": "architect"})
+    assert (len(answer["messages"]), answer["messages_pending"]) == (10, 14)
+
+
 def test_one_message_that_is_delivered_is_answered_with_its_state(team: MemoryTeam, caller: Caller) -> None:
     put(team, make_message(1, to="architect"), make_message(2, to="architect"))
     answer = route(caller, {"ACTION": "deliver", "MESSAGE_ID": make_message(1).message_id})
