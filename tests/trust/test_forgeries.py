@@ -507,6 +507,18 @@ def test_nothing_but_a_free_use_of_a_running_grant_answers_by_it(
     _decides_nothing(case)
 
 
+@pytest.mark.parametrize("store", [*PLACES])
+def test_an_answer_by_a_grant_is_on_record_as_one(make_grant: Callable[..., GrantCase], store: str) -> None:
+    case = make_grant(store)
+    case.request, case.question = case.ask()
+    case.reopen()
+    assert case.row().is_approved
+    ledger = ledger_of_team(case.team, case.team.snapshot())
+    assert [item.proof for item in ledger.decisions if item.request_id == case.request] == [Proof.BY_GRANT]
+    (received,) = [item for item in inbox.receive(case.bob, agent="bob").messages if item.request_id == case.request]
+    assert "trust" not in received.record
+
+
 @pytest.mark.parametrize("ahead", [90, 30], ids=["a line after its end", "no line since"])
 @pytest.mark.parametrize("store", [*PLACES])
 def test_a_clock_that_goes_back_brings_no_grant_back(
