@@ -15,7 +15,7 @@ from textual.events import Key
 from tests.console.conftest import LEAD, Clock, Desk, hand_in_plan, letter, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 
 async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:

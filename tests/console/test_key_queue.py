@@ -17,7 +17,7 @@ from textual.widget import Widget
 from tests.console.conftest import hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 
 class Place(Widget, can_focus=True):

@@ -13,7 +13,7 @@ from team_console.console.preferences import check
 from tests.console.conftest import hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 NASTY = "$(touch owned); `touch owned` '\"; touch owned\n| touch owned & > owned"
 
 

@@ -14,8 +14,6 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widget import Widget
 
-pytestmark = pytest.mark.slow
-
 START, END = "\x1b[200~", "\x1b[201~"
 LOG = "a build \x1b[31mfailed\x1b[0m\nsee \x1b]8;;http://x\x1b\\here\x1b]8;;\x1b\\\n\x1b[38;2;1;2;3mq\x1b[m done\n"
 PLAIN = "a build failed\nsee here\nq done\n"

@@ -19,8 +19,6 @@ from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], object]:
