@@ -159,7 +159,7 @@ def _asks_for_signatures(text: bytes) -> bool:
 
 
 def _decoded(raw: bytes) -> Any:
-    """Read JSON; None for what is none."""
+    """Read JSON; None for other bytes."""
     try:
         return _JSON.decode(raw) if raw else None
     except (msgspec.DecodeError, RecursionError):

@@ -315,7 +315,7 @@ def from_record(record: Fields) -> Message:
 
 
 def priority_named(word: str) -> Priority | None:
-    """Return the priority that a word names; None for a word that is none."""
+    """Return the priority that a word names; None for any other word."""
     return Priority.CRITICAL if word == URGENT else next((each for each in Priority if each == word), None)
 
 

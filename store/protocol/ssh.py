@@ -76,7 +76,7 @@ def read_signature(armoured: str) -> SshSignature:
 
 
 def armoured(signature: object) -> str:
-    """Return a signature as OpenSSH writes it, with nothing else in it; empty for what is none."""
+    """Return a signature as OpenSSH writes it, with nothing else in it; empty for other bytes."""
     if not isinstance(signature, str):
         return ""
     try:

@@ -254,7 +254,7 @@ def wanted(
     """Return the query of the options of `history`, and of `find` in this language.
 
     Raises:
-        TeamError: `USAGE` for a time, an expression or a query that is none.
+        TeamError: `USAGE` for a time, an expression or a query that cannot be read.
     """
     terms: list[Term] = []
     try:

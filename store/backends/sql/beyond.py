@@ -71,7 +71,7 @@ def older_page(connection: Connection, shape: Shape, reader: RowReader, *, curso
     the last.
 
     Raises:
-        TeamError: `INVALID_FIELD` for a cursor that is none.
+        TeamError: `INVALID_FIELD` for a text that is no cursor.
     """
     in_archive, in_table = _places(cursor)
     read = Page((), None)

@@ -58,7 +58,7 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
     """Return a stretch of history, newest first; the cursor is the place of its last message.
 
     Raises:
-        TeamError: `INVALID_FIELD` for a cursor that is none.
+        TeamError: `INVALID_FIELD` for a text that is no cursor.
     """
     conditions, values = ["1 = 1"], {"limit": limit + 1, "agent": agent}
     if agent is not None:

@@ -222,7 +222,7 @@ class PostgresTeam(SqlTeam):
     error = psycopg.Error
 
     def __init__(self, address: str, *, read_only: bool, clock: Clock) -> None:
-        """Take an address as libpq knows it. Raises `ValueError` for what is none."""
+        """Take an address as libpq knows it. Raises `ValueError` for any other text."""
         try:
             options = conninfo_to_dict(address)
         except psycopg.Error:  # whose words may hold a password

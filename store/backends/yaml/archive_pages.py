@@ -58,7 +58,7 @@ class ArchivePages(Struct):
         """See `Team.history`. A cursor says for each agent which part and byte comes next.
 
         Raises:
-            TeamError: `INVALID_FIELD` for a cursor that is none.
+            TeamError: `INVALID_FIELD` for a text that is no cursor.
         """
         places = _parse_cursor(cursor)
         names = [agent] if agent is not None else self.archives.agents()

@@ -286,7 +286,7 @@ def line_of_bytes(raw: bytes) -> Line | None:
 
 
 def decoded_line(raw: bytes) -> Record | None:
-    """Return the parts of a stored line, newline included; None for what is none."""
+    """Return the parts of a stored line, newline included; None for other bytes."""
     if not raw.endswith(b"\n"):
         return None
     try:

@@ -26,7 +26,7 @@ class KernelLock:
         self._owner = os.getpid()
         # A soft lock and an flock do not exclude each other, so there is no falling back.
         self._lock = UnixFileLock(path, fallback_to_soft=False, on_acquired=self._borrow, mode=mode)
-        # A lock by looking again is nobody's turn: who has waited long looks more often, so that each gets it.
+        # Nobody is in line for a lock that is asked for again and again: whoever has waited long asks more often.
         fresh = min(max(0.0, wait), _FRESH)
         try:
             self._lock.acquire(timeout=fresh, poll_interval=0.01)

@@ -14,7 +14,7 @@ from team_console.store.backends.yaml.own_form import (
     INTEGERS,
     PLAIN_INTEGERS,
     TEXT_KEYS,
-    Kind,
+    Reach,
     TextError,
     same,
     text_only,
@@ -88,7 +88,7 @@ class _Composer(Struct):
             self._next()
             behind = self._next()
             if not isinstance(behind, self.yaml.StreamEndEvent):
-                raise TextError("a second document begins", _line_of(behind), kind=Kind.SYNTAX)
+                raise TextError("a second document begins", _line_of(behind), reach=Reach.SYNTAX)
             return root
         finally:
             self.loader.dispose()
@@ -105,7 +105,7 @@ class _Composer(Struct):
         if isinstance(event, self.yaml.CollectionStartEvent):
             self.level += 1
             if self.level > self.limit:
-                raise TextError(f"nesting deeper than {DEPTH}", _line_of(event), kind=Kind.SYNTAX)
+                raise TextError(f"nesting deeper than {DEPTH}", _line_of(event), reach=Reach.SYNTAX)
         elif isinstance(event, self.yaml.CollectionEndEvent):
             self.level -= 1
         return event
@@ -146,14 +146,14 @@ class _Composer(Struct):
             if mark.index >= len(self.data.decode(errors="replace").rstrip("\0")):  # it names where a quote began
                 where = error.context_mark or mark
                 text = f"{str(error.context or 'the text').removeprefix('while ')}: {error.problem}; it begins"
-            return TextError(text, where.line + 1, column=where.column + 1, kind=Kind.SYNTAX)
+            return TextError(text, where.line + 1, column=where.column + 1, reach=Reach.SYNTAX)
         if isinstance(getattr(error, "position", None), int):
             character = error.character if isinstance(error.character, int) else ord(error.character[:1] or "\0")
             text = f"character U+{character:04X} may not stand in YAML unescaped"
             line = self.data[: error.position].count(b"\n") + 1
             hint = 'Write it in double quotes as an escape, such as "\\x1b".'
-            return TextError(text, line, hint=hint, kind=Kind.SYNTAX)
-        return TextError(f"the text cannot be read: {error}", 1, kind=Kind.SYNTAX)
+            return TextError(text, line, hint=hint, reach=Reach.SYNTAX)
+        return TextError(f"the text cannot be read: {error}", 1, reach=Reach.SYNTAX)
 
 
 def _line_of(event: Any) -> int:
@@ -185,7 +185,7 @@ def compose(data: bytes, *, limit: int = DEPTH + 1) -> tuple[Node | None, str]:
     try:
         return _Composer(yaml, data, limit).root(), data.decode().removeprefix("\ufeff")
     except UnicodeError:
-        raise TextError("the text is not UTF-8", 1, kind=Kind.SYNTAX) from None
+        raise TextError("the text is not UTF-8", 1, reach=Reach.SYNTAX) from None
     except TextError:
         again = _with_whole_characters(data)
         if again == data:
@@ -207,7 +207,7 @@ def check_text(data: bytes) -> None:
         column = len(data[data.rfind(b"\n", 0, error.start) + 1 : error.start].decode()) + 1
         line = data.count(b"\n", 0, error.start) + 1
         what = f"byte 0x{data[error.start]:02x} is not UTF-8 (perhaps Latin-1)"
-        raise TextError(what, line, column=column, hint="Save the file as UTF-8.", kind=Kind.SYNTAX) from None
+        raise TextError(what, line, column=column, hint="Save the file as UTF-8.", reach=Reach.SYNTAX) from None
 
 
 def _item(raw: bytes) -> tuple[Node, str]:
@@ -220,10 +220,10 @@ def _item(raw: bytes) -> tuple[Node, str]:
     if root is not None and root.kind == "mapping":
         return root, text
     if root is None or root.kind != "sequence":
-        raise TextError("expected a list item", 1, kind=Kind.SYNTAX)
+        raise TextError("expected a list item", 1, reach=Reach.SYNTAX)
     if len(root.value) != 1:
         line = root.value[1].line if root.value else 1
-        raise TextError("something follows that is not part of the message", line, kind=Kind.SYNTAX)
+        raise TextError("something follows that is not part of the message", line, reach=Reach.SYNTAX)
     return root.value[0], text
 
 
@@ -277,7 +277,7 @@ class Values:
             alias = alias or node
             if node.value is None:
                 text = f"alias *{_short(str(node.tag))}, and no complete value named so stands before it,"
-                raise TextError(text, alias.line, hint="Write the value out where it is used.", kind=Kind.ALIAS)
+                raise TextError(text, alias.line, hint="Write the value out where it is used.", reach=Reach.ALIAS)
             node = node.value
         if alias is not None:
             weight = 1 + (len(node.value) // _CHARACTERS if node.kind == "scalar" else 0)
@@ -398,13 +398,13 @@ class Entry(Struct, eq=False, gc=False):
         """Take a piece of the file that is no entry: what holds entries together, or prose."""
         line = 1 + raw[: len(raw) - len(raw.lstrip())].count(b"\n")
         if is_prose:
-            return cls(raw, TextError("what stands here is no entry", line, hint=_KEPT, kind=Kind.SYNTAX))
-        return cls(raw, TextError(f"{_frame(raw)} between entries", line, hint=_KEPT, kind=Kind.FRAME))
+            return cls(raw, TextError("what stands here is no entry", line, hint=_KEPT, reach=Reach.SYNTAX))
+        return cls(raw, TextError(f"{_frame(raw)} between entries", line, hint=_KEPT, reach=Reach.FRAME))
 
     @property
     def is_damaged(self) -> bool:
         """Whether a message may be in it that cannot be read."""
-        return isinstance(self.outcome, TextError) and self.outcome.kind is not Kind.FRAME
+        return isinstance(self.outcome, TextError) and self.outcome.reach is not Reach.FRAME
 
     @property
     def is_cut_item(self) -> bool:

@@ -297,7 +297,7 @@ def _meant(held: Held, handle: Handle) -> Message | None:
 
 
 def understood(records: Iterable[Record]) -> Iterator[Message]:
-    """Yield the messages in records of the ledger; what is none is left out."""
+    """Yield the messages in records of the ledger; other records are left out."""
     for record in records:
         with contextlib.suppress(ValueError):
             yield from_record(record)

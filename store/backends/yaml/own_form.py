@@ -34,7 +34,7 @@ _LONGEST_FLOAT = 32
 _LONGEST_KEY = 100
 
 
-class Kind(Enum):
+class Reach(Enum):
     """How far an error reaches."""
 
     SYNTAX = "syntax"
@@ -56,17 +56,17 @@ class TextError(Exception):
         lines: Every line that takes part.
         message: What is wrong, naming the lines.
         hint: The next step.
-        kind: How far the error reaches.
+        reach: How far the error reaches.
     """
 
     def __init__(
-        self, text: str, *lines: int, column: int | None = None, hint: str = REPAIR, kind: Kind = Kind.MEANING
+        self, text: str, *lines: int, column: int | None = None, hint: str = REPAIR, reach: Reach = Reach.MEANING
     ) -> None:
         self.lines = lines or (1,)
         self.line = self.lines[-1]
         self.column = column
         self.hint = hint
-        self.kind = kind
+        self.reach = reach
         self._text = text
         self.message = text + _place(lines, column)
         super().__init__(self.message)
@@ -74,7 +74,7 @@ class TextError(Exception):
     def below(self, lines: int) -> TextError:
         """Return the same error seen from a text in which `lines` more lines stand before."""
         moved = (line + lines for line in self.lines)
-        return TextError(self._text, *moved, column=self.column, hint=self.hint, kind=self.kind)
+        return TextError(self._text, *moved, column=self.column, hint=self.hint, reach=self.reach)
 
 
 def _place(lines: tuple[int, ...], column: int | None) -> str:

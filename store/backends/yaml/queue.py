@@ -28,7 +28,7 @@ from team_console.store.backends.yaml.entry import (
     parse_record,
     patch,
 )
-from team_console.store.backends.yaml.own_form import Kind, TextError, same
+from team_console.store.backends.yaml.own_form import Reach, TextError, same
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.message import Fields, Message, digest, from_record, ids_of, is_ahead, is_copy
 
@@ -429,7 +429,7 @@ class QueueText(Struct, dict=True, eq=False):
             return True
         is_calm = re.fullmatch(_PLAIN_TAIL, self.tail) is not None
         if is_calm and not any(
-            entry.error is not None and entry.error.kind is not Kind.MEANING for entry in self.entries
+            entry.error is not None and entry.error.reach is not Reach.MEANING for entry in self.entries
         ):
             return True
         again = QueueText.parse(self.data(), QueueText(b"", self.entries, b"", self.style))
@@ -504,7 +504,7 @@ def _moved(node: Node, text: str) -> Entry:
     first, *lines = text[node.start : node.end].split("\n")
     lines = [line[node.column :] if not line[: node.column].strip() else line.lstrip() for line in lines]
     entry = Entry("\n  ".join([f"- {first}", *lines]).encode() + b"\n")
-    if entry.error is None or entry.error.kind is not Kind.MEANING:
+    if entry.error is None or entry.error.reach is not Reach.MEANING:
         raise TextError("a damaged entry stands in the way", hint="Repair it in an editor first.")
     return entry
 
@@ -542,7 +542,7 @@ def in_sequence(first: Line | None, second: Line | None) -> Line | None:
     if first is None or second is None:
         return first or second
     both: dict[str, Any] = {name: (*getattr(first, name), *getattr(second, name)) for name in DONE_IN_ORDER}
-    return replace(second, facts={**first.facts, **second.facts}, void=second.void or first.void, **both)
+    return replace(second, facts={**first.facts, **second.facts}, **both)
 
 
 def changed_keys(old: Fields, new: Fields) -> Record:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from msgspec import Struct
 from team_console.store.backends.pieces import Cutter, Form, Piece
 from team_console.store.backends.yaml.entry import DEPTH, Entry, Node, Style, Values, check_text, compose, to_message
-from team_console.store.backends.yaml.own_form import Kind, TextError
+from team_console.store.backends.yaml.own_form import Reach, TextError
 from team_console.store.model.message import Message
 
 Progress = Callable[[int, int], bool]
@@ -67,7 +67,7 @@ class _Alone:
             self._read[raw] = known
             return None
         error = self.entry(raw).error
-        return error.line - 1 if error is not None and error.kind is Kind.SYNTAX else None
+        return error.line - 1 if error is not None and error.reach is Reach.SYNTAX else None
 
     def entry(self, raw: bytes) -> Entry:
         found = self._read.get(raw)
@@ -98,7 +98,7 @@ class _Alone:
 
 
 def _is_entry(entry: Entry) -> bool:
-    return entry.message is not None or (entry.error is not None and entry.error.kind is not Kind.FRAME)
+    return entry.message is not None or (entry.error is not None and entry.error.reach is not Reach.FRAME)
 
 
 def read_entries(
@@ -124,8 +124,8 @@ def read_entries(
     read = [(piece, alone.piece(data, piece)) for piece in cutter.pieces()]
     text = _put_together(data, read, cutter)
     wrong = [(entry, entry.outcome) for _, entry in read if isinstance(entry.outcome, TextError)]
-    wrong = [(entry, error) for entry, error in wrong if error.kind is not Kind.FRAME]
-    needs_whole = {error.kind for _, error in wrong} - {Kind.MEANING}
+    wrong = [(entry, error) for entry, error in wrong if error.reach is not Reach.FRAME]
+    needs_whole = {error.reach for _, error in wrong} - {Reach.MEANING}
     has_none = not any(piece.form in (Form.ITEM, Form.RECORD, Form.OBJECT) for piece, _ in read)
     is_refused = has_none and (bool(wrong) or text.odd or not cutter.has_list)
     is_doubtful = (
@@ -148,7 +148,7 @@ def read_entries(
             raise TextError(f"{_LIST}: twice", *lines, hint=_TWICE) from error
         _check_around(data, text)
         return text
-    is_apart = text.odd or Kind.SYNTAX in needs_whole or len(whole.entries) != len(text.entries)
+    is_apart = text.odd or Reach.SYNTAX in needs_whole or len(whole.entries) != len(text.entries)
     if is_apart or is_refused or is_doubtful:
         return whole
     tied = [
@@ -249,7 +249,7 @@ def check_bytes(data: bytes) -> None:
         trouble = "a conflict marker of git", match.start(), "Resolve the merge and remove the marker lines."
     if trouble is not None:
         text, place, hint = trouble
-        raise TextError(text, data.count(b"\n", 0, place) + 1, hint=hint, kind=Kind.SYNTAX)
+        raise TextError(text, data.count(b"\n", 0, place) + 1, hint=hint, reach=Reach.SYNTAX)
 
 
 # The whole text as one document.

@@ -134,7 +134,7 @@ class YamlTransaction(Transaction):
 HEAL = "heal"
 """The action of whoever asks for repair."""
 _TRIES = 100
-"""Each try meets another write of somebody who does not lock; `_PATIENCE` ends most of them sooner."""
+"""How often we begin anew because a program that does not lock wrote meanwhile; `_PATIENCE` ends most sooner."""
 _PATIENCE = 3
 """Tries that begin anew when somebody writes meanwhile. After that we swap all the same and merge what the swap
 displaced, so that a busy writer cannot keep us from ever finishing."""
