@@ -55,7 +55,7 @@ class Faults:
 
     def record(self, error: BaseException, *, where: str = "") -> Fault:
         """Log `error` unless the same one is known; returns it as it is known."""
-        kind, place = type(error).__name__, place_of(error)
+        kind, place = type(error).__name__, place_raised(error)
         with self._lock:
             known = self._known.get((kind, place))
             if known is None:
@@ -80,7 +80,7 @@ def log(error: BaseException, *, where: str = "") -> Path | None:
     return path
 
 
-def place_of(error: BaseException) -> str:
+def place_raised(error: BaseException) -> str:
     """Return where it was raised: `module.py:line function`."""
     places = list(_places(error.__traceback__))
     return places[-1] if places else "unknown place"

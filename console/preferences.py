@@ -59,7 +59,7 @@ class OwnCommand(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(dict.fromkeys(PLACEHOLDERS.findall(self.run)))
 
 
-def shell_line(run: str) -> str:
+def command_for_shell(run: str) -> str:
     """Return a command with a variable of the shell, in quotes, in the place of each placeholder."""
     return PLACEHOLDERS.sub(r'"${team_console_\1}"', run)
 
@@ -71,11 +71,11 @@ def misplaced(run: str) -> tuple[str, str]:
 
     if PLACEHOLDERS.search(run) is None:
         return "", ""
-    root = parse(shell_line(run).encode()).root_node
+    root = parse(command_for_shell(run).encode()).root_node
     added = 0
     for found in PLACEHOLDERS.finditer(run):
         start = len(run[: found.start()].encode()) + added
-        written = len(shell_line(found[0]))
+        written = len(command_for_shell(found[0]))
         node = root.descendant_for_byte_range(start, start + written)
         around = node.parent if node is not None else None
         is_whole = node is not None and (node.start_byte, node.end_byte) == (start, start + written)
@@ -168,7 +168,7 @@ def words_of(shape: Mapping[str, Any]) -> str:
 
 def examples_in(shape: Mapping[str, Any]) -> str:
     """Return `, such as` and the examples of a JSON Schema; empty for none."""
-    examples = " or ".join(map(text_of, shape.get("examples", ())))
+    examples = " or ".join(map(toml_text, shape.get("examples", ())))
     return f", such as {examples}" if examples else ""
 
 
@@ -233,7 +233,7 @@ def config_path() -> Path:
     return (Path(base) if base and os.path.isabs(base) else home() / ".config") / "team-console" / "config.toml"
 
 
-def load(actions: Mapping[str, tuple[str, ...]]) -> Checked:
+def load_preferences(actions: Mapping[str, tuple[str, ...]]) -> Checked:
     """Return the user's preferences; without a file the defaults.
 
     Args:
@@ -317,7 +317,7 @@ class _Reading:
                     where = f"[{table}] has" if table else "there is"
                     raise _WrongError(f"{where} no {safe_line(name, 60)}", _near(name, checks))
             except _WrongError as wrong:
-                self.mistakes.append(Mistake(line_of(self._lines, table, name, number), *wrong.args))
+                self.mistakes.append(Mistake(line_number_of(self._lines, table, name, number), *wrong.args))
         return taken
 
     def _filters(self, values: Any) -> Mapping[str, str]:
@@ -442,7 +442,7 @@ def _is_key(key: str) -> bool:
     return _HELD.issuperset(held) and ((len(name) == 1 and name.isprintable()) or is_named)
 
 
-def line_of(lines: list[str], table: str, name: str, number: int = 1) -> int:
+def line_number_of(lines: list[str], table: str, name: str, number: int = 1) -> int:
     """Return the line on which `name` of `table` stands, from 1; 0 when it cannot be told.
 
     Args:
@@ -472,8 +472,8 @@ def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) ->
         _lines(preferences, ("theme", "density", "grace_seconds", "notify", "notify_command")),
         ["", "[sort]", *_lines(preferences.sort)],
         ["", "[filters]    # a query under a name: /@late then asks for it"],
-        [f"{name} = {text_of(query)}" for name, query in filters.items()],
-        [f"# {name} = {text_of(query)}" for name, query in example.items() if not filters],
+        [f"{name} = {toml_text(query)}" for name, query in filters.items()],
+        [f"# {name} = {toml_text(query)}" for name, query in example.items() if not filters],
         ["", "# A command of your own on a key."],
         *(["[[commands]]", *_lines(one)] for one in preferences.commands),
         [] if preferences.commands else ["# [[commands]]", *_lines(_EXAMPLE, chosen="# ")],
@@ -495,14 +495,14 @@ def _lines(table: Struct, names: Iterable[str] = (), *, chosen: str = "") -> Ite
         is_usual = value == usual[name]
         shown = value or next(iter(shape.get("examples", ())), "") or next(filter(None, shape.get("enum", ())), "")
         note = f"    # {words_of(shape)}: {shape['description']}"
-        yield f"{'# ' if is_usual else chosen}{name} = {text_of(shown if is_usual else value)}{note}"
+        yield f"{'# ' if is_usual else chosen}{name} = {toml_text(shown if is_usual else value)}{note}"
 
 
 def _key_line(name: str, usual: tuple[str, ...], own: tuple[str, ...] | None) -> str:
-    return f"# {name} = {text_of(usual)}" if own is None else f"{name} = {text_of(own)}"
+    return f"# {name} = {toml_text(usual)}" if own is None else f"{name} = {toml_text(own)}"
 
 
-def text_of(value: Any) -> str:
+def toml_text(value: Any) -> str:
     """Return a value as TOML writes it: text, a number, or a list of texts."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

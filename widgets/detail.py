@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.protocol.verdicts import Seen
-from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, Place, laid_out
+from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, DocumentPart, laid_out
 from team_console.widgets.edge import Edged
 from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
 from team_console.widgets.scrolled import NotShown, room_of
@@ -93,7 +93,7 @@ class Spot(NamedTuple):
     """Where a line of the screen belongs: to which request, to which part of it, and its number there, from 0."""
 
     of: str
-    place: Place
+    place: DocumentPart
     number: int
 
 
@@ -285,16 +285,16 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         painted = self.painted_before.get(spot.of)
         if painted is None:
             return True  # it belongs to no request
-        if spot.place is Place.HEAD:
+        if spot.place is DocumentPart.HEAD:
             return painted.shown is not None
-        return spot.number in (painted.text if spot.place is Place.TEXT else painted.beside)
+        return spot.number in (painted.text if spot.place is DocumentPart.TEXT else painted.beside)
 
     def _hold(self, spot: Spot, painted: Painted, frame: int) -> None:
         if self.painted_before.get(spot.of) is not painted:
             return  # laid out anew meanwhile: the line may be another one
         painted.shown = frame if painted.shown is None else painted.shown
-        if spot.place is not Place.HEAD:
-            (painted.text if spot.place is Place.TEXT else painted.beside).setdefault(spot.number, frame)
+        if spot.place is not DocumentPart.HEAD:
+            (painted.text if spot.place is DocumentPart.TEXT else painted.beside).setdefault(spot.number, frame)
 
     def on_mount(self) -> None:
         """Count its lines from now on."""
@@ -400,7 +400,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
 
     def _make_lines(self, width: int) -> frozenset[str]:
         """Lay all of the document out; the tokens of what cannot be shown whole."""
-        shown, counts, cut = self.document, Counter[tuple[str, Place]](), set[str]()
+        shown, counts, cut = self.document, Counter[tuple[str, DocumentPart]](), set[str]()
         self._anchors.clear()
         if shown is None:
             return frozenset()
@@ -417,7 +417,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
             # The rest is lost; without a word a text that was cut would look like one that is whole.
             self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
             self._at.append(0)
-            self._spots.append(Spot("", Place.HEAD, 0))
+            self._spots.append(Spot("", DocumentPart.HEAD, 0))
             cut |= {shown.token, *(part.token for part in shown.parts)}
             self.post_message(NotShown(error))
         return frozenset(cut)
@@ -430,16 +430,16 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         document = self.document
         if document is None:
             return
-        lines: dict[tuple[str, Place], list[int]] = {}
+        lines: dict[tuple[str, DocumentPart], list[int]] = {}
         for spot, line in zip(self._spots, self._lines, strict=True):
             lines.setdefault((spot.of, spot.place), []).append(hash(line))
         seen = {document.token: document.seen} if document.token else {}
         for token, shown in (seen | {part.token: part.seen for part in document.parts}).items():
             layout = (width, self.raw, shown)
             known = self.painted_before.get(token, Painted())
-            text = tuple(lines.get((token, Place.TEXT), ()))
+            text = tuple(lines.get((token, DocumentPart.TEXT), ()))
             is_as_before = known.layout[:2] == layout[:2]
-            beside = lines.get((token, Place.BESIDE), ())
+            beside = lines.get((token, DocumentPart.BESIDE), ())
             # A new object where lines may be others: marks that are still on their way are for the former one.
             if not is_as_before or known.layout != layout or known.lines != text:
                 self.painted_before[token] = Painted(
@@ -467,7 +467,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         height, top = room_of(self).height, self.scroll_offset.y
         if not 0 < height < len(self._lines):
             return ""
-        asked = [number for number, spot in enumerate(self._spots) if spot.place is Place.TEXT]
+        asked = [number for number, spot in enumerate(self._spots) if spot.place is DocumentPart.TEXT]
         here, total = asked[bisect_left(asked, top) : bisect_left(asked, top + height)], len(asked)
         if not here:
             return "evidence"

@@ -51,19 +51,19 @@ from team_console.widgets.document import (
     Block,
     Document,
     Fact,
-    Form,
     Heading,
     Lines,
     RequestPart,
     Text,
+    TextForm,
     fact,
-    said,
+    one_line,
 )
 from team_console.widgets.signs import KIND_NAMES, REQUESTS, STATUSES, Sign, priority_sign, severity_sign, status_sign
 from team_console.widgets.text import Line, Part, ago, clock_time, pad, short_ago, span
 
 
-def named(name: str | None) -> str:
+def safe_name(name: str | None) -> str:
     """Return a name from a store, made safe."""
     return safe_line(name or "", 64)
 
@@ -101,7 +101,7 @@ def _origin_facts(message: Message) -> Iterator[Fact]:
         yield fact("in", safe_line(origin.directory, _LONGEST), "")
     if origin.client or origin.session:
         session = f" · session {safe_line(origin.session, 100)}" if origin.session else ""
-        yield Fact("client", ((named(origin.client) or "not named", ""), (session, "muted")))
+        yield Fact("client", ((safe_name(origin.client) or "not named", ""), (session, "muted")))
     yield from _denied(message)
     if modes := modes_of(message.payload):
         yield fact("modes", safe_line(" or ".join(modes), 300), "")
@@ -139,15 +139,15 @@ def _input_blocks(message: Message) -> tuple[Block, ...]:
     if proposal.diff:
         blocks.append(replace(diff_text(proposal.diff), is_asked=True))
     elif proposal.text:
-        blocks.append(Text(_exact(proposal.text), Form.CODE, is_asked=True))
+        blocks.append(Text(_exact(proposal.text), TextForm.CODE, is_asked=True))
     elif proposal.sort in (ProposalKind.PAGE, ProposalKind.SEARCH):
-        blocks.append(Text(_exact(proposal.subject), Form.CODE))
+        blocks.append(Text(_exact(proposal.subject), TextForm.CODE))
     if proposal.rest and proposal.sort is ProposalKind.OTHER:
-        blocks.append(Text(structure(proposal.rest), Form.STRUCTURED))
+        blocks.append(Text(structure(proposal.rest), TextForm.STRUCTURED))
     elif proposal.rest:
         blocks += _further(proposal.rest)
     elif proposal.sort is ProposalKind.OTHER:
-        blocks.append(said("none", "muted"))
+        blocks.append(one_line("none", "muted"))
     return tuple(blocks)
 
 
@@ -157,8 +157,8 @@ def alike_part(message: Message, differs: tuple[int, int]) -> RequestPart:
     Args:
         differs: From where to where its command is another than those of the others.
     """
-    proposal, client = _proposal(message), named(origin_of(message.payload).client)
-    words = " · ".join(filter(None, (named(message.sender), client, str(proposal.sort))))
+    proposal, client = _proposal(message), safe_name(origin_of(message.payload).client)
+    words = " · ".join(filter(None, (safe_name(message.sender), client, str(proposal.sort))))
     _, *rest = _input_blocks(message)
     blocks = [replace(block, marked=differs) if isinstance(block, Text) and block.is_asked else block for block in rest]
     if proposal.words:
@@ -201,7 +201,7 @@ def _question_blocks(message: Message) -> Iterator[Block]:
             yield from _option_blocks(option, number, anchor_of(place, number - 1), is_close=is_list and number > 1)
         yield from _further(question.rest)
     if not questions:
-        yield said("It holds no question that can be read.", "warn")
+        yield one_line("It holds no question that can be read.", "warn")
     if unread := rest_of_questions(message.payload):
         yield from _further({"questions": unread})
     yield from _further(rest_of_input(message.payload))
@@ -219,17 +219,17 @@ def _option_blocks(option: Option, number: int, anchor: str, *, is_close: bool) 
     yield Lines((line,), indent=3, anchor=anchor, is_close=is_close)
     # guard: previews-shown
     if option.preview:
-        yield Text(_exact(option.preview), Form.CODE, is_close=True)
+        yield Text(_exact(option.preview), TextForm.CODE, is_close=True)
     if option.rest:
         yield Lines((((f"further input of {number}", "muted"),),), is_close=True)
-        yield Text(structure(option.rest), Form.STRUCTURED, is_close=True)
+        yield Text(structure(option.rest), TextForm.STRUCTURED, is_close=True)
 
 
 def _further(rest: Fields) -> Iterator[Block]:
     """Yield what a client's tool was called with and no other block tells."""
     if rest:
         yield Heading("further input")
-        yield Text(structure(rest), Form.STRUCTURED)
+        yield Text(structure(rest), TextForm.STRUCTURED)
 
 
 def answer_blocks(question: Message, answer: Message, content: str | None = None) -> Iterator[Block]:
@@ -277,7 +277,7 @@ def _same_otherwise(asked: Mapping[str, object], given: Mapping[str, object], pa
 
 def diff_text(lines: Sequence[str]) -> Text:
     """Return a difference as a block."""
-    return Text("\n".join(map(exact_text, lines)), Form.DIFF)
+    return Text("\n".join(map(exact_text, lines)), TextForm.DIFF)
 
 
 def _exact(text: str) -> str:
@@ -323,14 +323,14 @@ def message_document(
     read = parse_message(message)
     more = [
         fact("written", ago(message.created_at, now)),
-        fact("kind", named(read.name)),
+        fact("kind", safe_name(read.name)),
         fact("id", safe_line(message.message_id, 120)),
     ]
     if read.request_id and read.request_id != message.message_id:
         more.append(fact("request", safe_line(read.request_id, 200)))
     return Document(
         key=f"message:{message.message_id}",
-        title=f"{safe_line(kind_words(read), 60)} · {named(message.sender)}",
+        title=f"{safe_line(kind_words(read), 60)} · {safe_name(message.sender)}",
         headline=safe_line(title_of(read), 400),
         facts=tuple(_head_facts(message, now, seal)),
         more=tuple(more),
@@ -355,9 +355,9 @@ def kind_words(read: ParsedMessage) -> str:
 
 def _head_facts(message: Message, now: datetime, seal: Seal | None) -> Iterator[Part]:
     """Yield the sender and recipients, the age, the delivery state, and what is out of the ordinary."""
-    names = [named(recipient) for recipient in message.recipients[:8]]
+    names = [safe_name(recipient) for recipient in message.recipients[:8]]
     others = len(message.recipients) - len(names)
-    yield f"{named(message.sender)} → {', '.join(names)}{f' and {others} more' if others > 0 else ''}", ""
+    yield f"{safe_name(message.sender)} → {', '.join(names)}{f' and {others} more' if others > 0 else ''}", ""
     yield short_ago(message.created_at, now), "muted"
     yield from seal_facts(message, seal)
     yield from ((text.strip(" ·"), tone) for text, tone in state_line(message, now))
@@ -372,7 +372,7 @@ def state_line(message: Message, now: datetime) -> Line:
     if message.status in (Status.READ, Status.DELIVERED, Status.RECALLED) and moment is not None:
         parts.append((f" {clock_time(moment, now)}", "muted"))
     if message.read_by:
-        parts.append((f" · read by {', '.join(map(named, list(message.read_by)[:6]))}", "muted"))
+        parts.append((f" · read by {', '.join(map(safe_name, list(message.read_by)[:6]))}", "muted"))
     error = message.envelope("error_message")
     if error and message.status in (Status.FAILED, Status.RETRY):
         parts.append((f" · {safe_line(error, _LONGEST_ERROR)}", "bad"))
@@ -394,7 +394,7 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
         blocks.append(Lines(tuple(((line, ""),) for line in safe_text(summary.strip()).split("\n"))))
     if sprint:
         body = {key: item for key, item in read.body.items() if key != "msg_type"}
-        blocks.append(Text(structure(body), Form.STRUCTURED))
+        blocks.append(Text(structure(body), TextForm.STRUCTURED))
     elif text and safe_text(text.strip()) != title:
         blocks.append(Text(safe_text(text), is_asked=read.opens is not None))
     rest = _rest(message, read)
@@ -407,14 +407,14 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
                 blocks += [Heading(key.replace("_", " ")), Text(safe_text(value))]
             del rest[key]
     if rest:
-        blocks += [Heading("details"), Text(structure(rest), Form.STRUCTURED)]
+        blocks += [Heading("details"), Text(structure(rest), TextForm.STRUCTURED)]
     blob = message.payload.get("attachment")
     if isinstance(blob, Mapping) and content is None:
         place, size = safe_line(blob.get("path", ""), 200), safe_line(blob.get("bytes", "?"), 20)
         words = f"Only the beginning is shown; the whole of it ({size} bytes) is in {place}."
         blocks.append(Lines(((("✂ ", "warn"), (words, "warn")),), is_cut=True))
     if not blocks and not text and title == safe_line(read.name):
-        blocks.append(said("This message has no content.", "muted"))
+        blocks.append(one_line("This message has no content.", "muted"))
     return tuple(blocks)
 
 
@@ -461,7 +461,7 @@ def conversation_document(thread: Thread, rows: Sequence[RequestRow], *, now: da
     topic = safe_line(title_of(parse_message(turns[0].message)), 400)
     blocks = [block for turn in turns for block in _turn(turn, topic, now)]
     if not thread.is_whole:
-        blocks.append(said("△ more belongs to it than is shown here", "warn"))
+        blocks.append(one_line("△ more belongs to it than is shown here", "warn"))
     return Document(
         key=f"conversation:{thread.request_id or thread.message.message_id}",
         title="Conversation",
@@ -478,10 +478,10 @@ def _turn(turn: Turn, topic: str, now: datetime) -> Iterator[Block]:
     to = f"{len(names)} agents" if len(names) > 1 else safe_line(next(iter(names), "nobody"), 64)
     version = f" · version {turn.version} of {turn.versions}" if turn.version else ""
     kind = f"{safe_line(kind_words(read), 40)}{version}"
-    yield Heading(f"{clock_time(message.created_at, now)} · {named(message.sender)} → {to} · {kind}")
+    yield Heading(f"{clock_time(message.created_at, now)} · {safe_name(message.sender)} → {to} · {kind}")
     lines: list[Line] = []
     if (row := turn.request) is not None:
-        who = f" by {named(row.answered_by)} {clock_time(row.answered_at, now)}" if row.answered_by else ""
+        who = f" by {safe_name(row.answered_by)} {clock_time(row.answered_at, now)}" if row.answered_by else ""
         reason = f": {safe_line(row.reason, 300)}" if row.reason else ""
         lines.append((REQUESTS[row.state].part, (f"{who}{reason}", "")))
     elif read.approve is not None:
@@ -492,7 +492,7 @@ def _turn(turn: Turn, topic: str, now: datetime) -> Iterator[Block]:
         yield Lines(tuple(lines), indent=2)
     title, told = safe_line(title_of(read), 400), content_blocks(message, read)
     if title != topic or not told:
-        yield said(title, "strong")
+        yield one_line(title, "strong")
     yield from told
     yield delivery_lines(turn.deliveries, now)
 
@@ -506,7 +506,7 @@ def _delivery(delivery: Delivery, now: datetime) -> Iterator[Part]:
     """Yield the place of one copy, its time of arrival, and the tries made."""
     sign = STATUSES.get(delivery.status) or Sign("?", safe_line(delivery.status, 24), "warn")
     yield sign.mark
-    yield f"{named(delivery.recipient):<{_NAME}} ", ""
+    yield f"{safe_name(delivery.recipient):<{_NAME}} ", ""
     yield sign.word, sign.tone
     if (at := from_text(delivery.at)) is not None:
         yield f" {clock_time(at, now)}", "muted"
@@ -556,8 +556,8 @@ def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str = "")
         if told := [row for row in group if row.stage is not Stage.NOT_ASKED]:
             blocks.append(Lines(tuple(line for row in told for line in _stop_lines(row, now)), indent=_INDENT))
         # Those that were never asked have nothing to tell but their names.
-        if names := [named(row.agent) for row in group if row.stage is Stage.NOT_ASKED]:
-            blocks.append(said(" · ".join(names), "muted"))
+        if names := [safe_name(row.agent) for row in group if row.stage is Stage.NOT_ASKED]:
+            blocks.append(one_line(" · ".join(names), "muted"))
     left = [safe_line(row.agent, 40) for row in rows if row.is_left]
     return Document(
         key="stopping",
@@ -601,7 +601,7 @@ def _stop_lines(row: StopRow, now: datetime) -> Iterator[Line]:
             late = (f" · ◷ overdue for {span(-left)}", "alert")
             parts.append((f" · due in {span(left)}", "muted") if left > 0 else late)
     parts += [(" · ‼ still writes", "alert")] * (request is not None and Flag.STILL_ALIVE in request.flags)
-    name = (pad(named(row.agent), _NAME) + " ", "strong" if is_urgent else "")
+    name = (pad(safe_name(row.agent), _NAME) + " ", "strong" if is_urgent else "")
     yield sign.mark, name, (f"{sign.word:<{_STAGE}}", sign.tone), (" · ".join(known), "muted"), *parts
     if row.stage is Stage.REFUSED and request is not None:
         yield (

@@ -247,7 +247,7 @@ _SHOWN_EXACTLY = 2_000_000
 """The same for what a machine reads: what is left out of it is what a human would not decide on."""
 
 
-class Form(Enum):
+class TextForm(Enum):
     """How a block of text is read."""
 
     PROSE = "prose"
@@ -257,7 +257,7 @@ class Form(Enum):
     DIFF = "diff"
 
 
-_EXACT = frozenset({Form.CODE, Form.DIFF})
+_EXACT = frozenset({TextForm.CODE, TextForm.DIFF})
 """Readings that show a text as it was written anyway."""
 
 
@@ -272,7 +272,7 @@ class Text(Struct, frozen=True):
     """
 
     text: str
-    form: Form = Form.PROSE
+    form: TextForm = TextForm.PROSE
     beside: bool = False
     is_asked: bool = False
     marked: tuple[int, int] = (0, 0)
@@ -311,7 +311,7 @@ class Fact(Struct, frozen=True):
     line: Line
 
 
-def said(text: str, tone: str = "") -> Lines:
+def one_line(text: str, tone: str = "") -> Lines:
     """Return one line of safe text."""
     return Lines((((text, tone),),))
 
@@ -351,7 +351,7 @@ class RequestPart(Struct, frozen=True):
     blocks: tuple[Block, ...]
 
 
-class Place(Enum):
+class DocumentPart(Enum):
     """Which part of a document a line belongs to."""
 
     HEAD = "head"
@@ -401,7 +401,7 @@ class LaidLine(NamedTuple):
         anchor: The name by which it is found; empty for none.
     """
 
-    place: Place
+    place: DocumentPart
     line: Line
     at: int = 0
     of: str = ""
@@ -430,7 +430,7 @@ def laid_out(
         yield laid._replace(of=document.token)
     for number, part in enumerate(document.parts):
         if number or document.blocks:
-            yield LaidLine(Place.HEAD, ())
+            yield LaidLine(DocumentPart.HEAD, ())
         shown = Document(key=document.key, title="", blocks=part.blocks, token=part.token)
         for laid in _own_lines(shown, width, raw=raw, full=full, whole=whole, headings_first=False):
             yield laid._replace(of=part.token)
@@ -450,16 +450,16 @@ def _own_lines(
         )
     if head and (document.blocks or document.parts):
         head.append(())
-    yield from (LaidLine(Place.HEAD, line) for line in head)
+    yield from (LaidLine(DocumentPart.HEAD, line) for line in head)
     for block in document.blocks:
-        place = Place.BESIDE if not isinstance(block, Fact) and block.beside else Place.TEXT
+        place = DocumentPart.BESIDE if not isinstance(block, Fact) and block.beside else DocumentPart.TEXT
         is_asked = isinstance(block, Text) and block.is_asked
         together = isinstance(previous, Heading) or (isinstance(block, Fact) and isinstance(previous, Fact))
         together = together or (isinstance(block, Text | Lines) and block.is_close)
         if previous is not None and not together:
             yield LaidLine(place, ())
         if is_asked and (gone := list(_remarks(document, 0, width))):
-            yield from (*gone, LaidLine(Place.HEAD, ()))
+            yield from (*gone, LaidLine(DocumentPart.HEAD, ()))
         anchor = block.anchor if isinstance(block, Lines) else ""
         is_cut = isinstance(block, Lines) and block.is_cut
         for number, group in enumerate(_groups(block, width, labels, raw, whole), start=1):
@@ -478,7 +478,7 @@ def _remarks(document: Document, number: int, width: int) -> Iterator[LaidLine]:
             continue
         lead = (("  ✎ ", "open"), (remark.words, "strong"))
         for line in wrap(lead, width, rest=(("    ", ""),)):
-            yield LaidLine(Place.HEAD, line)
+            yield LaidLine(DocumentPart.HEAD, line)
 
 
 def _head(document: Document, width: int) -> list[Line]:
@@ -510,7 +510,7 @@ def _groups(block: Block, width: int, labels: int, raw: bool, whole: bool) -> It
         case Text(text, form, marked=(start, end)):
             if start < end:
                 return (_marked_code(text, start, end, width),)
-            return _lines_of(text, Form.SOURCE if raw and form not in _EXACT else form, width, whole)
+            return _lines_of(text, TextForm.SOURCE if raw and form not in _EXACT else form, width, whole)
 
 
 _CUT: Line = (("✂ ", "warn"),)
@@ -518,9 +518,9 @@ _CUT: Line = (("✂ ", "warn"),)
 
 
 @lru_cache(maxsize=8)
-def _lines_of(text: str, form: Form, width: int, whole: bool) -> Sequence[Group]:
+def _lines_of(text: str, form: TextForm, width: int, whole: bool) -> Sequence[Group]:
     """Return the lines of a text, remembered: a fact beside it that changes each minute must not lay it out anew."""
-    most = SHOWN_CHARACTERS if form in (Form.PROSE, Form.SOURCE) else _SHOWN_EXACTLY
+    most = SHOWN_CHARACTERS if form in (TextForm.PROSE, TextForm.SOURCE) else _SHOWN_EXACTLY
     most = len(text) if whole else most
     lines = list(_READERS[form](text[:most].rstrip("\n"), width))
     if len(text) > most:
@@ -528,12 +528,12 @@ def _lines_of(text: str, form: Form, width: int, whole: bool) -> Sequence[Group]
     return lines
 
 
-_READERS: Mapping[Form, Callable[[str, int], Iterable[Group]]] = {
-    Form.PROSE: prose,
-    Form.SOURCE: plain,
-    Form.STRUCTURED: structured,
-    Form.CODE: code,
-    Form.DIFF: diff,
+_READERS: Mapping[TextForm, Callable[[str, int], Iterable[Group]]] = {
+    TextForm.PROSE: prose,
+    TextForm.SOURCE: plain,
+    TextForm.STRUCTURED: structured,
+    TextForm.CODE: code,
+    TextForm.DIFF: diff,
 }
 
 

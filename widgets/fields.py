@@ -297,7 +297,7 @@ AnyField = Field | Note | Options
 # What a form asks for, as data: each becomes a field with what was typed in it before.
 
 
-class Kind(Enum):
+class FieldKind(Enum):
     """How something is filled in."""
 
     LINE = "line"
@@ -325,7 +325,7 @@ class Ask(Struct, frozen=True):
 
     name: str
     label: str
-    kind: Kind = Kind.LINE
+    kind: FieldKind = FieldKind.LINE
     options: Sequence[OptionLine] = ()
     default: tuple[int, ...] = ()
     about: str = ""
@@ -337,17 +337,17 @@ class Ask(Struct, frozen=True):
     def field(self, kept: str) -> AnyField:
         """Return the field for it, with what was `kept` of it in a draft."""
         if self.options:
-            several = self.kind is Kind.SEVERAL
+            several = self.kind is FieldKind.SEVERAL
             return Options(
                 self.options, about=self.about, kept=kept, default=self.default, several=several, id=self.name
             )
-        if self.kind is Kind.LINE:
+        if self.kind is FieldKind.LINE:
             suggester = Completer(self.complete) if self.complete is not None else None
             return Field(kept, placeholder=self.wanted, suggester=suggester, id=self.name)
-        made = Letter if self.kind is Kind.LETTER else Note
+        made = Letter if self.kind is FieldKind.LETTER else Note
         return made(kept, placeholder=self.wanted, id=self.name)
 
 
-def words_of_a_decision(label: str, kind: Kind = Kind.NOTE, *, required: bool = False, **more: Any) -> Ask:
+def words_of_a_decision(label: str, kind: FieldKind = FieldKind.NOTE, *, required: bool = False, **more: Any) -> Ask:
     """Return the words that go with a decision; a key opens them where they may stay empty."""
     return Ask("words", label, kind, required=required, closed=not required, **more)

@@ -14,8 +14,8 @@ from team_console.store.protocol.verdicts import seen_of_words
 from team_console.store.views.proposals import counts_of, line_difference
 from team_console.widgets.details import anchor_of, diff_text
 from team_console.widgets.document import Block, Heading, Text
-from team_console.widgets.document import Form as Reading
-from team_console.widgets.fields import Ask, Field, Kind, Note, OptionLine, Options, with_name
+from team_console.widgets.document import TextForm as Reading
+from team_console.widgets.fields import Ask, Field, FieldKind, Note, OptionLine, Options, with_name
 from team_console.widgets.form import Draft, Excerpt, Form
 from team_console.widgets.frames import frames_of
 from textual import on, work
@@ -84,7 +84,7 @@ class AnswerForm(Form[ResultT]):
         options, in_place = question.options, "" if question.several else "in place of an option"
         if options:
             lines = [OptionLine(safe_line(one.label, 300), safe_line(one.description, 1000)) for one in options]
-            kind, about = Kind.SEVERAL if question.several else Kind.ONE, f"{safe_line(question.text)} "
+            kind, about = FieldKind.SEVERAL if question.several else FieldKind.ONE, f"{safe_line(question.text)} "
             chosen = Ask(f"chosen{number}", "", kind, lines, about=about)
             yield chosen.field(self.draft.get(chosen.name, ""))
         wanted = in_place if options else ""
@@ -280,7 +280,7 @@ class Prompt(Form[ResultT]):
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""
         way, words = self._way, self._words
-        decides = words is not None and words.kind is Kind.NOTE
+        decides = words is not None and words.kind is FieldKind.NOTE
         keys = [f"enter {way.verb.lower() if decides and not self._is_edited else 'confirm'}"]
         if words is not None and words.closed:
             keys.append("n say why not" if way.refuses else f"n with a {words.label}")
@@ -301,7 +301,7 @@ class Prompt(Form[ResultT]):
         if self._text is not None:
             yield Excerpt(*self._difference(), most=_MOST_LINES, id="asked", token=self._edited_token())
         if len(self._ways) > 1:
-            yield self.row(Ask("way", "answer", Kind.ONE, [way.line for way in self._ways], default=(0,)))
+            yield self.row(Ask("way", "answer", FieldKind.ONE, [way.line for way in self._ways], default=(0,)))
         if self._words is not None:
             yield self.row(self._words)
         if self._second is not None:
@@ -338,7 +338,7 @@ class Prompt(Form[ResultT]):
         if unread and not way.refuses:
             text = "not all of what you edited was shown yet; what was not read does not go back"
             raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
-        if self._words is not None and self._words.required and not words and self._words.kind is Kind.LINE:
+        if self._words is not None and self._words.required and not words and self._words.kind is FieldKind.LINE:
             raise TeamError(Code.MISSING_REASON, f"{self._words.label}: nothing was typed", "Fill it in first.")
         needs_words = self._words is not None and self._words.required
         if (needs_words or (way.refuses and not self._says_enough)) and not words:
@@ -483,9 +483,9 @@ class Compose(Form[ResultT]):
                 yield Static("to", classes="form--label", markup=False)
                 yield Static(Content(self._to), markup=False)
         yield self.row(Ask("summary", "summary", wanted="five to ten words"), self._number)
-        yield self.row(Ask("content", "text", Kind.LETTER))
+        yield self.row(Ask("content", "text", FieldKind.LETTER))
         if self._to is None:
-            yield self.row(Ask("priority", "priority", Kind.SEVERAL, (_URGENT,)))
+            yield self.row(Ask("priority", "priority", FieldKind.SEVERAL, (_URGENT,)))
         yield self._preview
 
     def on_mount(self) -> None:

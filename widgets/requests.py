@@ -20,7 +20,7 @@ from team_console.store.views.alike import decided_before, outcome_of
 from team_console.store.views.conversation import versions_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import ActionItem, Flag, RequestRow, RequestState
-from team_console.widgets.details import answer_blocks, content_blocks, named, seal_facts, source_of
+from team_console.widgets.details import answer_blocks, content_blocks, safe_name, seal_facts, source_of
 from team_console.widgets.document import Block, Document, Heading, Lines, Remarked, Text, fact
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line, Part, ago, clock_time, span
@@ -81,7 +81,7 @@ def request_document(
         more.append(fact("why here", safe_line(item.why, 300)))
     return Document(
         key=f"request:{row.key}",
-        title=f"{str(row.kind).capitalize()} · {named(row.asker)}",
+        title=f"{str(row.kind).capitalize()} · {safe_name(row.asker)}",
         headline=safe_line(row.title, 400),
         facts=tuple(_request_facts(row, now, item, seal, me, earlier_plans(row, requests))),
         more=tuple(more),
@@ -138,13 +138,13 @@ def _more_blocks(
 def _talk(row: RequestRow, now: datetime) -> Iterator[Line]:
     """Yield the questions back and the asker's answers."""
     for message in row.talk:
-        yield ((f"{named(message.sender)}, {ago(message.created_at, now)}", "muted"),)
+        yield ((f"{safe_name(message.sender)}, {ago(message.created_at, now)}", "muted"),)
         yield from (((line, ""),) for line in fenced(message.content))
 
 
 def _decided(row: RequestRow, requests: tuple[RequestRow, ...], now: datetime) -> Line:
     """Return the decision, its time, its words and its effect."""
-    who = f" by {named(row.answered_by)} {ago(row.answered_at, now)}" if row.answered_by else ""
+    who = f" by {safe_name(row.answered_by)} {ago(row.answered_at, now)}" if row.answered_by else ""
     words = f": {safe_line(row.reason, 300)}" if row.reason else ""
     outcome = outcome_of(row, requests)
     came = f" · then {safe_line(outcome, 40)}" if outcome else ""
@@ -165,7 +165,7 @@ def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
     stands = message is row.verdict
     return (
         (word, tone if stands else "muted"),
-        (f" by {named(message.sender)} {clock_time(message.created_at, now)}", "" if stands else "muted"),
+        (f" by {safe_name(message.sender)} {clock_time(message.created_at, now)}", "" if stands else "muted"),
         (" · forged" if message.message_id in row.forged else "", "alert"),
         ("" if stands else " · decides nothing", "warn"),
     )
@@ -181,7 +181,7 @@ def _request_facts(
 ) -> Iterator[Part]:
     """Yield who asks whom, how long it waits, when it is due or expires, and what it blocks."""
     is_mine, waited = row.addressee in (me, USER), row.waiting_seconds(now)
-    yield f"{named(row.asker)} → {'you' if me and is_mine else named(row.addressee)}", ""
+    yield f"{safe_name(row.asker)} → {'you' if me and is_mine else safe_name(row.addressee)}", ""
     if not row.is_open:
         yield REQUESTS[row.state].part
         yield f"took {span(waited)}", "muted"
@@ -203,10 +203,10 @@ def _request_facts(
         if row.seen_at is not None:
             yield f"read {clock_time(row.seen_at, now)}", "muted"
         elif not is_mine:
-            yield f"not read by {named(row.addressee)} yet", "muted"
+            yield f"not read by {safe_name(row.addressee)} yet", "muted"
     if row.state is RequestState.WITHDRAWN and row.reason:
         yield safe_line(row.reason, 200), ""
-    if blocked := [named(name) for name in item.blocks[:12] if name != row.asker] if item is not None else []:
+    if blocked := [safe_name(name) for name in item.blocks[:12] if name != row.asker] if item is not None else []:
         yield f"blocks {', '.join(blocked)}", "warn"
 
 

@@ -75,7 +75,7 @@ def decision_words(message: Message, asked: str = "") -> Line:
     state = RequestState.APPROVED if read.approve else RequestState.REJECTED
     glyph, tone = VERDICTS[str(state)]
     verdict = verdict_word(read.answers, state)
-    title = _MESSAGES_VERDICT.sub("", title_of(message))
+    title = _MESSAGES_VERDICT.sub("", row_title(message))
     told = verdict_reason(message) or asked or (title if title != read.name else "")
     kind = f" {read.answers}" if verdict == str(state) else ""
     return (f"{glyph} {verdict}", tone), (kind, "muted"), (f": {safe_line(told, 300)}" if told else "", "")
@@ -87,6 +87,6 @@ def kind_name(message: Message) -> str:
     return "" if name in _PLAIN else KIND_NAMES.get(name, safe_line(name, 48).replace("_", " ").lower())
 
 
-def title_of(message: Message) -> str:
+def row_title(message: Message) -> str:
     """Return the title of the message, as safe text, the same in every mode."""
     return safe_line(message_title(message), 400)

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from team_console.console.cli.call import Call, json_documents, read
+from team_console.console.cli.call import Call, json_documents, standard_input
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.start import run_hook
@@ -127,7 +127,7 @@ def do_sendmessage(call: Call) -> int:
     Examples:
       team-console --as helper sendmessage < message.json"""
     call.as_json = True
-    documents = json_documents(read("the document"), hint=_WANTED)
+    documents = json_documents(standard_input("the document"), hint=_WANTED)
     if len(documents) == 1:
         call.json(_submit(call, documents[0]))
         return 0
@@ -166,7 +166,7 @@ def do_route(call: Call) -> int:
 
     call.as_json = True
     try:
-        document = read_document(read("the document"))
+        document = read_document(standard_input("the document"))
         answer, status = route(call.caller, document, check_sender=partial(call.refuse_to_rise, field="SENDER")), 0
     except TeamError as error:
         if error.code is not Code.DELIVERY_TIMEOUT:

@@ -12,7 +12,7 @@ from team_console.store.backends.open import find_teams, nearest_team, other_tea
 from team_console.store.model.errors import Code, TeamError
 
 
-def run(call: Call) -> int:
+def run_bare(call: Call) -> int:
     """Run the console until it is left.
 
     Raises:

@@ -69,7 +69,7 @@ def content(value: str | None) -> str | None:
     Raises:
         TeamError: `INVALID_FIELD` for bytes that are not UTF-8, `CONTENT_TOO_LARGE` above 64 MiB.
     """
-    return read("content") if value == "-" else value
+    return standard_input("content") if value == "-" else value
 
 
 def file_text(path: str, *, what: str) -> str:
@@ -79,7 +79,7 @@ def file_text(path: str, *, what: str) -> str:
         TeamError: `INVALID_FIELD` for what cannot be read or is not UTF-8, `CONTENT_TOO_LARGE` above 64 MiB.
     """
     if path == "-":
-        return read(what)
+        return standard_input(what)
     try:
         with open(path, "rb") as stream:
             return _text(stream.read(_MAX_BYTES + 1), what, path)
@@ -120,7 +120,7 @@ def json_documents(text: str, *, hint: str) -> list[Any]:
     return found
 
 
-def read(what: str) -> str:
+def standard_input(what: str) -> str:
     """Return all of standard input as text; `what` names it in an error.
 
     Raises:

@@ -92,7 +92,7 @@ _OF_VERDICTS = frozenset({"FORGED_VERDICT", "UNVERIFIED_VERDICT", "ALTERED_VERDI
 
 def _with_place(call: Call, problem: Problem) -> Problem:
     """Return the finding with the place in the file of a verdict that another program wrote or changed."""
-    where = place_of(call.team, problem.place) if problem.code in _OF_VERDICTS else problem.place
+    where = place_of_message(call.team, problem.place) if problem.code in _OF_VERDICTS else problem.place
     return problem if where == problem.place else replace(problem, message=f"{problem.message} ({where})")
 
 
@@ -111,7 +111,7 @@ _LONGEST = 64 * 1024 * 1024
 """Bytes of a queue that are searched."""
 
 
-def place_of(team: Team, message_id: str) -> str:
+def place_of_message(team: Team, message_id: str) -> str:
     """Return the place of the message: `message-queue.yaml:12` or `row MSG-...`; its id once it has left the queue."""
     path = team.places().get("queue")
     if path is None:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from team_console.console.cli.call import Call
-from team_console.console.cli.checking import place_of
+from team_console.console.cli.checking import place_of_message
 from team_console.console.cli.main import REQUEST, arg, flag, verb
 from team_console.console.cli.printing import (
     Cells,
-    age,
+    age_words,
     doubts,
     print_csv,
     print_list,
@@ -88,7 +88,7 @@ def _decisions_cells(decision: DecidedRequest) -> Cells:
         "VERDICT": decision.verdict,
         "BY": decision.by,
         "KIND": decision.kind,
-        "AFTER": age(decision.after_seconds),
+        "AFTER": age_words(decision.after_seconds),
         "PROOF": str(decision.proof),
         "REQUEST": decision.request_id,
         "WHAT": " · ".join(filter(None, (decision.title, words))),
@@ -135,7 +135,7 @@ def do_evidence(call: Call) -> int:
 
 def _evidence_show(call: Call, proof: VerdictProof) -> None:
     stands = "stands" if proof.stands else "decides nothing" if proof.trouble else "is not the one that stands"
-    place = place_of(call.team, proof.message_id)
+    place = place_of_message(call.team, proof.message_id)
     head = f"{proof.verdict} by {proof.signer} at {proof.time}: {stands} ({place})"
     if proof.trouble:
         head = f"forged: {head}: {proof.trouble}" if proof.signature or proof.allowed_signers else head
@@ -187,10 +187,10 @@ def do_digest(call: Call) -> int:
         call.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
     longest = sorted((name for name in found.blocked if name), key=lambda name: -found.blocked[name].total)
     if longest:
-        most = ", ".join(f"{name} {age(found.blocked[name].total)}" for name in longest[:_LONGEST_WAITS])
+        most = ", ".join(f"{name} {age_words(found.blocked[name].total)}" for name in longest[:_LONGEST_WAITS])
         middle = found.blocked[""].median
-        usual = f", {age(middle)} in the median" if middle is not None else ""
-        call.say(f"agents waited for a human {age(found.blocked[''].total)} in all{usual}: {most}")
+        usual = f", {age_words(middle)} in the median" if middle is not None else ""
+        call.say(f"agents waited for a human {age_words(found.blocked[''].total)} in all{usual}: {most}")
     call.say(f"not known: {'; '.join(found.unknown)}")
     call.warn(doubts(call, snapshot))
     return 0

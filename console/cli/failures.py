@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call, is_terminal
-from team_console.console.cli.main import Arg, Command, arg, flag, verb
+from team_console.console.cli.main import Arg, VerbCommand, arg, flag, verb
 from team_console.console.cli.printing import Cells, age_since, print_rows
 from team_console.console.cli.talk import confirmed, delivery
 from team_console.store.model.clock import from_text, to_text
@@ -88,7 +88,7 @@ def _cells(message: Message, now: datetime) -> Cells:
 # `retry`, `redirect`, `discard`, `recall`: what is done about messages that did not arrive, or should not.
 
 
-def _remedy(action: Remedy, word: str, description: str, example: str, *arguments: Arg) -> Command:
+def _remedy(action: Remedy, word: str, description: str, example: str, *arguments: Arg) -> VerbCommand:
     """Return the command that does `action` to messages, and says `word` of each; it wants `arguments` besides their
     ids.
     """

@@ -10,8 +10,8 @@ from team_console.console.cli.checking import findings_of
 from team_console.console.cli.main import agent, arg, flag, verb
 from team_console.console.cli.printing import (
     Cells,
-    age,
     age_since,
+    age_words,
     doubts,
     print_csv,
     print_list,
@@ -96,9 +96,9 @@ def do_requests(call: Call) -> int:
 
 def _saved_filters() -> Mapping[str, str]:
     """Return the queries that the user's own settings name."""
-    from team_console.console.preferences import load  # 5 ms, which only a query needs
+    from team_console.console.preferences import load_preferences  # 5 ms, which only a query needs
 
-    return load({}).preferences.filters
+    return load_preferences({}).preferences.filters
 
 
 def _cells(row: RequestRow, now: datetime) -> Cells:
@@ -110,7 +110,7 @@ def _cells(row: RequestRow, now: datetime) -> Cells:
     return {
         "STATE": state,
         "KIND": str(row.kind),
-        "WAITED": age(row.waiting_seconds(now)),
+        "WAITED": age_words(row.waiting_seconds(now)),
         "FROM": row.asker,
         "TO": row.addressee,
         "REQUEST": row.request_id,

@@ -66,7 +66,7 @@ def seconds(name: str, help: str, most: float = YEAR, *, zero: bool = False, **o
     return arg(name, help, type=number, metavar="SECONDS", **options)
 
 
-class Command(Struct, frozen=True):
+class VerbCommand(Struct, frozen=True):
     """What a verb takes and does.
 
     Attributes:
@@ -89,9 +89,9 @@ class Command(Struct, frozen=True):
 
 def verb(
     *arguments: Arg | tuple[Arg, ...], more: str = "", epilog: str = ""
-) -> Callable[[Callable[[Call], int | None]], Command]:
+) -> Callable[[Callable[[Call], int | None]], VerbCommand]:
     """Make a function the command of a verb that takes `arguments`."""
-    return lambda run: Command(run, arguments, more, epilog)
+    return lambda run: VerbCommand(run, arguments, more, epilog)
 
 
 class Verb(Struct, frozen=True):
@@ -110,10 +110,10 @@ class Verb(Struct, frozen=True):
     module: str
 
     @property
-    def command(self) -> Command:
+    def command(self) -> VerbCommand:
         """The verb's arguments and function; imports its module."""
         module = import_module(f"team_console.console.cli.{self.module}")
-        command: Command = getattr(module, f"do_{self.name.strip('_')}")
+        command: VerbCommand = getattr(module, f"do_{self.name.strip('_')}")
         return command
 
 
@@ -264,7 +264,7 @@ def _dispatch(argv: Sequence[str], call: Call) -> int:
         return _say_version(call)
     try:
         if verb is None:
-            from team_console.console.cli.bare import run as open_console  # 10 ms: what reads ahead of the screen
+            from team_console.console.cli.bare import run_bare as open_console  # 10 ms: what reads ahead of the screen
 
             return open_console(call)
         return verb.command.run(call) or 0
@@ -286,11 +286,11 @@ def _unexpected(error: Exception, out: Call) -> int:
     """Log a defect of ours and say so in one line; its own words may quote a message, so they are not printed."""
     import traceback  # with what follows 2 ms, for a defect
 
-    from team_console.console.faults import log, place_of
+    from team_console.console.faults import log, place_raised
 
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         traceback.print_exc(file=sys.stderr)
-    out.broken(f"{type(error).__name__} at {place_of(error)}", log(error, where="the command line"))
+    out.broken(f"{type(error).__name__} at {place_raised(error)}", log(error, where="the command line"))
     return 1
 
 

@@ -117,7 +117,7 @@ def print_csv(call: Call, fields: Sequence[str], rows: Iterable[Mapping[str, str
 def _line(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:
     padded = [cell + " " * (wide - width(cell)) for cell, wide in zip(cells, widths, strict=True)]
     text = _GAP.join(padded).rstrip()
-    return text if limit is None else cut(text, limit)
+    return text if limit is None else cut_to_cells(text, limit)
 
 
 def width(text: str) -> int:
@@ -129,7 +129,7 @@ def width(text: str) -> int:
     return cell_len(text)
 
 
-def cut(text: str, cells: int) -> str:
+def cut_to_cells(text: str, cells: int) -> str:
     """`text` in at most `cells` cells, ending with `…` when something was left out."""
     if width(text) <= cells:
         return text
@@ -138,7 +138,7 @@ def cut(text: str, cells: int) -> str:
     return set_cell_size(text, cells - 1).rstrip() + "…"
 
 
-def age(seconds: float | None) -> str:
+def age_words(seconds: float | None) -> str:
     """`12 s`, `4 min`, `30 h`, `2 d`; `-` for None."""
     if seconds is None:
         return "-"
@@ -148,7 +148,7 @@ def age(seconds: float | None) -> str:
 
 def age_since(moment: datetime | None, now: datetime) -> str:
     """Return the age of `moment` at `now`; `-` for None."""
-    return age(max(0.0, (now - moment).total_seconds()) if is_within(moment) else None)
+    return age_words(max(0.0, (now - moment).total_seconds()) if is_within(moment) else None)
 
 
 # A message as lines of safe text: what `receive` prints of its payload, never raw JSON.

@@ -26,7 +26,7 @@ from team_console.console.preferences import (
     default_in,
     every_preference,
     examples_in,
-    load,
+    load_preferences,
     words_of,
 )
 from team_console.console.selection import PLACES, Mode
@@ -468,7 +468,7 @@ def do_config(call: Call) -> int:
     if what == "path":
         call.show({"path": path, "exists": os.path.exists(config_path())}, path)
         return 0
-    checked = load(usual_keys())
+    checked = load_preferences(usual_keys())
     if what == "show" and not call.as_json:
         call.write(as_toml(checked.preferences, usual_keys()).rstrip("\n"))
         call.warn([f"{path}:{mistake.line}: {mistake.message}" for mistake in checked.mistakes])

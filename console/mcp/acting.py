@@ -71,7 +71,7 @@ class ActingAgent:
         Raises:
             TeamError: `STORE_UNREADABLE`: an unreadable queue is not an empty one.
         """
-        return await self.run(view_of)
+        return await self.run(view_for)
 
     def open(self) -> Team:
         """Open the team unless it is open.
@@ -139,7 +139,7 @@ class ActingAgent:
                 before.set()
 
 
-def view_of(caller: Caller) -> View:
+def view_for(caller: Caller) -> View:
     """Return everything views know about the team of `caller` now, for it.
 
     Raises:

@@ -29,11 +29,11 @@ from typing_extensions import TypedDict
 
 def tool_result(result: Mapping[str, Any]) -> CallToolResult:
     """Return a result as it is sent."""
-    text = as_json(result)
+    text = result_json(result)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
 
 
-def as_json(result: Mapping[str, Any]) -> str:
+def result_json(result: Mapping[str, Any]) -> str:
     """Return the same as text. Half a character, as another program may leave one in a database, becomes a question
     mark: the protocol's writer would end over it, and no call would be answered any more. What JSON lets stand and
     breaks a line, steers a terminal or cannot be seen is escaped, so that all a message says stays between its

@@ -23,13 +23,13 @@ from mcp_types import (
 )
 from pydantic import BaseModel, Field, ValidationError
 from team_console import __version__
-from team_console.console.faults import log, place_of
+from team_console.console.faults import log, place_raised
 from team_console.console.mcp.acting import (
     LEASE,
     LONGEST,
     ActingAgent,
     Tell,
-    view_of,
+    view_for,
     wait_for_mail,
     wait_for_verdict,
 )
@@ -39,8 +39,8 @@ from team_console.console.mcp.results import (
     SentJson,
     TeamJson,
     WhoJson,
-    as_json,
     mails_result,
+    result_json,
     team_result,
     tool_result,
     verdict_result,
@@ -258,7 +258,7 @@ class Tools:
 
 
 def _who(caller: Caller) -> WhoJson:
-    return who_result(view_of(caller), caller.team)
+    return who_result(view_for(caller), caller.team)
 
 
 def _acknowledged(caller: Caller, ids: list[str]) -> None:
@@ -426,14 +426,14 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
         return mails_result(caller, received=inbox.receive(caller, agent=caller.actor, mark_read=False))
 
     async def roster() -> str:
-        return as_json(team_result(await agent.view()))
+        return result_json(team_result(await agent.view()))
 
     async def waiting() -> str:
-        return as_json(await agent.run(look))
+        return result_json(await agent.run(look))
 
     async def request(request_id: str) -> str:
         outcome = await agent.run(lambda caller: verdict_of(caller.team, request_id, me=caller.actor))
-        return as_json(verdict_result(outcome))
+        return result_json(verdict_result(outcome))
 
     looks: tuple[tuple[str, Callable[..., Awaitable[str]], str], ...] = (
         ("roster", roster, "Everybody in the team."),
@@ -463,7 +463,7 @@ def _refusal(error: Exception, where: str) -> dict[str, Any]:
         return failed.as_json()
     file = log(cause, where=where)
     logged = f"Where it happened is in {file}." if file is not None else "It could not be logged."
-    what = f"unexpected {type(cause).__name__} at {place_of(cause)}"
+    what = f"unexpected {type(cause).__name__} at {place_raised(cause)}"
     hint = f"This is a defect in team-console; please report it. {logged}"
     return {"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint}
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from team_console.console.selection import DONE
 from team_console.console.tui.drafts import Draft
 from team_console.console.tui.one_screen import OneScreen
-from team_console.console.tui.words import DRAFT, error_text, reason_of, written
+from team_console.console.tui.words import DRAFT, error_text, reason_of, receipt_words
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import TeamError
@@ -275,7 +275,7 @@ class PendingDecisions:
         if good and pending.done:
             done = pending.done.replace("{n}", counted(len(good), pending.noun))
             receipts = () if pending.verb == DONE else (receipt for receipt in good if receipt is not None)
-            self._screen.toast(written(done, *receipts))
+            self._screen.toast(receipt_words(done, *receipts))
         if bad:
             self._screen.lists.stay()
             self._screen.toast(_refused(bad), severity="error")

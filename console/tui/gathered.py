@@ -13,7 +13,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.verdicts import Seen, seen_of
 from team_console.store.views.evidence import Evidence, Mark
 from team_console.widgets.details import asked_blocks, diff_text
-from team_console.widgets.document import Block, Heading, Lines, Text, said
+from team_console.widgets.document import Block, Heading, Lines, Text, one_line
 from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line
 
@@ -72,7 +72,7 @@ def _compared(evidence: Evidence) -> tuple[Block, ...]:
     why = Heading("why the version before was rejected", beside=True), Text(safe_text(evidence.words), beside=True)
     # The record names the version by its id; on the screen ids stand behind a key.
     what = f"what is new: {safe_line(evidence.compared.partition(' against ')[0], _LONGEST)}"
-    new = diff_text(evidence.diff) if evidence.diff else said("not a line differs", "warn")
+    new = diff_text(evidence.diff) if evidence.diff else one_line("not a line differs", "warn")
     return (*(why if evidence.words else ()), Heading(what, beside=True), replace(new, beside=True))
 
 

@@ -28,7 +28,7 @@ def title(text: str) -> str:
     return f"\x1b]2;{safe_line(text, _LONGEST)}\x1b\\"
 
 
-def run(command: Sequence[str], text: str) -> None:
+def start_program(command: Sequence[str], text: str) -> None:
     """Start the user's program with the sentence as its last argument, without a shell; nobody waits for it."""
     plain = safe_line(text, _LONGEST)
     # Words an agent wrote must not be taken for an option of the program.
@@ -98,7 +98,7 @@ class Notifier:
         if self.preferences.notify == "bell":
             self._write(BELL)
         if self.preferences.notify_command:
-            run(self.preferences.notify_command, f"{team}: {safe_line(first + more, _LONGEST_SENTENCE)}")
+            start_program(self.preferences.notify_command, f"{team}: {safe_line(first + more, _LONGEST_SENTENCE)}")
 
     def close(self) -> None:
         """Give back the title of before."""

@@ -12,7 +12,7 @@ from typing import ClassVar, Generic, TypeVar
 from msgspec import Struct
 from team_console.console.preferences import theme_names
 from team_console.console.tui.crash_guard import ContainedApp
-from team_console.console.tui.themes import THEMES, first_theme, name_of, native_colours, remember_theme
+from team_console.console.tui.themes import THEMES, first_theme, native_colours, remember_theme, theme_name
 from team_console.console.tui.words import ScreenState, first_step, no_team_lines
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.contract.team import Team
@@ -181,7 +181,7 @@ class ThemeList(ListScreen[str]):
     def on_mount(self) -> None:
         """Put the cursor on the theme in use."""
         self._before = self.app.theme
-        self.rows.select(name_of(self._before), by_user=False)
+        self.rows.select(theme_name(self._before), by_user=False)
 
     def action_leave(self) -> None:
         """Go back to the theme of before."""

@@ -175,7 +175,7 @@ _OF_16 = {DARK: "ansi-dark", LIGHT: "ansi-light", CONTRAST: "ansi-dark"}
 """On 16 colours the terminal's own stand for ours: the nearest of 16 to a pale background is the colour of the text."""
 
 
-def name_of(theme: str) -> str:
+def theme_name(theme: str) -> str:
     """Return what people call a theme of Textual; empty when it is none to choose."""
     return next((name for name, chosen in theme_names().items() if chosen == theme), "")
 

@@ -509,7 +509,7 @@ _HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
 """The signs of a heading, which say nothing where all stands in one line."""
 
 
-def written(what: str, *receipts: Receipt) -> str:
+def receipt_words(what: str, *receipts: Receipt) -> str:
     """Return the toast for receipts: what was done, to whom, warnings and repairs.
 
     Args:
@@ -523,22 +523,22 @@ def written(what: str, *receipts: Receipt) -> str:
     elif not messages:
         head = f"✓ {head}"
     elif what == "sent":
-        head = f"✓ Sent to {listed(names)}"
+        head = f"✓ Sent to {names_listed(names)}"
     else:
-        head = f"✓ {head} · written for {listed(names)}"
+        head = f"✓ {head} · written for {names_listed(names)}"
     notices = [notice.message for receipt in receipts for notice in receipt.notices]
     notes = [*(warning for receipt in receipts for warning in receipt.warnings), *notices]
     follows = [safe_line(note, 300) for receipt in receipts for note in receipt.notes]
     return "\n".join([head, *dict.fromkeys(follows), *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
 
 
-def quoted(text: str, most: int = 160) -> str:
+def in_quotes(text: str, most: int = 160) -> str:
     """Return the first words of what is answered, as safe text in quotation marks."""
     line = safe_line(" ".join(_HEADING.sub("", text).split()), most)
     return f"“{line}”" if line else ""
 
 
-def listed(names: Iterable[str], most: int = 6) -> str:
+def names_listed(names: Iterable[str], most: int = 6) -> str:
     """Return names in a sentence, the many cut short; safe text."""
     return first_of([safe_line(name, 64) for name in names], most)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.call import to_json
-from team_console.console.cli.printing import age, width
+from team_console.console.cli.printing import age_words, width
 
 from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, next_line
 
@@ -108,7 +108,14 @@ def test_output_in_another_encoding_does_not_fail(team: CommandLine) -> None:
 
 def test_cells_and_ages() -> None:
     assert [width("abc"), width("会议"), width("é")] == [3, 4, 1]
-    assert [age(value) for value in (None, 0, 59.9, 60, 3600, 86400 * 3)] == ["-", "0 s", "59 s", "1 min", "1 h", "3 d"]
+    assert [age_words(value) for value in (None, 0, 59.9, 60, 3600, 86400 * 3)] == [
+        "-",
+        "0 s",
+        "59 s",
+        "1 min",
+        "1 h",
+        "3 d",
+    ]
 
 
 def test_the_watch_notices_what_others_write(team: CommandLine) -> None:

@@ -93,7 +93,7 @@ def test_nothing_an_agent_wrote_ends_the_title_it_stands_in() -> None:
 def test_the_users_program_gets_the_sentence_as_one_argument_and_no_shell(tmp_path: Path) -> None:
     target = tmp_path / "told.json"
     script = "import json, sys; open(sys.argv[1], 'w').write(json.dumps(sys.argv[2:]))"
-    ways.run((sys.executable, "-c", script, str(target)), f"--version {HOSTILE}")
+    ways.start_program((sys.executable, "-c", script, str(target)), f"--version {HOSTILE}")
     for thread in threading.enumerate():
         if thread.name == "notice":
             thread.join()

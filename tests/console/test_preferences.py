@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.actions import configure_keys, usual_keys
-from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check, load
+from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check, load_preferences
 from team_console.console.tui.commands import looking
 from team_console.console.tui.modes.needs import RequestsPane
 from team_console.console.tui.screens import ThemeList
@@ -202,7 +202,7 @@ async def test_a_saved_filter_is_asked_for_by_its_name(team: MemoryTeam, write: 
         await desk.press("slash")
         await desk.type("@plans")
         await desk.until(lambda: len(desk.rows) == 1 and "Split the loader" in desk.text, "the plan")
-    assert [mistake.line for mistake in load({}).mistakes] == [3]
+    assert [mistake.line for mistake in load_preferences({}).mistakes] == [3]
 
 
 @pytest.mark.anyio

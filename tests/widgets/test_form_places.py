@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
-from team_console.widgets.fields import Kind, Letter, words_of_a_decision
+from team_console.widgets.fields import FieldKind, Letter, words_of_a_decision
 from team_console.widgets.forms import AnswerForm, Answers, Compose, Confirm, Notes
 
 from tests.equipment.samples import sampled
@@ -60,7 +60,7 @@ def refused(*given: object) -> str:
 async def test_a_field_below_words_that_a_scrollbar_wraps_anew_stays_in_sight(size: tuple[int, int]) -> None:
     line = "x" * (size[0] - 5) + " yy"  # as long as there is room without a scrollbar
     form = Confirm(
-        "Redirect", (line,) * (size[1] // 3), refused, verb="Redirect", words=words_of_a_decision("to", Kind.LINE)
+        "Redirect", (line,) * (size[1] // 3), refused, verb="Redirect", words=words_of_a_decision("to", FieldKind.LINE)
     )
     async with shown(form, size) as pilot:
         await lines_after(pilot, "n", *"who", "enter")

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 from team_console.widgets import document
 from team_console.widgets.detail import Detail
-from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Form, Text
+from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Text, TextForm
 from team_console.widgets.text import Line
 from textual.app import App
 from textual.pilot import Pilot
@@ -37,12 +37,12 @@ def screen_of(pilot: Pilot[None]) -> str:
 async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looking_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken(text: str, form: Form, width: int, whole: bool) -> Iterator[Sequence[Line]]:
+    def broken(text: str, form: TextForm, width: int, whole: bool) -> Iterator[Sequence[Line]]:
         yield from ((((f"line {number}", ""),),) for number in range(3_000))
         raise ZeroDivisionError
 
     monkeypatch.setattr(document, "_lines_of", broken)
-    text = Text("+a text of its own" * 2_000, Form.DIFF)
+    text = Text("+a text of its own" * 2_000, TextForm.DIFF)
     for token in ("first", "again"):
         async with shown(Document(key=token, title="t", token=token, blocks=(text,))) as (detail, pilot):
             detail.scroll_end(animate=False)

@@ -16,7 +16,7 @@ from team_console.console.tui.decisions import PendingDecision, PendingWrite
 from team_console.console.tui.editor import edit_text
 from team_console.console.tui.evidence import EvidenceRequest, gather
 from team_console.console.tui.main import MainScreen
-from team_console.console.tui.words import quoted
+from team_console.console.tui.words import in_quotes
 from team_console.store.contract.team import attachment_of
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
@@ -47,7 +47,7 @@ from team_console.store.views.alike import causes_of, decided_before, spans_that
 from team_console.store.views.evidence import Evidence, Mark, shown_text
 from team_console.store.views.proposals import line_difference, lines_to_remark, mode_words
 from team_console.store.views.rows import AgentState, RequestRow
-from team_console.widgets.fields import Ask, Kind, OptionLine, words_of_a_decision
+from team_console.widgets.fields import Ask, FieldKind, OptionLine, words_of_a_decision
 from team_console.widgets.form import AskAgain, Later
 from team_console.widgets.forms import Answered, AnswerForm, Answers, Choice, Notes, Prompt
 from team_console.widgets.many import Item, Many
@@ -193,7 +193,7 @@ def _agreed(
         done, mode = "approved", modes_of(payload)[made.way - 1] if made.way and not is_permission else None
         words = f"approve {asker}'s {row.kind}" + f", {way.line.label}" * bool(modes_of(payload))
         if is_permission:
-            what = f"ALWAYS {way.line.description.removeprefix('allow ')}" if always else f"once {quoted(row.title)}"
+            what = f"ALWAYS {way.line.description.removeprefix('allow ')}" if always else f"once {in_quotes(row.title)}"
             words = f"allow {what} for {asker}"
         decision = replace(
             view,
@@ -206,17 +206,17 @@ def _agreed(
             updated=made.edited,
             remarks=remarks,
         )
-    note = f": {quoted(made.words)}" * bool(made.words)
+    note = f": {in_quotes(made.words)}" * bool(made.words)
     words = " ".join(filter(None, (f"{words}{edited}{note}", with_remarks(remarks))))
     return PendingDecision(
         "reject" if refuses else "approve",
-        (written(words, decision),),
+        (pending_write(words, decision),),
         f"{done} the {row.kind} of {asker}{', always' * always}{edited}",
         purposes=(f"{'approve' if approving else 'reject'}:{row.request_id}", f"remarks:{row.request_id}"),
     )
 
 
-def written(words: str, decision: Decision) -> PendingWrite:
+def pending_write(words: str, decision: Decision) -> PendingWrite:
     """Return the write of a decision, in safe words."""
     return PendingWrite(decision.request_id, words, partial(requests.decide, verdict=decision))
 
@@ -260,7 +260,7 @@ def _about(row: RequestRow, *, with_title: bool = True) -> str:
     origin, title = origin_of(payload), row.title
     if row.kind is RequestKind.PERMISSION:
         title = headline_of(permission_of(payload), origin.directory)
-    words = [quoted(title)] if with_title else []
+    words = [in_quotes(title)] if with_title else []
     return " ".join([*words, *([f"in {safe_line(origin.directory, _LONGEST)}"] if origin.directory else [])])
 
 
@@ -307,7 +307,7 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
         told = (joined(each) + (f" ({notes[text]})" if text in notes else "") for text, each in given.items())
         chosen = "; ".join(told)
         decision = replace(view, approve=True, answers=answers, notes=notes)
-        write = written(f"answer {asker}: {quoted(chosen)}", decision)
+        write = pending_write(f"answer {asker}: {in_quotes(chosen)}", decision)
         return PendingDecision("answer", (write,), f"answered the question of {asker}", purposes=(purpose,))
 
     form = AnswerForm[PendingDecision](
@@ -407,7 +407,7 @@ def _decide_many(screen: MainScreen, context: ActionContext, *, approving: bool)
         row = rows[key]
         view = in_view(screen, key, seen[key] or seen_of(row.question), with_others=True)
         decision = replace(view, approve=approving, text=words or None)
-        return written(f"{verb} {safe_line(row.asker, 64)}'s {row.kind}", decision)
+        return pending_write(f"{verb} {safe_line(row.asker, 64)}'s {row.kind}", decision)
 
     def pending(keys: Sequence[str], words: str) -> PendingDecision:
         done = f"{{n}} {'approved' if approving else 'rejected'}"
@@ -652,7 +652,7 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
         f"“{safe_line(lines[at - 1].strip(), 300)}”",
         lambda decision: decision,
         ways=(keep, away) if typed.get(str(at)) else (keep,),
-        words=words_of_a_decision("remark", Kind.LINE, required=True, wanted=_GOES_WITH),
+        words=words_of_a_decision("remark", FieldKind.LINE, required=True, wanted=_GOES_WITH),
         draft={"words": typed.get(str(at), "")},
     )
     screen.ask(prompt, kept)
@@ -668,14 +668,14 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
 
     def about(known: RequestRow) -> str:
         return "\n".join(
-            filter(None, (quoted(known.title), "The request goes on waiting for you.", with_remarks(remarks)))
+            filter(None, (in_quotes(known.title), "The request goes on waiting for you.", with_remarks(remarks)))
         )
 
     shown = SeenRequest(screen, row, context.selection.seen or seen_of(row.question), about)
 
     def asked(words: str, view: Decision) -> PendingDecision:
         decision = replace(view, text=words or None, remarks=remarks, asks_back=True)
-        write = written(f"ask {asker} back: {quoted(words or with_remarks(remarks))}", decision)
+        write = pending_write(f"ask {asker} back: {in_quotes(words or with_remarks(remarks))}", decision)
         return PendingDecision(
             "ask back", (write,), f"asked {asker} back", purposes=(purpose, f"remarks:{row.request_id}")
         )

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from team_console.console.actions import Group, actions_in, grouped, shown_key, usual_keys, written_key
-from team_console.console.preferences import Preferences, as_toml, config_path, load, mistakes_in_words
+from team_console.console.preferences import Preferences, as_toml, config_path, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext, Mode
 from team_console.console.tui.drafts import replace_file
 from team_console.console.tui.editor import edit_file, run_in_terminal, view_text
@@ -26,7 +26,7 @@ from team_console.store.views.status import ARCHIVED
 from team_console.widgets.bars import Card
 from team_console.widgets.details import conversation_document, stopping_document
 from team_console.widgets.document import Block, Document, Heading, Lines
-from team_console.widgets.fields import Kind, words_of_a_decision
+from team_console.widgets.fields import FieldKind, words_of_a_decision
 from team_console.widgets.forms import Confirm
 from team_console.widgets.help_panel import HelpPanel, HelpRow
 from team_console.widgets.row_list import RowList
@@ -185,7 +185,7 @@ def _edit_settings(screen: MainScreen) -> str:
             text = f"{path} cannot be made: {error.strerror}"
             raise TeamError(Code.STORE_FAILED, text, "Make its folder writable.") from error
     edit_file(screen.app, path)
-    checked = load(usual_keys())
+    checked = load_preferences(usual_keys())
     if checked.mistakes:
         screen.toast(f"The settings of before hold.\n{mistakes_in_words(checked.mistakes)}", severity="error")
         return ""
@@ -246,7 +246,7 @@ def pipe(screen: MainScreen, context: ActionContext) -> None:
         ("The command runs in your shell and reads the text as its input.",),
         lambda command: command,
         verb="Run",
-        words=words_of_a_decision("command", Kind.LINE, required=True, wanted=wanted),
+        words=words_of_a_decision("command", FieldKind.LINE, required=True, wanted=wanted),
         draft=screen.drafts.get("pipe"),
     )
 

@@ -9,7 +9,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from team_console.console.preferences import OwnCommand, shell_line
+from team_console.console.preferences import OwnCommand, command_for_shell
 from team_console.console.selection import ActionContext
 from team_console.console.tui.editor import run_in_terminal, view_text
 from team_console.console.tui.main import MainScreen
@@ -82,7 +82,7 @@ def _line_of(command: OwnCommand, values: dict[str, str], folder: str) -> str:
         path.write_bytes(words["file"].encode("utf-8", "replace"))
         words["file"] = str(path)
     given = "".join(f"team_console_{name}={_word(value)}\n" for name, value in words.items())
-    return given + shell_line(command.run)
+    return given + command_for_shell(command.run)
 
 
 def _word(value: str) -> str:

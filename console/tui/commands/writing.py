@@ -13,8 +13,8 @@ from team_console.console.selection import MESSAGE, ActionContext, Mode
 from team_console.console.tui.commands.looking import stops
 from team_console.console.tui.decisions import PendingDecision, PendingWrite
 from team_console.console.tui.main import MainScreen
-from team_console.console.tui.words import listed, written
-from team_console.console.tui.words import quoted as quoted_words
+from team_console.console.tui.words import in_quotes as quoted_words
+from team_console.console.tui.words import names_listed, receipt_words
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import URGENT, Message
 from team_console.store.model.names import ALL, USER
@@ -28,7 +28,7 @@ from team_console.store.service.deliveries import Forecast, Remedy
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.store.views.stopping import whom_to_stop
-from team_console.widgets.fields import Ask, Kind, OptionLine, with_name, words_of_a_decision
+from team_console.widgets.fields import Ask, FieldKind, OptionLine, with_name, words_of_a_decision
 from team_console.widgets.forms import Choice, Compose, Confirm, Prompt, Written
 
 
@@ -42,13 +42,13 @@ def message(screen: MainScreen, context: ActionContext) -> None:
 
     def foresee(names: tuple[str, ...]) -> str:
         try:
-            meant = named(screen.view, screen.caller.actor, names)
+            meant = names_meant(screen.view, screen.caller.actor, names)
         except TeamError as error:
             return f"△ {error.message}. {error.hint}"
         return _foreseen(sending.preview(screen.caller, to=meant))
 
     def send(letter: Written) -> PendingDecision:
-        meant = replace(letter, to=named(screen.view, context.me, letter.to))
+        meant = replace(letter, to=names_meant(screen.view, context.me, letter.to))
         return screen.pending_decisions.prepare(_sending(context, quoted, meant, purpose))
 
     form = Compose[PendingDecision](
@@ -72,7 +72,7 @@ def _known_names(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
     return (*names, *states, ALL)
 
 
-def named(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...]:
+def names_meant(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...]:
     """Return the names that are meant: `@backend*` for those whose names fit, `@idle` for those in that state.
 
     Raises:
@@ -119,7 +119,7 @@ def _sending(context: ActionContext, quoted: Message | None, letter: Written, pu
         return receipt
 
     about = request.request_id if request is not None else quoted.message_id if quoted is not None else purpose
-    write = PendingWrite(about, f"message to {listed(letter.to or ('the human',))}", do)
+    write = PendingWrite(about, f"message to {names_listed(letter.to or ('the human',))}", do)
     return PendingDecision(MESSAGE, (write,), "sent", purposes=(purpose,))
 
 
@@ -142,9 +142,9 @@ def _first_draft(context: ActionContext, quoted: Message | None, language: str) 
 
 
 def _foreseen(seen: sending.Preview) -> str:
-    parts = [f"{counted(len(seen.recipients), 'delivery')}: {listed(seen.recipients)}"]
+    parts = [f"{counted(len(seen.recipients), 'delivery')}: {names_listed(seen.recipients)}"]
     if seen.not_listening:
-        parts.append(f"not listening: {listed(seen.not_listening)}")
+        parts.append(f"not listening: {names_listed(seen.not_listening)}")
     parts += [safe_line(warning, 120) for warning in seen.warnings]
     return " · ".join(parts)
 
@@ -192,7 +192,10 @@ def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
 def _confirm_broadcast(screen: MainScreen, letter: Written, seen: sending.Preview) -> None:
 
     number = len(seen.recipients)
-    lines = [f"“{safe_line(letter.summary, 120)}”", f"{counted(number, 'delivery')}: {listed(seen.recipients, 16)}."]
+    lines = [
+        f"“{safe_line(letter.summary, 120)}”",
+        f"{counted(number, 'delivery')}: {names_listed(seen.recipients, 16)}.",
+    ]
     lines += _not_reached(seen.not_listening, seen.left_out)
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
     do = partial(sending.broadcast, summary=letter.summary, content=letter.content)
@@ -206,8 +209,8 @@ def _confirm_broadcast(screen: MainScreen, letter: Written, seen: sending.Previe
 
 
 def _not_reached(silent: Sequence[str], left_out: Sequence[str] = ()) -> list[str]:
-    lines = [f"△ Not listening: {listed(silent)}. What they get waits in their inbox."] if silent else []
-    odd = f"△ Left out, because it is no name that could be written to: {listed(left_out)}."
+    lines = [f"△ Not listening: {names_listed(silent)}. What they get waits in their inbox."] if silent else []
+    odd = f"△ Left out, because it is no name that could be written to: {names_listed(left_out)}."
     return [*lines, *([odd] if left_out else [])]
 
 
@@ -219,7 +222,7 @@ def shutdown(screen: MainScreen, context: ActionContext) -> None:
     names = context.stoppable
     rows = context.view.roster if context.view else ()
     quiet = [row.name for row in rows if row.state in (AgentState.STOPPED, AgentState.STOPPING)]
-    lines = [f"{listed(names, 12)} will be asked to stop: {counted(len(names), 'request')}."]
+    lines = [f"{names_listed(names, 12)} will be asked to stop: {counted(len(names), 'request')}."]
     lines += _not_reached([name for name in names if name in quiet])
     lines.append("Each answers for itself; a refusal comes back to you with its reason.")
     purpose = f"shutdown:{','.join(names)}"
@@ -252,7 +255,7 @@ def _ask_for_stop(
         tuple(lines),
         lambda reason: screen.pending_decisions.prepare(pending(reason)),
         verb=f"Ask {counted(len(names), 'agent')} to stop",
-        words=words_of_a_decision("reason", Kind.LINE, wanted="if you like; the agents read it"),
+        words=words_of_a_decision("reason", FieldKind.LINE, wanted="if you like; the agents read it"),
         **screen.drafts.of_form(purpose),
     )
     screen.ask_to_decide(form)
@@ -268,9 +271,9 @@ def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
 
 def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: sending.Preview) -> None:
     names = seen.recipients
-    lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
+    lines = [f"{names_listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
     if seen.not_listening:
-        lines.append(f"Not asked, since it stopped or was asked before: {listed(seen.not_listening)}.")
+        lines.append(f"Not asked, since it stopped or was asked before: {names_listed(seen.not_listening)}.")
     lines += _not_reached((), seen.left_out)
     lines.append("The next one is asked when one has answered, or kept silent for too long. x stops questions.")
 
@@ -299,7 +302,9 @@ def correct_course(screen: MainScreen, context: ActionContext) -> None:
         words=words_of_a_decision("change", required=True),
         **screen.drafts.of_form("correct_course"),
     )
-    screen.ask(prompt, lambda receipt: _tell_done(screen, written("asked for a correction of the course", receipt)))
+    screen.ask(
+        prompt, lambda receipt: _tell_done(screen, receipt_words("asked for a correction of the course", receipt))
+    )
 
 
 def send_roster(screen: MainScreen, context: ActionContext) -> None:
@@ -308,11 +313,11 @@ def send_roster(screen: MainScreen, context: ActionContext) -> None:
     residents = [row.name for row in view.roster if row.role == "resident"] if view is not None else []
     form = Confirm[Receipt](
         "Send roster",
-        (f"The complete roster goes to {listed(residents) or 'nobody: the team has no residents'}.",),
+        (f"The complete roster goes to {names_listed(residents) or 'nobody: the team has no residents'}.",),
         lambda _: agents.send_roster(screen.caller),
         verb="Send",
     )
-    screen.ask(form, lambda receipt: _tell_done(screen, written("sent the roster", receipt)))
+    screen.ask(form, lambda receipt: _tell_done(screen, receipt_words("sent the roster", receipt)))
 
 
 def _tell_done(screen: MainScreen, text: str) -> None:
@@ -394,5 +399,5 @@ def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: Forecast) 
 def _words_of(how: _Treatment, names: Callable[[], tuple[str, ...]]) -> Ask | None:
     """Return what must be typed for a remedy; a recipient is completed by `names`."""
     complete = (lambda typed: with_name(typed, names())) if how.field == "to" else None
-    needed = words_of_a_decision(how.field, Kind.LINE, required=True, wanted=how.wanted, complete=complete)
+    needed = words_of_a_decision(how.field, FieldKind.LINE, required=True, wanted=how.wanted, complete=complete)
     return needed if how.field else None

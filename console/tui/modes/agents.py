@@ -30,7 +30,7 @@ from team_console.widgets.detail import Detail
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.row_list import RowList
-from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, title_of
+from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, row_title
 from team_console.widgets.signs import AGENTS, Sign, priority_sign, signs_of, status_sign
 from team_console.widgets.text import Line, age, pad, short_ago, span, spread, text_of, width_of
 from textual import on
@@ -445,7 +445,7 @@ def last_words(view: View) -> Mapping[str, str]:
         known = latest.get(message.sender)
         if known is None or when_created(message) >= when_created(known):
             latest[message.sender] = message
-    return {name: text_of(decision_words(message)) or title_of(message) for name, message in latest.items()}
+    return {name: text_of(decision_words(message)) or row_title(message) for name, message in latest.items()}
 
 
 def my_inbox_lines(unread: Unread, drawing: Drawing) -> tuple[Line, ...]:
@@ -523,7 +523,7 @@ def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: s
     # While it is unread both signs have the ink of what is more urgent: one look tells.
     urgent = next((tone for tone in ("bad", "warn") if tone in (status.tone, priority.tone)), "") if unread else ""
     sign = Sign(f"{status.glyph}{priority.glyph}", "", urgent or status.tone)
-    title = decision_words(message, asked) or ((title_of(message), "strong" if unread else "muted"),)
+    title = decision_words(message, asked) or ((row_title(message), "strong" if unread else "muted"),)
     end = age_column(message.created_at, drawing)
     return row_lines(drawing, sign, title, end, who=other or message.sender, facts=((kind, "muted"),) if kind else ())
 
@@ -609,7 +609,7 @@ def _request_line(request: RequestRow, name: str, view: View) -> Line:
 def _message_line(message: Message, name: str, view: View) -> Line:
     when = f"{message.created_at.astimezone():%H:%M} " if message.created_at else "–     "
     other = f"→ {', '.join(message.recipients)}" if message.sender == name else message.sender
-    said = text_of(decision_words(message, asked_title(view, message))) or title_of(message)
+    said = text_of(decision_words(message, asked_title(view, message))) or row_title(message)
     return (
         status_sign(message).mark,
         (when, "muted"),

@@ -16,8 +16,8 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.decisions import DecidedRequest, DecisionLedger, Proof, ledger_of_team, sources_stamp
 from team_console.store.views.rows import View
 from team_console.store.views.search import Searchable
-from team_console.widgets.details import named
-from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, said
+from team_console.widgets.details import safe_name
+from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, one_line
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
 from team_console.widgets.signs import Sign
@@ -40,7 +40,7 @@ _UNKNOWN: Line = (("not known", "warn"),)
 
 
 def _digest(text: str) -> Line:
-    return (("sha256 ", "muted"), (named(text), "muted")) if text else _UNKNOWN
+    return (("sha256 ", "muted"), (safe_name(text), "muted")) if text else _UNKNOWN
 
 
 class DecisionListing(Listing[DecidedRequest]):
@@ -103,7 +103,7 @@ class DecisionListing(Listing[DecidedRequest]):
         known, shown = tuple(_digest(text) for text in (row.request_sha256, row.shown_sha256))
         return Document(
             key=f"decision:{row.key}",
-            title=f"{safe_line(row.verdict, 20).capitalize()} · {named(row.by)}",
+            title=f"{safe_line(row.verdict, 20).capitalize()} · {safe_name(row.by)}",
             headline=safe_line(row.title or f"request {row.request_id}", 400),
             facts=tuple(self._facts(row)),
             more=(fact("id", safe_line(row.request_id, 200)), Fact("request", known), Fact("shown", shown)),
@@ -113,7 +113,7 @@ class DecisionListing(Listing[DecidedRequest]):
 
     def _facts(self, row: DecidedRequest) -> Iterator[Part]:
         """Yield who asked whom, when and how fast it was decided, and what proves it."""
-        yield f"{named(row.asked_by) or 'asker not known'} → {named(row.by)}", ""
+        yield f"{safe_name(row.asked_by) or 'asker not known'} → {safe_name(row.by)}", ""
         yield (safe_line(row.kind, 40), "muted") if row.kind else ("kind not known", "warn")
         yield (ago(row.at, self.now), "muted") if row.at else ("when is not known", "warn")
         if row.after_seconds is not None:
@@ -127,14 +127,14 @@ class DecisionListing(Listing[DecidedRequest]):
             yield Heading("what was asked")
             yield Text(safe_text(row.title))
         yield Heading("note")
-        yield Text(safe_text(row.words)) if row.words else said("none", "muted")
+        yield Text(safe_text(row.words)) if row.words else one_line("none", "muted")
         yield Heading("what was shown")
         if row.shown_by:
-            yield said(safe_line(row.shown_by, 300))
+            yield one_line(safe_line(row.shown_by, 300))
         if row.evidence:
             yield Lines(tuple(((safe_line(piece, 300), ""),) for piece in row.evidence), indent=2)
         elif row.shown_sha256:
-            yield said("the question alone", "muted")
+            yield one_line("the question alone", "muted")
         elif not row.shown_by:
             yield Lines((_UNKNOWN,))
         gaps = [*row.gaps, *(problem.sentence for problem in self._latest.problems)]

@@ -15,10 +15,10 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.store.views.search import Searchable, message_found
-from team_console.widgets.details import message_document, named
-from team_console.widgets.document import Document, said
+from team_console.widgets.details import message_document, safe_name
+from team_console.widgets.document import Document, one_line
 from team_console.widgets.row_drawing import Drawing, age_column
-from team_console.widgets.rows import WORDY, kind_name, row_lines, title_of
+from team_console.widgets.rows import WORDY, kind_name, row_lines, row_title
 from team_console.widgets.signs import DELIVERIES
 from team_console.widgets.text import Line, Part, ago, clock_time, span
 
@@ -43,7 +43,7 @@ class DeliveryListing(Listing[DeliveryRow]):
         end = age_column(row.message.created_at, drawing)
         if drawing.lines == 1 and facts and row.state is not DeliveryState.DELIVERED and drawing.width >= WORDY:
             end = ((f"  {facts[0][0]}", facts[0][1]), *end)
-        title: Line = ((title_of(row.message), "strong" if row.state is DeliveryState.FAILED else ""),)
+        title: Line = ((row_title(row.message), "strong" if row.state is DeliveryState.FAILED else ""),)
         return row_lines(drawing, sign, title, end, word=sign.word.upper(), who=row.recipient, facts=facts)
 
     def basis_of(self, row: DeliveryRow) -> object:
@@ -68,11 +68,11 @@ class DeliveryListing(Listing[DeliveryRow]):
         content, seal = self.sources.content_of(message), self.sources.seal_of(message)
         base = message_document(message, now=self.now, content=content, token=digest_of(message), seal=seal)
         is_said = not row.error or row.error == message.envelope("error_message")
-        error = () if is_said else (said(safe_line(row.error, 400), _tone(row)),)
+        error = () if is_said else (one_line(safe_line(row.error, 400), _tone(row)),)
         return replace(
             base,
             key=f"delivery:{row.key}",
-            title=f"To {named(row.recipient)}",
+            title=f"To {safe_name(row.recipient)}",
             facts=(*_facts(row, self.now), *base.facts),
             blocks=(*error, *base.blocks),
         )

@@ -23,7 +23,7 @@ from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.search import Searchable, text_found
 from team_console.store.views.status import State, holder_words
 from team_console.widgets.bars import DOUBT, LIVE, LOCKED, POLLING, SETTINGS
-from team_console.widgets.document import Block, Document, Form, Lines, Text, fact
+from team_console.widgets.document import Block, Document, Lines, Text, TextForm, fact
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.rows import row_lines
 from team_console.widgets.signs import severity_sign
@@ -206,7 +206,7 @@ class HealthListing(Listing[Row]):
         if isinstance(row, Vital):
             blocks: tuple[Block, ...] = (
                 Lines((((f"{row.glyph} ", row.tone), (row.text, "")),)),
-                Text(row.more, Form.SOURCE),
+                Text(row.more, TextForm.SOURCE),
             )
             return Document(key=self.key_of(row), title=row.name.capitalize(), blocks=blocks, source=row.text)
         if isinstance(row, FindingGroup):

@@ -25,11 +25,11 @@ from team_console.store.views.conversation import as_one, gathered_copies
 from team_console.store.views.history import SearchStep, search
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.search import Searchable, finder
-from team_console.widgets.details import message_document, named, state_line
+from team_console.widgets.details import message_document, safe_name, state_line
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
-from team_console.widgets.rows import decision_words, kind_name, title_of
+from team_console.widgets.rows import decision_words, kind_name, row_title
 from team_console.widgets.signs import status_sign
 from team_console.widgets.text import Line, Part, crop, pad, width_of
 from textual import on, work
@@ -336,7 +336,7 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tup
     sign: Part = (f"{status.glyph} ", "muted" if status.tone == "open" else status.tone)
     when = f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
     time: Line = ((pad(when, _WHEN) + "  ", "muted"),)
-    title, sender, kind = title_of(message), safe_line(message.sender, 64), kind_name(message)
+    title, sender, kind = row_title(message), safe_line(message.sender, 64), kind_name(message)
     if drawing.lines > 1:
         below = f"{sender} → {safe_line(to, 400)}{f' · {kind}' if kind else ''}"
         first = (*time, sign, *(what or ((title, ""),)))
@@ -360,7 +360,7 @@ def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]
     total: list[Part] = []
     for sign, number in Counter(map(status_sign, copies)).most_common():
         total += [("   ", "")] * bool(total) + [(f"{sign.glyph} {number} {sign.word}", sign.tone)]
-    names = [named(copy.recipients[0]) for copy in copies]
+    names = [safe_name(copy.recipients[0]) for copy in copies]
     width = min(_LONGEST_NAME, max(map(len, names)))
     rows = [((pad(name, width) + "  ", ""), *state_line(copy, now)) for name, copy in zip(names, copies, strict=True)]
     return Heading(f"{len(copies)} recipients"), Lines((tuple(total), *rows), indent=2)

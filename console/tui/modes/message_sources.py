@@ -21,7 +21,7 @@ from team_console.store.protocol.verdicts import Seal, digest_of, message_seal, 
 from team_console.store.views.evidence import claimed_checks, version_before
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.details import message_document
-from team_console.widgets.document import Block, Document, Heading, said
+from team_console.widgets.document import Block, Document, Heading, one_line
 from team_console.widgets.requests import earlier_plans
 from textual.message import Message as TextualMessage
 
@@ -32,7 +32,7 @@ FRESH = 2.0
 NOT_YET = "evidence was still looked for"
 _LOOKING = (
     Heading("evidence", beside=True),
-    replace(said("◔ looking for what it names, and for what ran", "muted"), beside=True),
+    replace(one_line("◔ looking for what it names, and for what ran", "muted"), beside=True),
 )
 """Stands in the place of evidence that is still looked for."""
 
@@ -51,7 +51,7 @@ class EvidenceWanted(TextualMessage):
     request: EvidenceRequest
 
 
-class Host(Protocol):
+class ListOfMessages(Protocol):
     """The list whose messages these are."""
 
     cache: ScreenCache
@@ -69,7 +69,7 @@ class Host(Protocol):
 class MessageSources:
     """Give what belongs to a message beside its record, and ask the screen for what is missing or stale."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: ListOfMessages) -> None:
         self._host = host
 
     def content_of(self, message: Message) -> str | None:

@@ -27,7 +27,7 @@ from team_console.widgets.details import (
     alike_part,
     source_of,
 )
-from team_console.widgets.document import Document, Lines, fact, said
+from team_console.widgets.document import Document, Lines, fact, one_line
 from team_console.widgets.requests import earlier_plans, late_by, late_tone, request_document, version_words
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_word, row_lines, verdict_word
@@ -229,7 +229,7 @@ class NeedsListing(Listing[ActionItem]):
             blocks=(
                 fact("about", safe_line(row.who, 200), "strong"),
                 fact("why here", safe_line(row.why, 300)),
-                said(safe_line(row.title, 2000)),
+                one_line(safe_line(row.title, 2000)),
             ),
             source=row.title,
         )

@@ -25,7 +25,7 @@ _AROUND = 0.15
 """Seconds after which the evidence of the rows around the cursor is looked for, since one of them is next."""
 
 
-class Host(Protocol):
+class PresentedList(Protocol):
     """The list whose thing under the cursor is shown."""
 
     @property
@@ -64,7 +64,7 @@ class Host(Protocol):
 class DetailPresenter:
     """Gives the detail of one list the document of the thing under the cursor."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: PresentedList) -> None:
         self._host = host
         self._drawn: object = None
         self._asked: RequestRow | None = None

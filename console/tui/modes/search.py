@@ -107,7 +107,7 @@ class SearchLine(Container):
         self._take_submitted(event.value)
 
 
-class Host(Protocol):
+class SearchedList(Protocol):
     """The list and the thing below its cursor, in which is searched."""
 
     @property
@@ -140,7 +140,7 @@ class Search:
         line: Where the words are typed.
     """
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: SearchedList) -> None:
         self._host = host
         self.line = SearchLine(lambda: host.listing.query_values(), self._typed, self._submitted)
         self._last = Query()

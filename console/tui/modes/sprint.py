@@ -13,7 +13,7 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState, View
 from team_console.store.views.search import Searchable, text_found
-from team_console.widgets.details import named
+from team_console.widgets.details import safe_name
 from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.signs import STORIES
@@ -131,8 +131,8 @@ class SprintListing(Listing[SprintRow]):
         return Document(
             key=f"life:{life.key}",
             title="Agent",
-            headline=named(life.agent),
-            facts=(*facts, (f"for {named(life.slave) or 'nobody known'}", "")),
+            headline=safe_name(life.agent),
+            facts=(*facts, (f"for {safe_name(life.slave) or 'nobody known'}", "")),
             blocks=(
                 Heading("the eleven steps"),
                 Lines(tuple(self._step(item, life) for item in life.steps), indent=4),
@@ -265,14 +265,14 @@ def _session_document(row: SessionRow) -> Document:
         (
             (pad(safe_line(batch.batch_id, 32), 12) + " ", ""),
             *_progress(batch, 24),
-            (f"  {named(batch.slave)}", "muted"),
+            (f"  {safe_name(batch.slave)}", "muted"),
         )
         for batch in row.batches
     )
     return Document(
         key=f"session:{row.session_id}",
         title="Session",
-        headline=f"Session {named(row.session_id)}",
+        headline=f"Session {safe_name(row.session_id)}",
         facts=((f"{row.count(StoryState.DONE)} of {row.total} stories done", ""),),
         blocks=(Heading("batches"), Lines(tuple(lines), indent=4)),
     )
@@ -293,15 +293,15 @@ def _batch_document(batch: Batch) -> Document:
         key=f"batch:{batch.key}",
         title="Batch",
         headline=f"Batch {safe_line(batch.batch_id, 32)}",
-        facts=((named(batch.slave) or "no agent yet", ""), state),
-        more=(fact("session", named(batch.session_id)),),
+        facts=((safe_name(batch.slave) or "no agent yet", ""), state),
+        more=(fact("session", safe_name(batch.session_id)),),
         blocks=tuple(blocks),
         source=batch.report,
     )
 
 
 def _story(story: Story) -> Line:
-    sign, agent = STORIES[story.state], f"{named(story.agent)}  " if story.agent else ""
+    sign, agent = STORIES[story.state], f"{safe_name(story.agent)}  " if story.agent else ""
     keys = ", ".join(safe_line(key, 24) for key in story.blocked_by or story.depends_on)
     after = "" if not keys else f"waits for {keys}" if story.blocked_by else f"after {keys}"
     return (
