@@ -40,7 +40,7 @@ def act(run: Command) -> None:
     run(("--as", "ceo", "approve", plan, "--json"))
 
 
-def older(at: Path) -> Callable[[Path], Command] | None:
+def older(at: Path) -> Callable[[Path], _OlderProgram] | None:
     """Check 0.5.0 out below `at`; gives what runs it in a folder, None where the history is not here."""
     source = at / "source"
     done = subprocess.run(["git", "archive", COMMIT], cwd=ROOT, capture_output=True, check=False)
@@ -52,17 +52,27 @@ def older(at: Path) -> Callable[[Path], Command] | None:
     (package / "__init__.py").touch()
     for name in ("console", "store", "widgets"):
         (package / name).symlink_to(source / name)
-    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("TEAM_CONSOLE_AGENT", None)
+    return lambda team: _OlderProgram(team, package.parent)
 
-    def command(team: Path) -> Command:
-        def run(words: Sequence[str]) -> str:
-            whole = [sys.executable, "-m", "team_console.console", *words]
-            return subprocess.run(whole, cwd=team, env=environment, capture_output=True, text=True, check=True).stdout
 
-        return run
+class _OlderProgram:
+    """0.5.0 in the folder of a team."""
 
-    return command
+    def __init__(self, team: Path, path: Path) -> None:
+        self._team = team
+        self._environment = {**os.environ, "PYTHONPATH": str(path), "PYTHONDONTWRITEBYTECODE": "1"}
+        self._environment.pop("TEAM_CONSOLE_AGENT", None)
+
+    def __call__(self, words: Sequence[str]) -> str:
+        """Return what one command prints; it must succeed."""
+        done = self.attempt(words)
+        done.check_returncode()
+        return done.stdout
+
+    def attempt(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        """Return what came of one command."""
+        whole = [sys.executable, "-m", "team_console.console", *words]
+        return subprocess.run(whole, cwd=self._team, env=self._environment, capture_output=True, text=True, check=False)
 
 
 _ALIKE = (

@@ -1,0 +1,193 @@
+"""Proof that 0.5.0 and this version use one team in turn, and both show the same of it after every step.
+
+`python -m tests.proofs.matrix` plays one story on files, on SQLite and on PostgreSQL (where a server is installed),
+begun by either version; the other one does each next step. Where 0.5.0 cannot read a team, it must refuse it in words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.equipment.command_line import clean_environment
+from tests.equipment.older_version import LONG, QUESTION, older
+from tests.equipment.postgresql import fresh_database, shared_server
+
+STORES = ("files", "SQLite", "PostgreSQL")
+_HANDOFF = '{"content": "The half of it", "fields": {"note": "half done"}, "handoff": "see the branch"}'
+_EVERY = 2
+"""Both look after so many steps, and after the last one: what one of them got wrong stays in the team."""
+STORY: Sequence[Sequence[str]] = (
+    ("--as", "ceo", "send", "--to", "dev", "--summary", "Please read all of the report", "--content", LONG),
+    ("--as", "dev", "send", "--to", "ceo", "--type", "clarify", "--summary", "Which is it", "--payload", QUESTION),
+    ("--as", "dev", "plan", "--content", "1. Do it\n2. Test it", "--summary", "A plan of two steps"),
+    ("--as", "ceo", "reject", "{plan}", "--reason", "Say how it is tested", "--suggest", "1. Do it\n2. Prove it"),
+    ("receive", "--agent", "dev"),
+    ("--as", "dev", "plan", "--content", "1. Do it\n2. Prove it: 100 %", "--summary", "A better plan of two steps"),
+    ("--as", "ceo", "approve", "{plan}"),
+    ("--as", "ceo", "answer", "{clarification}", "--content", "The second, # of course"),
+    ("--as", "ceo", "broadcast", "--summary", "Good morning to everybody here", "--content", "Hello"),
+    ("receive", "--agent", "dev", "--lease", "600"),
+    ("receive", "--agent", "ceo"),
+    ("--as", "dev", "plan", "--content", "1. One more", "--summary", "A plan that is taken back"),
+    ("--as", "dev", "withdraw", "{plan}", "--reason", "It is done already"),
+    (
+        "--as",
+        "ceo",
+        "send",
+        "--to",
+        "tester",
+        "--summary",
+        "Nobody reads this",
+        "--content",
+        "Never",
+        "--id",
+        "MSG-X-1",
+    ),
+    ("--as", "ceo", "recall", "MSG-X-1"),
+    ("--as", "dev", "send", "--to", "tester", "--summary", "Half is done", "--payload", _HANDOFF),
+    ("--as", "ceo", "shutdown", "tester", "--reason", "The work is done"),
+    ("--as", "tester", "approve", "{shutdown}"),
+    ("receive", "--agent", "tester"),
+    ("check", "--heal"),
+)
+Run = Callable[[Sequence[str]], subprocess.CompletedProcess[str]]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of one story: how many looks were compared, and where the versions told something else."""
+
+    looks: int = 0
+    refused: str = ""
+    differences: list[str] = field(default_factory=list)
+
+
+def play(place: str, programs: Sequence[tuple[str, Run]]) -> Outcome:
+    """Play the story at `place`, the first program first; both look every other step. A difference is told once."""
+    outcome = Outcome()
+    first = programs[0][1](("init", "--name", "sprint-42", "--lead", "ceo", *_MEMBERS, place))
+    assert first.returncode == 0, first
+    told_of = set[str]()
+    for number, step in enumerate(STORY):
+        name, program = programs[(number + 1) % 2]
+        words = _with_ids(step, programs[number % 2][1], place)
+        done = program(("-t", place, *words))
+        if done.returncode and name == "0.5.0" and _is_refusal(done):
+            outcome.refused = (done.stdout + done.stderr).strip()
+            return outcome
+        if done.returncode:
+            told = (done.stdout + done.stderr).strip()[-400:]
+            outcome.differences.append(f"step {number + 1}, {name}: {' '.join(words)[:80]}: {told}")
+            return outcome
+        if number % _EVERY and step is not STORY[-1]:
+            continue
+        looks = [dict(_look(run, place)) for _, run in programs]
+        for what, shown in looks[0].items():
+            outcome.looks += 1
+            if shown != looks[1][what] and what not in told_of:
+                told_of.add(what)
+                seen = zip(programs, _apart(shown, looks[1][what]), strict=True)
+                told = "; ".join(f"{name} shows {json.dumps(one)[:1500]}" for (name, _), one in seen)
+                outcome.differences.append(f"step {number + 1}, {what}: {told}")
+    return outcome
+
+
+_MEMBERS = ("--agent", "dev", "--agent", "tester")
+_OF_REQUEST = ("request_id", "message_id", "kind", "state", "from", "to", "answered_by", "reason")
+"""Not what a plan supersedes: 0.5.0 takes the order for it, now a plan after a verdict has to say so."""
+
+
+def _look(run: Run, place: str) -> Iterator[tuple[str, list[Any]]]:
+    """Yield what a version shows, by the name of the look: parts that both have and that time alone does not change."""
+
+    def told(*words: str) -> Any:
+        done = run(("-t", place, *words))
+        return json.loads(done.stdout) if done.stdout.startswith(("{", "[")) else done.stdout + done.stderr
+
+    rows = told("--as", "ceo", "requests", "--json")["requests"]
+    yield "requests", sorted(({key: row.get(key) for key in _OF_REQUEST} for row in rows), key=str)
+    # Copies of one broadcast have one time, and no order.
+    yield "history", sorted(told("history", "--format", "json")["messages"], key=str)
+    yield "errors", [one["code"] for one in told("check", "--json")["findings"] if one["severity"] == "error"]
+
+
+def _with_ids(step: Sequence[str], run: Run, place: str) -> list[str]:
+    """Put the id of the open request of a kind in the place of `{kind}`."""
+    if not any(word.startswith("{") and word.endswith("}") and word[1:-1].isalpha() for word in step):
+        return list(step)
+    rows = json.loads(run(("-t", place, "--as", "ceo", "requests", "--json")).stdout)["requests"]
+    ids: Mapping[str, str] = {row["kind"]: row["request_id"] for row in rows if row["state"] in ("open", "overdue")}
+    return [ids[word[1:-1]] if word[:1] == "{" and word[1:-1] in ids else word for word in step]
+
+
+def _apart(one: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return of each list what the other does not have."""
+    return [item for item in one if item not in other], [item for item in other if item not in one]
+
+
+def _is_refusal(done: subprocess.CompletedProcess[str]) -> bool:
+    return "version" in done.stdout + done.stderr
+
+
+def _present(folder: Path) -> Run:
+    """Return what runs this version in a folder."""
+
+    def run(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        whole = [sys.executable, "-m", "team_console.console", *words]
+        return subprocess.run(whole, cwd=folder, env=clean_environment(), capture_output=True, text=True, check=False)
+
+    return run
+
+
+def _places(stores: Sequence[str], folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield the name of each store, and what gives a new place in it."""
+    if "files" in stores:
+        yield "files", lambda: "."
+    if "SQLite" in stores:
+        yield "SQLite", lambda: "team.db"
+    server = shared_server() if "PostgreSQL" in stores else None
+    if server is not None:
+        yield "PostgreSQL", lambda: fresh_database(server)
+
+
+def judged(stores: Sequence[str], folder: Path) -> Iterator[tuple[str, Outcome]]:
+    """Play the story in each store, begun by each version; nothing where the history of the repository is not here."""
+    command = older(folder / "program")
+    if command is None:
+        return
+    for store, place in _places(stores, folder):
+        for begins in ("0.5.0", "now"):
+            team = folder / f"{store}, {begins}"
+            team.mkdir()
+            old = command(team)
+            programs = [("0.5.0", old.attempt), ("now", _present(team))]
+            programs.sort(key=lambda one: one[0] != begins)
+            yield f"{store}, begun by {begins}", play(place(), programs)
+
+
+def main() -> int:
+    """Play and print; the status is 1 when the versions showed anything else of one team."""
+    parser = argparse.ArgumentParser(prog="python -m tests.proofs.matrix", description=__doc__)
+    parser.add_argument("stores", nargs="*", choices=[*STORES, []], help="only these")
+    chosen, bad = parser.parse_args(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        for name, outcome in judged(chosen.stores or STORES, Path(folder)):
+            end = outcome.refused or f"{len(outcome.differences)} differences"
+            print(f"{name:28} {outcome.looks:4} looks compared, {end}", flush=True)
+            print("".join(f"  {difference}\n" for difference in outcome.differences), end="")
+            bad += bool(outcome.differences)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
