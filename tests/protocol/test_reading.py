@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.model.message import from_record
+from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.checks import problems_of
 from team_console.store.protocol.kinds import UNKNOWN, RequestKind
 from team_console.store.protocol.parsing import parse_message
@@ -11,6 +11,20 @@ from team_console.store.protocol.parsing import parse_message
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 
 BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
+
+
+def codes(message: Message) -> list[str]:
+    return [problem.code for problem in problems_of(parse_message(message))]
+
+
+@pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
+def test_every_format_of_the_sprint_source_is_read_without_a_departure_but_its_own_miscount(
+    body: dict[str, object],
+) -> None:
+    read = parse_message(carried(body))
+    assert read.name == body["msg_type"]
+    assert dict(read.body) == body
+    assert codes(carried(body)) == (["STORY_COUNT_MISMATCH"] if read.name == "BATCH_PLAN_READY" else [])
 
 
 @pytest.mark.parametrize(

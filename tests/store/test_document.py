@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -20,6 +21,7 @@ from tests.equipment.teams import make_message
 from tests.proofs.fuzz.inputs import good, mutate
 
 CREATED = datetime(2026, 2, 24, 10, 30, 15, 123000, tzinfo=UTC)
+ONE = b"- message_id: A\n  type: t\n  from: a\n  to: b\n"
 TWO = b"- message_id: B\n  type: t\n  from: a\n  to: b\n"
 REST = "  type: t\n  from: a\n  to: b\n"
 BY_HAND = b"""\
@@ -86,6 +88,35 @@ def outcomes(text: QueueText) -> list[object]:
 
 
 # Frames.
+
+
+@pytest.mark.parametrize(
+    ("entries", "found", "line", "why"),
+    [
+        (b"- broken: [\n" + ONE + TWO, ["A", "B"], 2, ""),
+        (ONE + TWO.replace(b"type: t", b"type: \x7f") + ONE, ["A", "A"], 6, r"U\+007F"),
+        (TWO + ONE + b"  payload:\n    content: |\nHello world\n" + TWO, ["B", "B"], 6, ""),
+        (TWO + b"- message_id: M\n  type: t\n  type: u\n" + ONE, ["B", "A"], 6, r"twice at lines \d+ and \d+"),
+        (ONE + b"- [" + b"[" * 100_000 + b"\n" + TWO, ["A", "B"], 6, "nesting deeper|it begins"),
+        (ONE + b"- message_id: B\n  to: *nobody\n" + TWO, ["A", "B"], 6, r"alias \*nobody"),
+        (ONE + b"- " + b"x" * 40 + b"\n" + TWO, ["A", "B"], 6, "expected a message"),
+        (ONE + TWO + b'- message_id: C\n  type: "t', ["A", "B"], 10, "quoted scalar"),
+        (ONE + TWO.replace(b"to: b", b"to: {a: b}"), ["A"], 6, "to must be text or a list"),
+    ],
+)
+def test_one_damaged_entry_harms_no_other(entries: bytes, found: list[str], line: int, why: str) -> None:
+    for frame in (b"messages:\n", b"# remark\nversion: 1\nmessages:\n"):
+        text = QueueText.parse(frame + entries)
+        assert [message.message_id for message in text.messages()] == found
+        ((at, error),) = text.damaged()
+        assert at == line + frame.count(b"\n") - 1
+        assert error.line >= at
+        assert re.search(why, error.message)
+        place = next(place for place, entry in enumerate(text.entries) if entry.error)
+        with pytest.raises(TextError, match="damaged"):
+            text.edit(replace={place: make_message(3)})
+        raw = text.entries[place].raw
+        assert text.edit(remove=[place]).data() == (frame + entries).replace(raw, b"", 1)
 
 
 # Scalars.

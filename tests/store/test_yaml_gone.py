@@ -50,6 +50,17 @@ def root(model: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(model, tmp_path / "team"))
 
 
+def test_a_team_that_others_wrote_without_an_audit_lost_none(root: Path) -> None:
+    for name in ("audit.jsonl", "message-queue.yaml.lock", "message-queue.yaml.prev"):
+        (root / name).unlink(missing_ok=True)
+    assert AUDIT_LOST in {problem.code for problem in open_yaml(root).snapshot().problems}
+    text = (root / ARCHIVE).read_text()
+    (root / ARCHIVE).write_text("".join(line for line in text.splitlines(True) if not line.startswith("# end")))
+    numbers, codes = _history(open_yaml(root))
+    assert (len(numbers), codes) == (8, set())
+    assert open_yaml(root).snapshot().problems == ()
+
+
 @pytest.mark.parametrize("harm", [harm for harm in HARMS if harm not in ("conflict markers", "two documents")])
 def test_history_that_lost_something_says_so_whatever_happened_to_the_archive(root: Path, harm: str) -> None:
     HARMS[harm](root / ARCHIVE)
