@@ -23,7 +23,7 @@ from tests.equipment.growing_verbs import aged, waiting
 from tests.proofs.benchmarks.data import AGENTS, LEAD, letters, write_team
 from tests.proofs.benchmarks.measure import PEERS, Figure, Run, bare, command, environment, run_once, take_turns
 
-_SENDS = {100: 5.0, 1_000: 5.5, 10_000: 9.0}
+_SENDS = {100: 9.0, 1_000: 10.0, 10_000: 22.0}
 """Size of the queue -> how many bare Python starts a send may take."""
 _READS = {1_000: 60.0, 10_000: 600.0}
 _OURS = """
