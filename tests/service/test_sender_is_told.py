@@ -137,6 +137,19 @@ def test_a_result_by_somebody_who_was_not_asked_is_refused(team: MemoryTeam) -> 
     assert caught.value.code is Code.NOT_PERMITTED
 
 
+@pytest.mark.parametrize("field", ["in_reply_to", "request_id"])
+def test_quoting_what_nobody_has_is_told(team: MemoryTeam, field: str) -> None:
+    def quote(quoted: str) -> Receipt:
+        text = {"content": "About that", "summary": "An answer to what you wrote"}
+        return sending.send(Caller(team, "dev-1"), to="slave-1", payload={**text, field: quoted})
+
+    first = quote("MSG-20260224-nothing0")
+    assert first.warnings == (
+        f"{field}: no message or request MSG-20260224-nothing0 is known, so this answers nothing",
+    )
+    assert quote(first.messages[0].message_id).warnings == ()
+
+
 def test_sending_to_all_says_how_many_deliveries_that_is(team: MemoryTeam) -> None:
     receipt = sending.send(Caller(team, "ceo"), to="all", content="c", summary="A summary of five words")
     assert receipt.warnings == ("sent to all: 9 deliveries, one for each member",)

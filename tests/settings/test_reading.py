@@ -75,6 +75,15 @@ def test_a_member_that_is_wrong_does_not_take_the_others_along() -> None:
     assert dict(config.agents) == {"user": Agent("user", "master"), "a1": Agent("a1"), "a2": Agent("a2")}
 
 
+@pytest.mark.parametrize("broken", ["language: [zh", "limits: {a: ", "spawn: 'x", "x: y: z", "\ttab: 1", "- list"])
+def test_settings_that_are_not_yaml_lose_only_the_part_that_is_not(broken: str) -> None:
+    config = read(f"team: crew\nlead: ceo\n{broken}\nagents:\n- name: a1\nretention:\n  archive_after_days: 3\n")
+    assert config.problems[0].code == "BAD_CONFIG"
+    assert config.problems[0].line
+    assert config.name == "crew"
+    assert config.lead == "ceo"
+
+
 def test_aliases_and_merged_keys_count_and_do_not_multiply() -> None:
     config = read("agents:\n- &base\n  name: a1\n  role: slave\n- <<: *base\n  name: a2\n")
     assert config.agents["a2"] == Agent("a2", "slave")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -113,3 +115,11 @@ def test_a_way_up_is_taken_out_of_a_place_and_the_place_stays_the_same(tmp_path:
     }
     assert {way: absolute(f"{tmp_path}/{way}") for way in ways} == {way: tmp_path / to for way, to in ways.items()}
     assert absolute("/../..") == Path("/")
+
+
+def test_a_database_without_a_team_is_made_one_with_init(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / "team.db").close()
+    (tmp_path / "team.db").touch()
+    with closing(open_team(str(tmp_path / "team.db"))) as team:
+        (problem,) = (item for item in team.snapshot().problems if "no table" in item.message)
+    assert "team-console init" in problem.hint
