@@ -1,4 +1,4 @@
-"""Names of what can be done or gone to: what is typed filters them, enter runs the one under the cursor."""
+"""The list behind `?` and `:`, of every action and place: what is typed filters it, enter runs the chosen one."""
 
 from __future__ import annotations
 

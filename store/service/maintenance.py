@@ -19,7 +19,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import still_needed
 from team_console.store.service.deliveries import archive_and_remove
 from team_console.store.service.inbox import leave_as_is, readable, still
-from team_console.store.service.pieces import Refused, in_pieces
+from team_console.store.service.long_jobs import Refused, in_pieces
 
 DEFAULT_DAYS = 7.0
 _FINISHED = frozenset(

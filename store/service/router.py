@@ -38,8 +38,8 @@ from team_console.store.service.deliveries import (
     skipped,
 )
 from team_console.store.service.inbox import readable, still, trust_in
+from team_console.store.service.long_jobs import Refused, in_pieces
 from team_console.store.service.maintenance import take_in_drops
-from team_console.store.service.pieces import Refused, in_pieces
 from team_console.store.service.waiting import may_pass, until
 from team_console.store.service.writing import check_known
 from team_console.store.settings.team_config import TeamConfig
