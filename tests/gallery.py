@@ -22,9 +22,9 @@ from team_console.widgets.bars import (
     Tab,
 )
 from team_console.widgets.detail import Detail
-from team_console.widgets.details import message_document
 from team_console.widgets.fields import Completer, Field, Letter, OptionLine, Options, with_name
-from team_console.widgets.requests import request_document
+from team_console.widgets.message_documents import message_document
+from team_console.widgets.request_documents import request_document
 from team_console.widgets.row_list import RowList
 from textual.app import App, ComposeResult
 from textual.widget import Widget

@@ -130,7 +130,13 @@ def test_widgets_import_of_the_store_only_plain_models_and_safe_text() -> None:
     assert wrong == []
 
 
-PLAIN_WIDGETS = {"widgets.signs", "widgets.details", "widgets.document", "widgets.requests", "widgets.text"}
+PLAIN_WIDGETS = {
+    "widgets.signs",
+    "widgets.message_documents",
+    "widgets.document",
+    "widgets.request_documents",
+    "widgets.text",
+}
 """Documents, their lines and signs, which verbs print, too; they know no Textual."""
 
 

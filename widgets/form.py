@@ -13,11 +13,11 @@ from team_console.store.model.safe import safe_text
 from team_console.store.views.proposals import counts_of
 from team_console.widgets.bars import Hints
 from team_console.widgets.detail import Detail, Painted
-from team_console.widgets.details import diff_text
 from team_console.widgets.document import Block, Document, Heading
 from team_console.widgets.fields import AnyField, Ask, Note, Options
 from team_console.widgets.form_gate import GatedPanel
 from team_console.widgets.frames import frames_of, visible_region
+from team_console.widgets.message_documents import diff_text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType

@@ -12,12 +12,12 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.client_requests import Question
 from team_console.store.protocol.verdicts import seen_of_words
 from team_console.store.views.proposals import counts_of, line_difference
-from team_console.widgets.details import anchor_of, diff_text
 from team_console.widgets.document import Block, Heading, Text
 from team_console.widgets.document import TextForm as Reading
 from team_console.widgets.fields import Ask, Field, FieldKind, Note, OptionLine, Options, with_name
 from team_console.widgets.form import Draft, Excerpt, Form
 from team_console.widgets.frames import frames_of
+from team_console.widgets.message_documents import anchor_of, diff_text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding

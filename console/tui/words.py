@@ -29,7 +29,7 @@ from team_console.widgets import bars as pulses
 from team_console.widgets.bars import Notice, Pulse, Tab
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
 from team_console.widgets.form import Stopped
-from team_console.widgets.requests import earlier_plans, version_words
+from team_console.widgets.request_documents import earlier_plans, version_words
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line, clock_time, pad, span
 

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from team_console.store.model.message import from_record
 from team_console.store.protocol.suggestions import suggestion_words
-from team_console.widgets.details import permission_blocks
 from team_console.widgets.document import Lines
+from team_console.widgets.message_documents import permission_blocks
 
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signed_teams import put

@@ -9,8 +9,8 @@ import pytest
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import Seal
-from team_console.widgets.details import message_document
 from team_console.widgets.document import laid_out
+from team_console.widgets.message_documents import message_document
 from team_console.widgets.text import text_of
 
 NOW = datetime(2026, 2, 24, 10, 34, tzinfo=UTC)

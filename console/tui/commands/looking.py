@@ -24,11 +24,11 @@ from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
 from team_console.store.views.status import ARCHIVED
 from team_console.widgets.bars import Card
-from team_console.widgets.details import conversation_document, stopping_document
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.fields import FieldKind, words_of_a_decision
 from team_console.widgets.forms import Confirm
 from team_console.widgets.help_panel import HelpPanel, HelpRow
+from team_console.widgets.message_documents import conversation_document, stopping_document
 from team_console.widgets.row_list import RowList
 from team_console.widgets.text import Line, clock_time, span
 from textual.binding import Binding

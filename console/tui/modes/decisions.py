@@ -16,8 +16,8 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.decisions import DecidedRequest, DecisionLedger, Proof, ledger_of_team, sources_stamp
 from team_console.store.views.rows import View
 from team_console.store.views.search import Searchable
-from team_console.widgets.details import safe_name
 from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, one_line
+from team_console.widgets.message_documents import safe_name
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
 from team_console.widgets.signs import Sign

@@ -15,8 +15,8 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.store.views.search import Searchable, message_found
-from team_console.widgets.details import message_document, safe_name
 from team_console.widgets.document import Document, one_line
+from team_console.widgets.message_documents import message_document, safe_name
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_name, row_lines, row_title
 from team_console.widgets.signs import DELIVERIES

@@ -25,8 +25,8 @@ from team_console.store.views.conversation import as_one, gathered_copies
 from team_console.store.views.history import SearchStep, search
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.search import Searchable, finder
-from team_console.widgets.details import message_document, safe_name, state_line
 from team_console.widgets.document import Block, Document, Heading, Lines
+from team_console.widgets.message_documents import message_document, safe_name, state_line
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, row_title

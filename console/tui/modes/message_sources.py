@@ -20,9 +20,9 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import Seal, digest_of, message_seal, seen_of
 from team_console.store.views.evidence import claimed_checks, version_before
 from team_console.store.views.rows import RequestRow
-from team_console.widgets.details import message_document
 from team_console.widgets.document import Block, Document, Heading, one_line
-from team_console.widgets.requests import earlier_plans
+from team_console.widgets.message_documents import message_document
+from team_console.widgets.request_documents import earlier_plans
 from textual.message import Message as TextualMessage
 
 KINDS = frozenset({RequestKind.PLAN, RequestKind.PERMISSION})

@@ -22,13 +22,13 @@ from team_console.store.views.evidence import Mark
 from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arranged, group_of, need_of, part_of
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState, View
 from team_console.store.views.search import Searchable, message_found, request_found, text_found
-from team_console.widgets.details import (
+from team_console.widgets.document import Document, Lines, fact, one_line
+from team_console.widgets.message_documents import (
     alike_facts,
     alike_part,
     source_of,
 )
-from team_console.widgets.document import Document, Lines, fact, one_line
-from team_console.widgets.requests import earlier_plans, late_by, late_tone, request_document, version_words
+from team_console.widgets.request_documents import earlier_plans, late_by, late_tone, request_document, version_words
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_word, row_lines, verdict_word
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign

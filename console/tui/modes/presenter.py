@@ -13,7 +13,7 @@ from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import RequestRow, RequestState
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document
-from team_console.widgets.requests import earlier_plans, remarks_on
+from team_console.widgets.request_documents import earlier_plans, remarks_on
 from team_console.widgets.row_list import RowList
 from team_console.widgets.scrolled import NotShown
 from textual.message import Message as TextualMessage

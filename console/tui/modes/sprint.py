@@ -13,8 +13,8 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState, View
 from team_console.store.views.search import Searchable, text_found
-from team_console.widgets.details import safe_name
 from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact
+from team_console.widgets.message_documents import safe_name
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.signs import STORIES
 from team_console.widgets.text import (

@@ -31,8 +31,8 @@ from team_console.store.views.alike import simple_words
 from team_console.store.views.evidence import claimed_checks, named_files, named_stories, other_stories
 from team_console.store.views.proposals import line_difference
 from team_console.store.views.search import message_found, parse_query
-from team_console.widgets.details import message_document
 from team_console.widgets.document import code, diff, laid_out, plain, prose
+from team_console.widgets.message_documents import message_document
 from team_console.widgets.text import crop, marked_hits, wrap
 
 from tests.proofs.fuzz.inputs import FRAGMENTS
