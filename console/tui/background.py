@@ -15,6 +15,7 @@ from team_console.console.tui.evidence import EvidenceRequest, gather
 from team_console.console.tui.gathered import Gathered, gathered
 from team_console.console.tui.one_screen import OneScreen
 from team_console.console.tui.words import error_text
+from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -58,7 +59,7 @@ class Background:
             return
         self._busy, self.opens_form = True, opens_form
         self._show_busy()
-        self._screen.app.run_worker(self._run(work, then), group="act", exit_on_error=False)
+        start_worker(self._screen.app, self._run, work, then, group="act")
 
     async def _run(self, work: Callable[[], ResultT], then: Callable[[ResultT], None]) -> None:
         try:
@@ -93,7 +94,7 @@ class Background:
             return
         if monotonic() >= self._missed.get(place, 0.0):
             self._fetching.add(place)
-            self._screen.app.run_worker(self._fetch(message, place), group="fetch", exit_on_error=False)
+            start_worker(self._screen.app, self._fetch, message, place, group="fetch")
 
     async def _fetch(self, message: Message, place: str) -> None:
         """Read one content; contents requested together, such as a plan and the version before it, are shown together.
@@ -128,7 +129,7 @@ class Background:
         """Look for the evidence beside a request or report, one look at a time for each."""
         if request.key not in self._gathering:
             self._gathering.add(request.key)
-            self._screen.app.run_worker(self._gather(request), group="evidence", exit_on_error=False)
+            start_worker(self._screen.app, self._gather, request, group="evidence")
 
     async def _gather(self, request: EvidenceRequest) -> None:
         evidence, team = self._screen.cache.evidence, self._screen.cache.team
@@ -160,7 +161,7 @@ class Background:
             self._screen.toast("The team is being asked to stop already.", severity="warning")
             return
         self._say_stopping("stopping")
-        self._screen.app.run_worker(self._stop_in_turn(names, reason), group=_STOPPING, exit_on_error=False)
+        start_worker(self._screen.app, self._stop_in_turn, names, reason, group=_STOPPING)
 
     def cancel_stopping(self) -> None:
         """Ask nobody else to stop."""

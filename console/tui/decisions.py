@@ -17,6 +17,7 @@ from team_console.console.selection import DONE
 from team_console.console.tui.drafts import Draft
 from team_console.console.tui.one_screen import OneScreen
 from team_console.console.tui.words import DRAFT, error_text, reason_of, receipt_words
+from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import TeamError
@@ -245,7 +246,7 @@ class PendingDecisions:
         if entry.timer is not None and not entry.taken:
             entry.timer.stop()
             entry.timer = None
-            self._screen.app.run_worker(self._write(entry), group="decisions", exit_on_error=False)
+            start_worker(self._screen.app, self._write, entry, group="decisions")
 
     async def _write(self, entry: ScheduledDecision) -> None:
         def write() -> list[Outcome] | None:
@@ -299,7 +300,7 @@ class PendingDecisions:
         names = [name for name in drafts.purposes(KEPT) if not _is_running(name.removeprefix(KEPT).partition(":")[0])]
         if names:
             notes = {name: drafts.get(name) for name in names}
-            self._screen.app.run_worker(self._report_unsaved(notes), group="unsaved", exit_on_error=False)
+            start_worker(self._screen.app, self._report_unsaved, notes, group="unsaved")
 
     async def _report_unsaved(self, notes: Mapping[str, Draft]) -> None:
         screen = self._screen

@@ -19,6 +19,7 @@ from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import Pace, ReadResult, StoreReader
 from team_console.console.tui.words import ScreenState, reason_of
+from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message as StoreMessage
@@ -239,7 +240,9 @@ class StoreFollower:
         self._watch_askers()
         self._tell_news(reading.view)
         if first:
-            self._app.call_after_refresh(lambda: self._app.run_worker(self._watch(), group="watch"))
+            self._app.call_after_refresh(
+                lambda: start_worker(self._app, self._watch, group="watch", exit_on_error=True)
+            )
 
     def _tell_news(self, view: View | None) -> None:
         """Tell of new decisions, what comes within a while together."""

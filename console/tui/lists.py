@@ -11,6 +11,7 @@ from team_console.console.selection import Mode
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import ScreenState, shows_the_same
+from team_console.console.tui.workers import start_worker
 from textual.app import ComposeResult
 from textual.containers import Container
 
@@ -42,7 +43,7 @@ class Lists(Container):
         when_left: Callable[[], None],
         when_entered: Callable[[], None],
     ) -> None:
-        """Make the lists, none of them in front yet.
+        """Make the first list; the others are made when they are gone to.
 
         Args:
             cache: What all of them know.
@@ -57,10 +58,10 @@ class Lists(Container):
         self._panes: dict[Mode, Pane[Any]] = {}
         self._shown: dict[Mode, ScreenState] = {}
         self._situation, self._now = ScreenState(), cache.team.clock()
+        self._bring(self.mode)  # there from the beginning: a console that is told to end composes nothing more
 
     def compose(self) -> ComposeResult:
         """Yield the first list; the others are made when they are gone to."""
-        self._bring(self.mode)
         yield self.front
 
     # Which is in front.
@@ -104,7 +105,7 @@ class Lists(Container):
         is_fresh = self._bring(mode)
         self._when_left()
         if is_fresh:
-            self.run_worker(self._bring_in(self.front), group="panes")
+            start_worker(self, self._bring_in, self.front, group="panes", exit_on_error=True)
         else:
             self._enter()
 

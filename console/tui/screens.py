@@ -14,6 +14,7 @@ from team_console.console.preferences import theme_names
 from team_console.console.tui.crash_guard import ContainedApp
 from team_console.console.tui.themes import THEMES, first_theme, native_colours, remember_theme, theme_name
 from team_console.console.tui.words import ScreenState, first_step, no_team_lines
+from team_console.console.tui.workers import start_worker
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
@@ -96,7 +97,7 @@ class ReadingScreen(Overlay, ModalScreen[None]):
         self._view, self._again = view, True
         if view is not None and not self._making:
             self._making = True
-            self.run_worker(self._read(), group="reading", exit_on_error=False)
+            start_worker(self, self._read, group="reading")
 
     async def _read(self) -> None:
         """Show what is read, made in a thread; once more where the team changed meanwhile."""

@@ -148,9 +148,14 @@ def test_a_console_whose_page_is_gone_while_it_starts_leaves_no_word(team: Comma
     assert list(tmp_path.rglob("defects.log")) == []
 
 
-def test_a_console_that_is_told_to_end_while_it_starts_leaves_no_word(team: CommandLine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [0, 13, 7_000], ids=["at once", "at its first words", "at its first picture"])
+def test_a_console_that_is_told_to_end_while_it_starts_leaves_no_word(
+    team: CommandLine, tmp_path: Path, sent: int
+) -> None:
     told = json.dumps({"type": "quit"}).encode()
     with console_of_a_page(team.folder, tmp_path) as console:
+        assert console.stdout is not None
+        console.stdout.read(sent)
         _, said = console.communicate(b"M" + len(told).to_bytes(4, "big") + told)
     assert said == b""
     assert list(tmp_path.rglob("defects.log")) == []
