@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.equipment.command_line import ROOT
-from tests.screenshots import PICTURES
+from tests.screenshots import PICTURES, draw
 
 pytestmark = pytest.mark.slow
+
+
+def test_a_picture_is_the_same_at_every_drawing(tmp_path: Path) -> None:
+    pictures = []
+    for name in ("one", "two"):
+        place = tmp_path / name
+        place.mkdir()
+        pictures.append(asyncio.run(draw(PICTURES[0], place)))
+    assert pictures[0] == pictures[1]
+    assert "Refactor" in pictures[0]
 
 
 def test_the_pictures_there_are_are_those_that_can_be_drawn() -> None:
