@@ -72,13 +72,6 @@ def test_what_is_only_shown_makes_no_team(words: tuple[str, ...], shop: CommandL
     assert [file["diff"] for file in done["files"]] == [file["diff"] for file in shown["files"]]
 
 
-def test_a_team_that_is_named_and_is_none_is_an_error(shop: CommandLine) -> None:
-    for words, more in ((("-t", "nowhere"), {}), ((), {"TEAM_CONSOLE_TEAM": "nowhere"})):
-        refused = shop(*words, "join", "helper", "--for", "claude", "--json", env=at_home(shop, **more))
-        assert refused.json["error"] == "TEAM_NOT_FOUND"
-    assert os.listdir(shop.folder) == ["src"]
-
-
 # The MCP server: entered only where it can start.
 
 

@@ -2,38 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from datetime import timedelta
-
 import pytest
-from team_console.console.cli.watching import watched
-from team_console.store.contract.team import LockHolder, Snapshot
-from team_console.store.model.clock import to_text, utc_now
 
-from tests.equipment.chronicle import snapshot_of
 from tests.equipment.command_line import CommandLine
-from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.slow
 
 QUEUE = "message-queue.yaml"
-
-
-class _Scripted(MemoryTeam):
-    """A team whose lock is held at the first look, since so many seconds."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(name="trial", clock=utc_now)
-        since = to_text(utc_now() - timedelta(seconds=seconds))
-        self._holders = [None, LockHolder(7, os.uname().nodename, since, "send", True)]
-
-    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
-        return Snapshot("r", utc_now(), None, snapshot_of(()).config, holder=self._holders.pop())
-
-
-def test_what_holds_the_lock_long_is_told_at_once() -> None:
-    assert watched(_Scripted(900)).holder is not None
 
 
 def test_a_rolled_back_queue_is_in_doubt_until_it_is_healed(team: CommandLine) -> None:

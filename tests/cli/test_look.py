@@ -26,16 +26,6 @@ def showcase(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     return CommandLine(folder)
 
 
-def test_the_status_is_one_object_and_one_screen(showcase: CommandLine) -> None:
-    status = showcase.ok("status", "--json").json
-    assert (status["team"], status["backend"], status["condition"]) == ("sprint-42", "yaml", "ok")
-    assert status["messages"]["failed"] == 1
-    shown = showcase.ok("status").out
-    assert "condition  ok" in shown
-    assert "PLAN" in shown
-    assert len(shown.splitlines()) <= 50
-
-
 def test_the_log_of_an_agent_has_the_line_format_of_the_source(team: CommandLine) -> None:
     team.ok("send", "--to", "task-manager", "--summary", "创建新任务：财务报表生成", "--content", "x", "--as", "ceo")
     words = ("send", "--to", "ceo", "--summary", "任务已创建，ID: TASK-001", "--content", "x", "--as", "task-manager")

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.call import to_json
-from team_console.console.cli.printing import age_words, width
 
 from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, next_line
 
@@ -104,18 +103,6 @@ def test_output_in_another_encoding_does_not_fail(team: CommandLine) -> None:
     shown = team("receive", "--agent", "task-manager", "--peek", "--json", env=latin)
     assert json.loads(shown.out)["messages"][0]["payload"]["summary"] == "创建新任务：财务报表生成"
     assert team("inbox", "task-manager", env=latin).status == 0
-
-
-def test_cells_and_ages() -> None:
-    assert [width("abc"), width("会议"), width("é")] == [3, 4, 1]
-    assert [age_words(value) for value in (None, 0, 59.9, 60, 3600, 86400 * 3)] == [
-        "-",
-        "0 s",
-        "59 s",
-        "1 min",
-        "1 h",
-        "3 d",
-    ]
 
 
 def test_the_watch_notices_what_others_write(team: CommandLine) -> None:

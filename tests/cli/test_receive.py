@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import yaml
 
@@ -72,21 +70,3 @@ def test_the_result_has_exactly_three_keys_on_every_path(team: CommandLine) -> N
     for words in (("--limit", "many"), ("--no-such-option",), ("-t", "/nowhere")):
         refused = team("receive", "--agent", "task-manager", "--json", *words).json
         assert (refused["messages"], refused["count"], refused["status_message"]) == ([], 0, refused["message"])
-
-
-def test_waiting_ends_when_a_message_arrives(team: CommandLine) -> None:
-    with team.running("receive", "--agent", "task-manager", "--wait", "30", "--json") as waiting:
-        team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "?")
-        out, _ = waiting.communicate(timeout=60)
-    assert json.loads(out)["messages"][0]["payload"]["summary"] == SUMMARY
-    assert waiting.returncode == 0
-
-
-def test_a_lease_holds_a_message_until_it_is_acknowledged(team: CommandLine) -> None:
-    put(team, record(1))
-    held = team.ok("receive", "--agent", "task-manager", "--lease", "60", "--json").json["messages"][0]
-    assert (held["status"], held["claimed_by"]) == ("claimed", "task-manager")
-    assert team.ok("receive", "--agent", "task-manager", "--json").json["count"] == 0
-    done = team.ok("ack", "MSG-1", "--as", "task-manager", "--token", held["token"], "--json").json
-    assert (done["action"], done["status"]) == ("ack", "read")
-    assert team.ok("ack", "MSG-1", "--as", "task-manager").out.startswith("already read:")

@@ -35,18 +35,6 @@ def test_a_new_agent_is_previewed_and_named(sprint: CommandLine) -> None:
     assert "dev-7" in {row["name"] for row in sprint.ok("roster", "--json").json["agents"]}
 
 
-def test_sendmessage_takes_json_lines_and_answers_each(sprint: CommandLine) -> None:
-    note = {"type": "message", "recipient": "debugger", "content": "c", "summary": SUMMARY}
-    lines = [note, {**note, "recipient": "nobody"}, {"type": "broadcast", "content": "c", "summary": SUMMARY}]
-    result = sprint("sendmessage", stdin="".join(json.dumps(line) + "\n" for line in lines) + '{"broken}\n')
-    assert result.status == 1
-    replies = [json.loads(line) for line in result.out.splitlines()]
-    assert [reply["success"] for reply in replies] == [True, False, True, False]
-    assert replies[1]["error"] == "AGENT_NOT_FOUND"
-    assert "line 4" in replies[3]["message"]
-    assert len(replies[2]["recipients"]) == 3
-
-
 def test_what_was_read_and_not_answered_is_listed(make_team: Callable[..., CommandLine]) -> None:
     team = make_team("a1", "a2")
     asked = team.ok("send", "--to", "a1", "--content", "c", "--summary", SUMMARY, "--json").json["message_id"]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.cli.test_receive import SUMMARY, put, record
+from tests.cli.test_receive import SUMMARY
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
@@ -18,12 +18,6 @@ def plan(team: CommandLine, summary: str, content: str, replaces: str = "") -> s
     """Hand in a plan; returns its request id."""
     named = ("--replaces", replaces) if replaces else ()
     return team.ok("plan", "--as", "task-manager", "--summary", summary, "--content", content, *named).out.strip()
-
-
-def append(team: CommandLine, entry: str) -> None:
-    """Put an entry behind those of the queue, as a program without the lock does."""
-    with (team.folder / "message-queue.yaml").open("a", encoding="utf-8") as queue:
-        queue.write(entry)
 
 
 def test_a_request_is_shown_with_its_versions_and_its_answer(team: CommandLine) -> None:
@@ -40,30 +34,6 @@ def test_a_request_is_shown_with_its_versions_and_its_answer(team: CommandLine) 
     assert (found["request"]["state"], found["request"]["content"]) == ("rejected", "1. Split\n2. Ship")
     assert [row["request_id"] for row in found["versions"]] == [first, second]
     assert [message["type"] for message in found["thread"]] == ["plan_approval_request", "plan_approval_response"]
-
-
-def test_under_the_id_of_a_request_the_request_is_shown(team: CommandLine) -> None:
-    """A file may hold what no door takes; whoever reads it and answers must have read what the answer decides."""
-    request = plan(team, SUMMARY, "1. Split")
-    append(
-        team,
-        f"- message_id: {request}\n  type: escalate\n  from: schedule-manager\n  to: ceo\n"
-        "  created: '2099-01-01T00:00:00.000Z'\n  status: pending\n"
-        "  payload: {content: 'Lunch?', summary: 'A question about lunch today', issue: i, severity: s}\n",
-    )
-    found = team.ok("show", request, "--json").json
-    assert found["message"]["payload"]["content"] == "1. Split"
-    assert [message["payload"]["content"] for message in found["doubles"]] == ["Lunch?"]
-    assert team.ok("approve", request, "--seen", found["seen"], "--json").json["recipient"] == "task-manager"
-
-
-def test_showing_changes_nothing_and_an_unknown_id_is_refused(team: CommandLine) -> None:
-    put(team, record(1))
-    before = {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()}
-    assert "content 1" in team.ok("show", "MSG-1", "--read-only").out
-    result = team("show", "MSG-404", "--json")
-    assert (result.status, result.json["error"]) == (1, "INVALID_FIELD")
-    assert {path: path.read_bytes() for path in team.folder.rglob("*") if path.is_file()} == before
 
 
 def test_a_question_and_a_reply_that_does_not_quote_it_are_shown_together(team: CommandLine) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pwd
-from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
-from team_console.store.model.home import home, state_folder
 
 from tests.equipment.command_line import CommandLine
 
@@ -22,16 +20,6 @@ def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "TEAM_CONSOLE_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", unknown)
-
-
-def test_the_root_stands_in_for_a_home() -> None:
-    assert (home(), state_folder()) == (Path("/"), Path("/.local/state/team-console"))
-
-
-def test_a_home_that_is_no_absolute_path_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else drafts and logs would lie in whatever folder is the current one."""
-    monkeypatch.setenv("HOME", "relative")
-    assert home() == Path("/")
 
 
 @pytest.mark.parametrize("what", ["show", "check"])
