@@ -14,12 +14,12 @@ from team_console.console.clients.client import Client, Running, yes
 from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.file_change import read_file
-from team_console.console.clients.json_editing import NotEditable, Notes, Settings, read
+from team_console.console.clients.json_editing import NotEditable, Notes, Part, Settings, read, value_at
 from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, own_file
 from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.rules import native_rules
 from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, digest, names
-from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line, value_at
+from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line
 from team_console.console.clients.transcript import Row, Said, blocks, clean, end_words, say, take_call, texts, typed
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.home import home, state_folder
@@ -77,10 +77,10 @@ class Claude(Client):
         is_beside = scope == "user" and not os.environ.get("CLAUDE_CONFIG_DIR")
         base, servers = home() if is_beside else folder, ".claude.json" if scope == "user" else ".mcp.json"
         held = _held(joining)
-        ours: dict[str, Any] = {"hooks": _LINES.entries(joining.command, held=joining.hold, quiet=joining.quiet)}
-        ours["hooks"]["PreToolUse"] += _LINES.holding(held.path, native_rules(joining.hold))
+        ours = [*_LINES.entries(joining.command, held=joining.hold, quiet=joining.quiet)]
+        ours += _LINES.holding(held.path, native_rules(joining.hold))
         if joining.has_server:
-            ours |= {"permissions": {"allow": [_ALLOW_RULE]}, "enabledMcpjsonServers": [SERVER]}
+            ours += [Part(["permissions", "allow"], _ALLOW_RULE), Part(["enabledMcpjsonServers"], SERVER)]
         return [
             json_place(folder / _HOOKS[scope], folder, joining.name, ours, earlier=_old_rules),
             json_place(base / servers, base, joining.name, joining.servers(), is_optional=True),
@@ -92,7 +92,7 @@ class Claude(Client):
         that was left out.
         """
         mark = f"{shlex.quote(names().folder)}/{LEFT_OUT}"
-        ours = {"hooks": _LINES.entries(joining.command, condition=f'[ -e {mark}"$CLAUDE_CODE_SESSION_ID" ] || ')}
+        ours = [*_LINES.entries(joining.command, condition=f'[ -e {mark}"$CLAUDE_CODE_SESSION_ID" ] || ')]
         return [json_place(claude_home() / _HOOKS["user"], claude_home(), EACH, ours)]
 
     def can_hold(self, rules: Sequence[str]) -> bool:

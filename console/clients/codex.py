@@ -196,7 +196,7 @@ def codex_home() -> Path:
 
 
 def _hooks(folder: Path, name: str, joining: Joining) -> Place:
-    return json_place(folder / name, folder, joining.name, {"hooks": _LINES.entries(joining.command)})
+    return json_place(folder / name, folder, joining.name, [*_LINES.entries(joining.command)])
 
 
 # Our server in a file of TOML, of which every other line stays as it is.

@@ -1,9 +1,10 @@
-"""Edits of JSON as text: what is changed is written anew, and every other byte stays as somebody wrote it."""
+"""Edits of JSON as text: parts are put in and cut out, and every other byte stays as somebody wrote it."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ Notes = list[list[str]]
 
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_INDENTATION = re.compile(r"[ \t]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _GAP = re.compile(r'": |, ')
 _LAST_LINE = re.compile(r"\r?\n[^\n]*\Z")
@@ -46,84 +48,154 @@ def _constant(word: str) -> float:
     raise ValueError(f"{word} is no value of JSON")
 
 
-def written(text: str, settings: Settings) -> str:
-    """Write `settings` into the JSON object of `text`.
+class Part(Struct, frozen=True):
+    """What is put into a JSON object.
 
-    Members and items that are gone are cut out; new ones are added behind the last one, in the layout found there. What
-    is added and cut out again leaves the bytes from before.
+    Attributes:
+        way: The keys that lead to the object or the list in which it stands.
+        key: Of a member of an object; None for an item of a list.
+    """
+
+    way: Sequence[str]
+    value: Any
+    key: str | None = None
+
+
+class _Span(Struct):
+    """A member of an object, or an item of a list: where it stands in the text.
+
+    Attributes:
+        start: Of its key, or of an item of a list.
+        key: None for an item of a list.
+        value: Where its value starts.
+    """
+
+    start: int
+    key: str | None
+    value: int
+    end: int
+
+
+class Document:
+    """A JSON object as text and as value, both edited together.
+
+    What is put in stands before what is there, in the layout found there. What is put in and cut out again leaves the
+    bytes from before.
 
     Raises:
         NotEditable: As for `read`.
     """
-    if read(text) == settings:
-        return text
-    start, end = text.index("{"), text.rindex("}") + 1
-    return text[:start] + _edited(text[start:end], settings, _Layout(text, text[start:end]), "") + text[end:]
 
-
-class _Part(Struct):
-    """A member of an object, or an item of a list, in its own words.
-
-    Attributes:
-        lead, trail: The white space before it and behind it, up to a bracket or a comma.
-        name: Its key and the colon; empty for an item of a list.
-        key: Its key; None for an item of a list.
-        text: Its value as it is written.
-    """
-
-    lead: str
-    name: str
-    key: str | None
-    value: Any
-    text: str
-    trail: str
-
-
-class _Layout:
-    """How a text is laid out.
-
-    Attributes:
-        newline: Its line ends.
-        unit: The white space by which a level is indented.
-        gap: What is written behind a comma and a colon within a line.
-        is_one_line: Whether its object has members, and no line ends between them.
-    """
-
-    def __init__(self, text: str, root: str) -> None:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.value = read(text)
+        self._newline = "\r\n" if "\r\n" in text else "\n"
         indented = re.search(r"\n([ \t]+)\S", text)
-        self.newline = "\r\n" if "\r\n" in text else "\n"
-        self.unit = indented[1] if indented is not None else _ONE_INDENTATION
-        self.gap = " " if _GAP.search(text) else ""
-        self.is_one_line = "\n" not in root and bool(_DECODER.decode(root))
+        self._unit = indented[1] if indented is not None else _ONE_INDENTATION
+        self._gap = " " if _GAP.search(text) else ""
+        self._is_one_line = bool(self.value) and "\n" not in text.strip()
 
-    def value(self, value: Any, indentation: str | None) -> str:
-        """Write a value that stands at this indentation; None for one within a line."""
-        if indentation is None:
-            text = json.dumps(value, ensure_ascii=False, separators=(f",{self.gap}", f":{self.gap}"))
+    def at(self, way: Sequence[str]) -> Any:
+        """Find the value at the end of a way; None for none."""
+        return value_at(self.value, way)
+
+    def put(self, part: Part) -> Notes:
+        """Put in a part, with the objects and the list on its way that are missing.
+
+        Returns:
+            The ways to what was not there: objects, lists, and a word; nothing where the list has the part.
+
+        Raises:
+            NotEditable: Something of another kind is there.
+        """
+        way, key, value = list(part.way), part.key, part.value
+        made = [[*way, value]] if isinstance(value, str) else []
+        while way and self.at(way) is None:
+            made.insert(0, way)
+            key, value, way = way[-1], [value] if key is None else {key: value}, way[:-1]
+        holder = self.at(way)
+        if key is None and isinstance(holder, list):
+            if value in holder:
+                return []
+            holder.insert(0, value)
+        elif key is not None and isinstance(holder, dict) and key not in holder:
+            holder[key] = value
         else:
-            text = json.dumps(value, ensure_ascii=False, indent=self.unit)
-            text = text.replace("\n", self.newline + indentation)
+            raise NotEditable(f"{'.'.join(part.way)} is not {'a list' if part.key is None else 'an object'}")
+        self._insert(way, key, value)
+        return made
+
+    def _insert(self, way: Sequence[str], key: str | None, value: Any) -> None:
+        at, parts, end = self._inside(way)
+        place, own = parts[0].start if parts else end, None
+        line = self.text[self.text.rfind("\n", 0, place if parts else at) + 1 :]
+        indentation = line[: _end(_INDENTATION, line, 0)]
+        if parts and "\n" in self.text[at:place]:
+            own = indentation
+        elif not parts and not self._is_one_line:
+            own = indentation + self._unit
+        if own is None:
+            gap, apart = self._gap, self._gap
+            words = json.dumps(value, ensure_ascii=False, separators=(f",{gap}", f":{gap}"))
+        else:
+            gap, apart = " ", self._newline + own
+            words = json.dumps(value, ensure_ascii=False, indent=self._unit).replace("\n", apart)
         # Half characters cannot be written as UTF-8.
-        return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half.group()):04x}", text)
+        words = re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half.group()):04x}", words)
+        words = f"{json.dumps(key)}:{gap}{words}" if key is not None else words
+        if parts:
+            words = f"{words},{apart}"
+        elif own is not None:
+            words = f"{apart}{words}{self._newline}{indentation}"
+        self.text = self.text[:place] + words + self.text[place:]
+
+    def cut(self, way: Sequence[str], key: str | int) -> None:
+        """Cut a member out of the object at the end of a way, or the item of this number out of the list there."""
+        del self.at(way)[key]
+        at, parts, end = self._inside(way)
+        number = key if isinstance(key, int) else next(at for at, part in enumerate(parts) if part.key == key)
+        start, end_of_cut, between = parts[number].start, parts[number].end, ""
+        if number + 1 < len(parts):
+            end_of_cut = parts[number + 1].start
+        elif number:
+            start = parts[number - 1].end
+        else:  # of several lines, the one goes that came with it
+            between = _LAST_LINE.sub("", self.text[at:start])
+            start, end_of_cut = at, end
+        self.text = self.text[:start] + between + self.text[end_of_cut:]
+
+    def _inside(self, way: Sequence[str]) -> tuple[int, list[_Span], int]:
+        """Return where an object or a list begins behind its bracket, its parts, and where the other bracket is."""
+        at, parts, end = _parts(self.text, self.text.index("{"))
+        for step in way:
+            at, parts, end = _parts(self.text, next(part.value for part in parts if part.key == step))
+        return at, parts, end
 
 
-def _parts(text: str) -> tuple[list[_Part], str]:
-    """Return the parts of an object or a list, and the white space that it has in place of parts."""
-    parts: list[_Part] = []
-    at = 1
+def value_at(settings: Settings, way: Sequence[str]) -> Any:
+    """Find the value at the end of a way; None for none."""
+    value: Any = settings
+    for step in way:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def _parts(text: str, bracket: int) -> tuple[int, list[_Span], int]:
+    parts: list[_Span] = []
+    first = at = bracket + 1
     while True:
         start = _end(_BLANKS, text, at)
         if text[start] in "}]":
-            return parts, text[at:start]
-        key, opens = None, start
-        if text[0] == "{":
+            return first, parts, start
+        key, value = None, start
+        if text[bracket] == "{":
             key, behind = _DECODER.raw_decode(text, start)
-            opens = _end(_COLON, text, behind)
-        value, end = _DECODER.raw_decode(text, opens)
+            value = _end(_COLON, text, behind)
+        end = _DECODER.raw_decode(text, value)[1]
+        parts.append(_Span(start, key, value, end))
         comma = _end(_BLANKS, text, end)
-        parts.append(_Part(text[at:start], text[start:opens], key, value, text[opens:end], text[end:comma]))
         if text[comma] != ",":
-            return parts, ""
+            return first, parts, comma
         at = comma + 1
 
 
@@ -131,71 +203,3 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     assert found is not None
     return found.end()
-
-
-def _edited(text: str, after: Any, layout: _Layout, indentation: str) -> str:
-    """Return the text of an object or a list that is to be `after`.
-
-    Args:
-        indentation: Of the line on which it begins.
-    """
-    parts, blank = _parts(text)
-    kept: list[_Part] = []
-    for part in parts:
-        if _stays(part, after, len(kept)):
-            kept.append(part)
-        elif kept:  # a part goes with one comma and the white space before that
-            kept[-1].trail = part.trail
-    if kept:
-        kept[0].lead = parts[0].lead
-    elif parts:
-        blank = _LAST_LINE.sub("", parts[0].lead)  # of several lines, the one that came with the first part
-    for part in kept:
-        if part.key is not None and part.value != after[part.key]:
-            part.text = _changed(part, after[part.key], layout, indentation)
-    _add(kept, after, layout, indentation, blank)
-    inner = ",".join(f"{part.lead}{part.name}{part.text}{part.trail}" for part in kept)
-    return f"{text[0]}{inner if kept else blank}{text[-1]}"
-
-
-def _stays(part: _Part, after: Any, count: int) -> bool:
-    """Return whether a part stays, behind `count` others that do."""
-    if part.key is not None:
-        return part.key in after
-    return count < len(after) and bool(part.value == after[count])
-
-
-def _changed(part: _Part, value: Any, layout: _Layout, indentation: str) -> str:
-    if isinstance(value, (dict, list)) and type(value) is type(part.value):
-        own = part.lead.rpartition("\n")[2] if "\n" in part.lead else indentation
-        return _edited(part.text, value, layout, own)
-    return layout.value(value, None)
-
-
-def _add(kept: list[_Part], after: Any, layout: _Layout, indentation: str, blank: str) -> None:
-    """Add what `after` has more, behind what is there."""
-    if isinstance(after, dict):
-        known = {part.key for part in kept}
-        new: list[tuple[str | None, Any]] = [(key, value) for key, value in after.items() if key not in known]
-    else:
-        new = [(None, value) for value in after[len(kept) :]]
-    if not new:
-        return
-    own: str | None = None
-    first, trail = blank, ""
-    if kept:
-        trail, kept[-1].trail = kept[-1].trail, ""
-        own = kept[-1].lead.rpartition("\n")[2] if "\n" in kept[-1].lead else None
-    elif not layout.is_one_line:
-        own, trail = indentation + layout.unit, layout.newline + indentation
-    lead = layout.gap if own is None else layout.newline + own
-    if kept:
-        first = lead
-    elif own is not None:
-        first += lead
-    gap = layout.gap if own is None else " "
-    for key, value in new:
-        name = f"{layout.value(key, None)}:{gap}" if key is not None else ""
-        kept.append(_Part(lead, name, key, value, layout.value(value, own), ""))
-    kept[-len(new)].lead = first
-    kept[-1].trail = trail

@@ -5,7 +5,7 @@ receipts of what joins made on this machine, so that a leave takes out that and 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.file_change import FileChange, read_file, refused
-from team_console.console.clients.json_editing import NotEditable, Notes, Settings, read
+from team_console.console.clients.json_editing import NotEditable, Notes, Part, Settings, read
 from team_console.console.clients.session_files import EACH, SessionFiles
 from team_console.console.clients.settings_part import (
     SERVER,
@@ -141,13 +141,13 @@ class Joining(Struct, frozen=True):
         environment = {"TEAM_CONSOLE_AS": self.name, "TEAM_CONSOLE_TEAM": self.location}
         return {"command": self.program[0], "args": [*self.program[1:], "mcp"], "env": environment}
 
-    def servers(self, **more: Any) -> Settings:
+    def servers(self, **more: Any) -> list[Part]:
         """Return our MCP server as settings in JSON have it; nothing where it cannot start.
 
         Args:
             more: What else a client wants to know of a server.
         """
-        return {SERVERS: {SERVER: {**self.server, **more}}} if self.has_server else {}
+        return [Part([SERVERS], {**self.server, **more}, SERVER)] if self.has_server else []
 
 
 class Place(Struct, frozen=True):
@@ -223,7 +223,7 @@ def json_place(
     path: Path,
     home: Path,
     name: str,
-    ours: Settings,
+    ours: Sequence[Part],
     *,
     is_optional: bool = False,
     earlier: Earlier = nothing_earlier,

@@ -55,7 +55,7 @@ class Qwen(Client):
     def places(self, scope: str, joining: Joining) -> list[Place]:
         """Return its settings, which hold hooks and servers."""
         folder, inner = (_home(), "") if scope == "user" else (joining.project, ".qwen/")
-        ours = {"hooks": _LINES.entries(joining.command), **joining.servers(trust=True)}
+        ours = [*_LINES.entries(joining.command), *joining.servers(trust=True)]
         return [json_place(folder / f"{inner}settings.json", folder, joining.name, ours)]
 
     def words(self, scope: str, joining: Joining) -> Sequence[str]:

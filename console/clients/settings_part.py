@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.clients.event import EventName
 from team_console.console.clients.instructions import PROGRAM
-from team_console.console.clients.json_editing import NotEditable, Notes, Settings, read, written
+from team_console.console.clients.json_editing import Document, NotEditable, Notes, Part, Settings, read, value_at
 from team_console.console.clients.session_files import EACH, QUIET, member_folder
 from team_console.store.model.errors import Code, TeamError
 
@@ -57,8 +57,8 @@ class HookLines(Struct, frozen=True):
 
     def entries(
         self, command: Sequence[str], *, held: Sequence[str] = (), condition: str = "", quiet: str = ""
-    ) -> dict[str, list[Settings]]:
-        """Return event -> entries for the client's settings.
+    ) -> Iterator[Part]:
+        """Yield the entries for the client's settings.
 
         Args:
             command: The words that call the hook, environment assignments before it included.
@@ -66,7 +66,6 @@ class HookLines(Struct, frozen=True):
             condition: Words for a shell before each command.
             quiet: Words for a shell that spare the hook before a tool where nobody is asked.
         """
-        entries: dict[str, list[Settings]] = {}
         for event in self.events:
             wanted = _SECONDS.get(event, _USUAL)
             seconds = min(wanted, self.patience)
@@ -75,23 +74,24 @@ class HookLines(Struct, frozen=True):
             words += ["--client", self.client] if self.client else []
             shown = {"statusMessage": _ASKING} if self.says_asking and event in _ASKED else {}
             spared = quiet if event == EventName.BEFORE_TOOL else ""
-            entries[event.value] = [self._entry(condition + spared + shell_line(words), seconds, **shown)]
+            yield self._entry(event, condition + spared + shell_line(words), seconds, **shown)
         for event in self.wakers:
             line = condition + self.waker_condition + shell_line([*command, "--wake"])
-            entries[event.value].append(self._entry(line, 7 * A_DAY, asyncRewake=True))
-        return entries
+            yield self._entry(event, line, 7 * A_DAY, asyncRewake=True)
 
-    def holding(self, script: Path, rules: Sequence[str]) -> list[Settings]:
-        """Return entries that hold what the client's `rules` match until somebody decides: what ends without a verdict
+    def holding(self, script: Path, rules: Sequence[str]) -> Iterator[Part]:
+        """Yield entries that hold what the client's `rules` match until somebody decides: what ends without a verdict
         is a no.
 
         A client shows the model the command of a hook that failed: so it names a script, and not who acts for whom.
         """
         more = {"onFailure": "block", "statusMessage": _ASKING}
-        return [self._entry(f"sh {shlex.quote(str(script))}", A_DAY, **more, **{"if": rule}) for rule in rules]
+        line = f"sh {shlex.quote(str(script))}"
+        yield from (self._entry(EventName.BEFORE_TOOL, line, A_DAY, **more, **{"if": rule}) for rule in rules)
 
-    def _entry(self, line: str, seconds: int, **more: object) -> Settings:
-        return {"hooks": [{"type": "command", "command": line, "timeout": seconds * self.per_second, **more}]}
+    def _entry(self, event: EventName, line: str, seconds: int, **more: object) -> Part:
+        hook = {"type": "command", "command": line, "timeout": seconds * self.per_second, **more}
+        return Part(("hooks", event.value), {"hooks": [hook]})
 
 
 def quiet_condition(places: Mapping[str, str], name: str, location: str) -> str:
@@ -157,7 +157,7 @@ def nothing_earlier(settings: Settings) -> Notes:
 
 
 def edit_settings(
-    text: str, name: str, ours: Settings, notes: Notes | None, earlier: Earlier, *, joins: bool
+    text: str, name: str, ours: Sequence[Part], notes: Notes | None, earlier: Earlier, *, joins: bool
 ) -> tuple[str, Notes]:
     """Put our part of the member `name` into settings, or take it out; returns the text after, and what was made in it.
 
@@ -169,15 +169,17 @@ def edit_settings(
         NotEditable: They are no JSON that could be edited.
         TeamError: `NOT_PERMITTED` where they have the part of another member.
     """
-    settings, made = read(text), Notes()
+    document, before = Document(text), read(text)
     if joins:
-        refuse_others(members_in(settings) - {name})
+        refuse_others(members_in(before) - {name})
     if notes is None:  # nobody knows, so what nobody else would write
-        notes = [*merge({}, ours), *earlier(settings)]
-    take_out(settings, name, notes)
-    if joins:
-        made = list(merge(settings, ours))
-    return written(text, settings), made
+        notes = [list(part.way[: number + 1]) for part in ours for number in range(len(part.way))]
+        notes += [[*part.way, part.value] for part in ours if isinstance(part.value, str)]
+        notes += earlier(before)
+    _take_out(document, name, notes)
+    # What is put in comes first, so the first of it comes last.
+    made = [note for part in reversed(ours) for note in document.put(part)] if joins else []
+    return text if document.value == before else document.text, made
 
 
 def refuse_others(others: Collection[str]) -> None:
@@ -193,53 +195,22 @@ def refuse_others(others: Collection[str]) -> None:
         raise TeamError(Code.NOT_PERMITTED, text, f"First: {leave}. Or join in another project.")
 
 
-def value_at(settings: Settings, way: Sequence[str]) -> Any:
-    """Find the value at the end of a way; None for none."""
-    value: Any = settings
-    for step in way:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value
-
-
-def merge(settings: Settings, ours: Settings, way: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Put our objects, and what our lists have, beside what is there.
-
-    Yields:
-        The ways to what was not there: objects, lists, and words in lists.
-
-    Raises:
-        NotEditable: Something of another kind is there.
-    """
-    for key, value in ours.items():
-        if isinstance(value, (dict, list)) and key not in settings:
-            yield [*way, key]
-        there = settings.setdefault(key, type(value)())
-        if type(there) is not type(value):
-            raise NotEditable(f"{key} is not {'a list' if isinstance(value, list) else 'an object'}")
-        if isinstance(value, dict):
-            yield from merge(there, value, [*way, key])
-        elif isinstance(value, list):
-            new = [item for item in value if item not in there]
-            yield from ([*way, key, item] for item in new if isinstance(item, str))
-            there += new
-        else:
-            settings[key] = value
-
-
-def take_out(settings: Settings, name: str, notes: Notes) -> None:
+def _take_out(document: Document, name: str, notes: Notes) -> None:
     """Take out hooks and server of the member `name`, and what `notes` say, if any of it is there."""
-    if name not in members_in(settings):
+    if name not in members_in(document.value):
         return
-    for entries in _hooks(settings).values():
-        entries[:] = [entry for entry in entries if _members(entry) != {name}]
-    if server_member(value_at(settings, (SERVERS, SERVER))) == name:
-        del settings[SERVERS][SERVER]
+    for event, entries in _hooks(document.value).items():
+        for number in reversed(range(len(entries))):
+            if _members(entries[number]) == {name}:
+                document.cut(["hooks", event], number)
+    if server_member(document.at((SERVERS, SERVER))) == name:
+        document.cut([SERVERS], SERVER)
     for *way, last in reversed(notes):
-        holder = value_at(settings, way)
+        holder = document.at(way)
         if isinstance(holder, list) and last in holder:
-            holder.remove(last)
+            document.cut(way, holder.index(last))
         elif isinstance(holder, dict) and holder.get(last) in ({}, []):
-            del holder[last]
+            document.cut(way, last)
 
 
 def server_member(server: object) -> str | None:
