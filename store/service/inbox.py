@@ -183,11 +183,17 @@ class InboxQuery(Struct, frozen=True):
         """Return whether `receive` would hand it out: nobody has it, or whoever had it did not acknowledge it in
         time.
         """
+        return self._waits(message, now) and not _is_put_off(message, now)
+
+    def refused(self, messages: Iterable[Message], now: datetime) -> list[Message]:
+        """Return the messages that wait and are not handed out now, since the table did not let their rows change."""
+        return [message for message in messages if _is_put_off(message, now) and self._waits(message, now)]
+
+    def _waits(self, message: Message, now: datetime) -> bool:
         waits = message.is_pending_for(self.agent) or (self.delivered and message.is_delivered_to(self.agent))
         if not waits and message.status == Status.CLAIMED and message.is_addressed_to(self.agent):
             waits = not is_held(message, now)
-        put_off = next_attempt(message) if TABLE_REFUSES in message.record else None
-        return waits and (put_off is None or put_off <= now) and self._fits(message)
+        return waits and self._fits(message)
 
     def pushed(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Return the messages that the router delivered and the agent did not acknowledge, urgent ones first."""
@@ -196,6 +202,22 @@ class InboxQuery(Struct, frozen=True):
 
     def _fits(self, message: Message) -> bool:
         return self.type is None or self.type in (message.type, parse_message(message).name)
+
+
+def _is_put_off(message: Message, now: datetime) -> bool:
+    """Return whether the table refused to let its row change, and it is not looked at again yet."""
+    again = next_attempt(message) if TABLE_REFUSES in message.record else None
+    return again is not None and again > now
+
+
+def _refusal(message: Message) -> Problem:
+    known = message.envelope(TABLE_REFUSES)
+    why = known.get("why") if isinstance(known, Mapping) else None
+    return _stays(message.message_id, str(why or "the table does not let its row change"))
+
+
+def _stays(message_id: str, why: str) -> Problem:
+    return Problem("ROW_REFUSED", "warning", message_id, f"{message_id} stays: {why}")
 
 
 def waiting_in(tx: Transaction, wanted: InboxQuery) -> list[Message]:
@@ -324,6 +346,7 @@ def receive(
         wanted,
         marked(team, waiting) if waiting else (),
         snapshot.messages,
+        snapshot.now,
         is_empty=not snapshot.messages,
         notices=(snapshot.doubt,) if snapshot.doubt else (),
         damaged=sum(problem.code == "DAMAGED_ENTRY" for problem in snapshot.problems),
@@ -332,7 +355,8 @@ def receive(
 
 def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None:
     """Return the result without a message, when the look proves that nothing waits; else None."""
-    if wanted.among(look.messages, team.clock(), {}):
+    now = team.clock()
+    if wanted.among(look.messages, now, {}):
         return None
     if wanted.delivered and look.pushed is not None:
         return None
@@ -340,8 +364,10 @@ def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None
     # guard: empty-look-reads-nothing
     if not named and not is_settled(team.config(), wanted.agent):
         check_known(readable(team.snapshot()), [wanted.agent], has_written=True)
-    result = _received(wanted, (), look.messages, is_empty=look.is_empty, damaged=look.damaged, pushed=look.pushed)
-    changing = any(message.status == Status.CLAIMED for message in look.messages)
+    empty = look.is_empty
+    result = _received(wanted, (), look.messages, now, is_empty=empty, damaged=look.damaged, pushed=look.pushed)
+    is_put_off = bool(wanted.refused(look.messages, now))
+    changing = is_put_off or any(message.status == Status.CLAIMED for message in look.messages)
     return replace(result, may_change_by_itself=changing, is_complete=look.is_complete)
 
 
@@ -382,12 +408,14 @@ def _receive(
         # guard: unknown-commit-resolved
         if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
             raise
-        unsure = _received(wanted, taken, rest, is_empty=False)
+        unsure = _received(wanted, taken, rest, tx.now, is_empty=False)
         return resolve_outcome(caller, UnresolvedTakeError(error, unsure, tx.config))
-    unchanged = [Problem("ROW_REFUSED", "warning", one, f"{one} stays: {why}") for one, why in refused.items()]
+    unchanged = [_stays(one, why) for one, why in refused.items()]
     messages, notices = marked_as_taken(caller.team, taken, tx.config), (*tx.notices, *unchanged)
     pushed = look.pushed if look is not None else None
-    received = _received(wanted, messages, rest, is_empty=not rest, notices=notices, damaged=tx.damaged, pushed=pushed)
+    received = _received(
+        wanted, messages, rest, tx.now, is_empty=not rest, notices=notices, damaged=tx.damaged, pushed=pushed
+    )
     return replace(received, is_complete=look is not None and look.is_complete)
 
 
@@ -501,6 +529,7 @@ def _received(
     wanted: InboxQuery,
     taken: Sequence[Message],
     live: Sequence[Message],
+    now: datetime,
     *,
     is_empty: bool,
     notices: tuple[Problem, ...] = (),
@@ -514,6 +543,9 @@ def _received(
     else:
         status = "No messages in queue" if is_empty else f"No pending messages for {agent}"
     ids = set(ids_of(taken))
+    told = ids | {notice.place for notice in notices}
+    # guard: put-off-message-told
+    notices += tuple(_refusal(message) for message in wanted.refused(live, now) if message.message_id not in told)
     left = tuple(message for message in wanted.pushed(live) if message.message_id not in ids)
     unacknowledged = len(left)
     if pushed is not None and not wanted.delivered:

@@ -17,6 +17,7 @@ from team_console.store.service import inbox, maintenance
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.orchestrator import route
+from team_console.store.service.requests import submit_plan
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
 
@@ -235,6 +236,8 @@ def test_mail_is_taken_held_and_given_back_in_every_form(table: Table, opened: O
     assert ["bad" in notice.message for notice in held.notices] == [True] * refuses
     again = inbox.receive(_caller(table, opened, "code_developer"), agent="code_developer")
     assert again.messages == ()
+    assert ["bad stays" in notice.message for notice in again.notices] == [True] * refuses
+    assert again.may_change_by_itself
     table.clock.advance(61)
     inbox.receive(developer, agent="code_developer")
     state = _state(developer.team.snapshot())
@@ -397,3 +400,56 @@ def test_clearing_says_what_it_freed_and_no_more(tmp_path: Path, opened: Open, c
     gone = maintenance.clear(caller, delete_archived=True)
     assert gone.archives == 40
     assert gone.freed_mb >= 0.5
+
+
+def _swallow(place: str, table: str) -> None:
+    """Let a trigger take away each row that is added to a table, without an error."""
+    if "://" in place:
+        execute(
+            place,
+            "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+            f"CREATE TRIGGER swallow BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION swallow()",
+        )
+    else:
+        execute(place, f"CREATE TRIGGER swallow BEFORE INSERT ON {table} BEGIN SELECT raise(IGNORE); END")
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("face", ["send", "plan", "route"])
+def test_what_the_table_takes_away_again_is_not_told_as_sent(
+    empty_place: str, opened: Open, clock: FakeClock, face: str, when: str
+) -> None:
+    table = Table(empty_place, "seed", clock)
+    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    if when == "before":
+        _swallow(empty_place, "agent_message")
+    elif "://" in empty_place:
+        pytest.skip("a trigger in two statements: one of SQLite is enough")
+    else:
+        away = "DELETE FROM agent_message WHERE message_id = NEW.message_id"
+        execute(empty_place, f"CREATE TRIGGER swallow AFTER INSERT ON agent_message BEGIN {away}; END")
+    team = opened(empty_place, clock=clock)
+    with pytest.raises(TeamError, match=r"swallow.* took it away; nothing was changed") as caught:
+        if face == "send":
+            send(Caller(team, "ceo"), to="architect", summary="Five words are in here", content="Hello")
+        elif face == "plan":
+            submit_plan(Caller(team, "architect"), content="1. Do it", summary="Five words are in here")
+        else:
+            fields = {"ACTION": "send", "SENDER": "ceo", "RECIPIENT": "architect", "MESSAGE_TYPE": "notify"}
+            route(Caller(team, "ceo"), {**fields, "PAYLOAD": {"message": "Hello", "priority": "low"}})
+    assert caught.value.code is Code.STORE_FAILED
+    assert table.stored() == {}
+
+
+def test_what_an_inbox_takes_away_again_goes_into_the_file(
+    empty_place: str, opened: Open, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    execute(empty_place, "CREATE TABLE architect_inbox (message_id TEXT, payload TEXT)")
+    _swallow(empty_place, "architect_inbox")
+    caller = Caller(opened(empty_place, clock=clock), "ceo")
+    sent = send(caller, to="architect", summary="Five words are in here", content="Hello").messages[0]
+    assert deliver(caller).delivered
+    folder = caller.team.inbox_folder  # type: ignore[attr-defined]
+    assert sent.message_id in (folder / "architect.jsonl").read_text()

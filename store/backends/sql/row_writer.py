@@ -10,6 +10,7 @@ from team_console.store.backends.sql.connection import Connection, Lost, insert,
 from team_console.store.backends.sql.rows import STAND_INS, RowEntry, changed_row, new_row
 from team_console.store.backends.sql.schema import MESSAGES, NOTES, Shape
 from team_console.store.contract.transaction import Changes, RefusedRowsError
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields, Message
 
 _NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
@@ -35,15 +36,35 @@ class RowWriter:
         """Add rows of ours; `number` gives each its place among all that we added.
 
         Raises:
+            TeamError: `STORE_FAILED` for a row that is not there afterwards.
             Exception: What the driver says; new rows are written all or none.
         """
         made = [new_row(message, arrival=number(), fitted=self.shape.fitted) for message in messages]
         if made:
             rows = [{**columns, **self.shape.fills()} for columns, _ in made]
-            self.connection.change_all(self.shape.insertion(made[0][0]), rows)
+            count = self.connection.change_all(self.shape.insertion(made[0][0]), rows)
+            self._refuse_swallowed([str(columns["message_id"]) for columns, _ in made], count)
             notes = [{"message_id": columns["message_id"], "note": note} for columns, note in made]
             self.connection.change_all(_NO_NOTE, notes)  # of a row that another program took away
             self.connection.change_all(insert(NOTES, notes[0]), notes)
+
+    def _refuse_swallowed(self, ids: Sequence[str], count: int) -> None:
+        """Refuse new rows of which the database added only `count`, or that a trigger took away again.
+
+        Raises:
+            TeamError: `STORE_FAILED`, naming the triggers.
+        """
+        triggers = self.connection.triggers(MESSAGES)
+        if count == len(ids) and not triggers:
+            return
+        there = {message_id for message_id, _ in self.connection.rows_among(self.shape.statuses(), ids)}
+        lost = [message_id for message_id in ids if message_id not in there]
+        # guard: swallowed-message-not-sent
+        if lost:
+            by = f"a trigger ({', '.join(map(sql_name, triggers))})" if triggers else "a rule of the database"
+            text = f"{MESSAGES} did not keep {lost[0]}: {by} took it away; nothing was changed"
+            hint = "Let the owner of the table mend that, then send it again."
+            raise TeamError(Code.STORE_FAILED, text, hint)
 
     def replace(self, changes: Sequence[tuple[RowEntry, Message]]) -> None:
         """Change rows, only columns that change, those with the same ones together.

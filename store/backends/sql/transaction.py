@@ -343,16 +343,20 @@ class SqlTransaction(Transaction):
         row = {"message_id": message.message_id, "payload": self._payload(message)}
         try:
             with self.connection.savepoint():
-                self._insert_once(own, row, "message_id")
+                is_there = self._insert_once(own, row, "message_id")
+            trouble = "a trigger or a rule takes away what is added"
         except Lost as error:
             raise RefusedRowsError({}, {message.message_id: f"{own}: {error}"}) from error
         except self.connection.error as error:
+            is_there, trouble = False, " ".join(str(error).split())
+        # guard: swallowed-push-not-delivered
+        if not is_there:
             path = self._inbox_folder / f"{check_name(agent, field='agent')}.jsonl"
             try:
                 append_once(path, message)
-            except OSError as trouble:
-                return f"{own}: {' '.join(str(error).split())}; {path}: {trouble.strerror or trouble}"
-            facts = {"ids": [message.message_id], "agent": agent, "file": str(path), "error": str(error)}
+            except OSError as error:
+                return f"{own}: {trouble}; {path}: {error.strerror or error}"
+            facts = {"ids": [message.message_id], "agent": agent, "file": str(path), "error": trouble}
             changes.records.append(("inbox_file", facts))
         return ""
 
@@ -363,14 +367,15 @@ class SqlTransaction(Transaction):
         entry = self._entries.get(message.message_id)
         return payload_text(message) if entry is None else given_payload(entry)
 
-    def _insert_once(self, into: str, row: Fields, *key: str) -> None:
+    def _insert_once(self, into: str, row: Fields, *key: str) -> bool:
+        """Add a row unless it is there; whether it is there now."""
         condition = " AND ".join(f"{name} = :{name}" for name in key)
-        if self.connection.first(f"SELECT 1 FROM {into} WHERE {condition}", row) is None:
-            self._insert(into, [row])
+        known = self.connection.first(f"SELECT 1 FROM {into} WHERE {condition}", row)
+        return known is not None or self._insert(into, [row]) > 0
 
-    def _insert(self, into: str, rows: Sequence[Fields]) -> None:
-        if rows:
-            self.connection.change_all(insert(into, rows[0]), rows)
+    def _insert(self, into: str, rows: Sequence[Fields]) -> int:
+        """Add rows; how many the database added."""
+        return self.connection.change_all(insert(into, rows[0]), rows) if rows else 0
 
 
 def append_once(path: Path, message: Message) -> None:
