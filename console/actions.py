@@ -261,7 +261,7 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
         "other_view",
         "right left l h",
         "other view",
-        "Change between what waits and all requests, or between history and decisions.",
+        "Change between what waits for you and every open request, or between history and decisions.",
         modes=(
             Mode.NEEDS,
             Mode.REQUESTS,
@@ -331,7 +331,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "c",
         "conversation",
         "Open the conversation it belongs to: versions, answers, deliveries, in order.",
-        modes=_LETTERS,
+        modes=(*_LETTERS, Mode.DECISIONS),
         why_not=no_letter,
     ),
     _in_help(

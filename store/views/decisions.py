@@ -28,7 +28,7 @@ from team_console.store.model.message import Fields, Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.grants import names_grant
-from team_console.store.protocol.kinds import RESULTS
+from team_console.store.protocol.kinds import RESULTS, RequestKind
 from team_console.store.protocol.parsing import EARLIEST, parse_message, text_in, texts_in, when_created
 from team_console.store.protocol.ssh import armoured
 from team_console.store.protocol.titles import verdict_reason
@@ -53,7 +53,7 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import HistoryPage, newest_archived, plain_cell
 from team_console.store.views.projection import view_of
-from team_console.store.views.rows import Flag, RequestRow, as_json
+from team_console.store.views.rows import Flag, RequestRow, RequestState, as_json
 
 
 class VerdictProof(Struct, frozen=True):
@@ -189,15 +189,34 @@ class DecidedRequest(Struct, frozen=True):
     gaps: tuple[str, ...] = ()
 
 
+class EndedRequest(Struct, frozen=True):
+    """A request that ended without a decision.
+
+    Attributes:
+        key: Unique row key, the one of the request.
+        how: `withdrawn`, `superseded`, `ended` where nobody took it back, or `answered` where a result came.
+        at: When it ended; None when that is not known.
+        reason: Why, in words; empty where nothing tells.
+    """
+
+    key: str
+    request: RequestRow
+    how: str
+    at: datetime | None = None
+    reason: str = ""
+
+
 class DecisionLedger(Struct, frozen=True):
     """All decisions, newest first.
 
     Attributes:
         problems: What keeps the ledger from being whole or proved.
+        ended: The requests that ended without a decision, newest first.
     """
 
     decisions: tuple[DecidedRequest, ...] = ()
     problems: tuple[Problem, ...] = ()
+    ended: tuple[EndedRequest, ...] = ()
 
 
 # Ledger of decisions: a pure function of messages, live and archived, and of the lines of the audit trail.
@@ -207,14 +226,18 @@ _VERDICTS = {"approve": "approved", "reject": "rejected", "answer": "answered"}
 _OF_SOURCES = LOST | {KEPT_PRIVATE}
 
 
-def decision_ledger(snapshot: Snapshot, past: HistoryPage, audit: Sequence[AuditLine]) -> DecisionLedger:
-    """Return every decision that messages or audit trail know of, newest first, each with what proves it.
+def decision_ledger(
+    snapshot: Snapshot, past: HistoryPage, audit: Sequence[AuditLine], *, now: datetime | None = None
+) -> DecisionLedger:
+    """Return every decision that messages or audit trail know of, newest first, each with what proves it; and the
+    requests that ended without one.
 
     A queue that is gone or cannot be read is said, and misses nothing that was decided.
 
     Args:
         past: Archived messages, newest first.
         audit: Lines of the audit trail, newest first.
+        now: When it is judged which requests timed out; by default when the snapshot was taken.
     """
     told = (problem for problem in snapshot.problems if problem.code in _OF_SOURCES)
     problems = tuple(dict.fromkeys((*told, *past.problems, *_unread(snapshot, past))))
@@ -223,14 +246,38 @@ def decision_ledger(snapshot: Snapshot, past: HistoryPage, audit: Sequence[Audit
     messages = sorted(by_id.values(), key=when_created, reverse=True)
     # The requests as all messages together tell of them; the queue counts as one more archive.
     empty = replace(snapshot, messages=(), condition=Condition.EMPTY, missing=frozenset(), dropped=(), problems=())
-    requests = view_of(empty, me="", now=snapshot.now, history=messages, complete=past.complete).requests
-    rows = [row for row in requests if row.verdict is not None and row.kind not in RESULTS]
+    requests = view_of(empty, me="", now=now or snapshot.now, history=messages, complete=past.complete).requests
+    rows = [row for row in requests if _is_decided(row)]
     trail = _Trail(snapshot, audit, {problem.code for problem in problems}, complete=past.complete)
     decisions = [_decided(row, snapshot.config, trail) for row in rows]
     questions = {row.request_id: row.question for row in requests}
     decisions += trail.without_messages({answer.message_id for row in rows for answer in row.answers}, questions)
     decisions.sort(key=lambda decision: (decision.at or EARLIEST, decision.audit_line or 0), reverse=True)
-    return DecisionLedger(tuple(decisions), (*problems, *trail_findings(audit)))
+    told_by_trail = {decision.request_id for decision in decisions}
+    ended = tuple(item for item in _ended(requests) if item.request.request_id not in told_by_trail)
+    return DecisionLedger(tuple(decisions), (*problems, *trail_findings(audit)), ended)
+
+
+def _ended(requests: Iterable[RequestRow]) -> list[EndedRequest]:
+    """Return the requests that were withdrawn or superseded, ended by themselves, or got a result, newest first."""
+    known = {row.request_id: row for row in requests}
+    found = [_ended_request(row, known) for row in known.values() if not _is_decided(row) and not row.is_open]
+    return sorted(found, key=lambda item: item.at or EARLIEST, reverse=True)
+
+
+def _is_decided(row: RequestRow) -> bool:
+    return row.verdict is not None and row.kind not in RESULTS
+
+
+def _ended_request(row: RequestRow, known: Mapping[str, RequestRow]) -> EndedRequest:
+    how, at, reason = str(row.state), row.answered_at or row.withdrawn_at, row.reason
+    if row.lapse:
+        how = "ended"
+    elif row.state is RequestState.SUPERSEDED:
+        newer = known.get(row.superseded_by or "")
+        at = newer.asked_at if newer is not None else None
+        reason = f"a newer {'plan' if row.kind is RequestKind.PLAN else 'request'} took its place"
+    return EndedRequest(row.key, row, how, at, reason)
 
 
 class _Trail:
@@ -398,21 +445,28 @@ AUDITED = 100_000
 
 
 def ledger_of_team(
-    team: Team, snapshot: Snapshot, *, archived: int = ALL_MESSAGES, audited: int = AUDITED
+    team: Team,
+    snapshot: Snapshot,
+    *,
+    archived: int = ALL_MESSAGES,
+    audited: int = AUDITED,
+    now: datetime | None = None,
 ) -> DecisionLedger:
     """Return the ledger of a team.
 
     Args:
         archived: How many archived messages are read, the newest first.
         audited: How many lines of the audit trail are.
+        now: See `decision_ledger`.
     """
-    return decision_ledger(snapshot, newest_archived(team, limit=archived), team.audit(limit=audited))
+    return decision_ledger(snapshot, newest_archived(team, limit=archived), team.audit(limit=audited), now=now)
 
 
 def sources_stamp(rows: Iterable[RequestRow], snapshot: Snapshot) -> object:
-    """Return a value that changes with each decision: the valid answers and their audit lines."""
-    verdicts = tuple((row.key, row.state, row.flags, row.verdict.message_id) for row in rows if row.verdict is not None)
-    return verdicts, len(snapshot.recorded) if snapshot.recorded is not None else -1, snapshot.condition
+    """Return a value that changes with each decision and each end: valid answers, states, and audit lines."""
+    answers = ((row, row.verdict.message_id if row.verdict is not None else "") for row in rows)
+    closed = tuple((row.key, row.state, row.flags, answer) for row, answer in answers if answer or not row.is_open)
+    return closed, len(snapshot.recorded) if snapshot.recorded is not None else -1, snapshot.condition
 
 
 def _unread(snapshot: Snapshot, past: HistoryPage) -> Iterator[Problem]:

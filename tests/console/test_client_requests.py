@@ -155,7 +155,7 @@ async def test_a_command_is_edited_its_difference_shown_and_the_edited_version_a
         assert "Allow once as edited" in desk.text
         await desk.press("enter")
         answer = await answered(desk, team)
-        await desk.press("right")
+        await desk.press("3", "right")
         await desk.reads("edited before it was approved · +1 −1")
         assert "+   true" in desk.detail
     assert given == [(COMMAND["command"], ".sh")]
@@ -207,7 +207,7 @@ async def test_questions_are_answered_by_number_keys_one_or_many(team: MemoryTea
         answer = await answered(desk, team)
         told = "Answered the question of task-manager"
         await desk.tells(told)
-        await desk.press("right")
+        await desk.press("3", "right")
         await desk.reads("Which months? January, March")
     assert answer.payload["answers"] == {"Which database?": "PostgreSQL", "Which months?": ["January", "March"]}
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine
+from team_console.store.model.clock import to_text
+from team_console.store.protocol.client_requests import TIMED_OUT
+from team_console.store.protocol.kinds import WITHDRAWN
 from team_console.store.protocol.verdicts import Face, digest_of
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
@@ -27,7 +32,7 @@ from tests.equipment.chronicle import LEAD, Chronicle
 
 def ledger_of(story: Chronicle, *audit: AuditLine, **more: object) -> DecisionLedger:
     past = HistoryPage(tuple(reversed(story.archived)), complete=True)
-    return decision_ledger(story.snapshot(**more), past, audit)
+    return decision_ledger(story.snapshot(**more), past, audit, now=story.now)
 
 
 def only(ledger: DecisionLedger) -> DecidedRequest:
@@ -98,6 +103,31 @@ def test_what_a_verdict_itself_says_it_was_given_on_counts_where_the_trail_says_
     decision = only(ledger_of(story))
     assert decision.request_sha256 == digest
     assert not [gap for gap in decision.gaps if "digest" in gap]
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [("withdrawn", "found a bug in it"), ("superseded", "a newer plan took its place"), ("ended", TIMED_OUT)],
+)
+def test_a_request_that_ended_without_a_decision_stands_with_how_and_why(how: str, reason: str) -> None:
+    story = Chronicle()
+    if how == "ended":
+        soon = to_text(story.now + timedelta(seconds=30))
+        ask: dict[str, Any] = {"tool": "Bash", "input": {"command": "ls"}, "expires": soon}
+        asked = story.say("task-manager", LEAD, "permission_request", request_id="perm-1", **ask)
+    else:
+        asked = story.plan()
+    story.wait(60)
+    if how == "withdrawn":
+        story.say("task-manager", LEAD, WITHDRAWN, request_id="plan-1", content=reason)
+    elif how == "superseded":
+        story.plan(request_id="plan-2")
+    ledger = ledger_of(story)
+    assert [(item.how, item.request.question) for item in ledger.ended] == [(how, asked)]
+    assert ledger.ended[0].reason == reason
+    assert ledger.ended[0].at is not None
+    assert ledger.decisions == ()
+    assert ledger_json(ledger)["count"] == 0
 
 
 def test_answers_that_decide_nothing_are_named_and_do_not_decide() -> None:

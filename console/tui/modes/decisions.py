@@ -1,4 +1,4 @@
-"""Decisions: the ledger of who decided what, read from archives and audit trail in a thread of its own."""
+"""Decisions: the ledger of who decided what and how other requests ended, read in a thread of its own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import ClassVar
 
+from msgspec.structs import replace
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
@@ -13,14 +14,22 @@ from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import ScreenState, empty_words, reason_of
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.safe import counted, safe_line, safe_text
-from team_console.store.views.decisions import DecidedRequest, DecisionLedger, Proof, ledger_of_team, sources_stamp
-from team_console.store.views.rows import View
-from team_console.store.views.search import Searchable
+from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.views.decisions import (
+    DecidedRequest,
+    DecisionLedger,
+    EndedRequest,
+    Proof,
+    ledger_of_team,
+    sources_stamp,
+)
+from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.search import Searchable, request_found
 from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, one_line
-from team_console.widgets.message_documents import safe_name
+from team_console.widgets.message_documents import answer_blocks, content_blocks, safe_name
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
-from team_console.widgets.signs import Sign
+from team_console.widgets.signs import REQUESTS, Sign
 from team_console.widgets.text import Line, Part, ago, clock_time, span
 from textual import work
 from textual.message import Message as TextualMessage
@@ -37,14 +46,16 @@ PROOFS: Mapping[Proof, Sign] = {
 }
 """What vouches for a decision. Only a signature is marked as good: a trail can be written anew by whoever owns it."""
 _UNKNOWN: Line = (("not known", "warn"),)
+ClosedRequest = DecidedRequest | EndedRequest
+"""A row: a decision, or a request that ended without one."""
 
 
 def _digest(text: str) -> Line:
     return (("sha256 ", "muted"), (safe_name(text), "muted")) if text else _UNKNOWN
 
 
-class DecisionListing(Listing[DecidedRequest]):
-    """Decisions, newest first.
+class DecisionListing(Listing[ClosedRequest]):
+    """Decisions, and requests that ended without one, newest first.
 
     Attributes:
         ledger: What was read last; None before the first reading.
@@ -59,8 +70,10 @@ class DecisionListing(Listing[DecidedRequest]):
         self.ledger: DecisionLedger | None = None
         self.failure, self.is_busy = "", False
 
-    def draw(self, row: DecidedRequest, drawing: Drawing) -> tuple[Line, ...]:
+    def draw(self, row: ClosedRequest, drawing: Drawing) -> tuple[Line, ...]:
         """Verdict, agent, kind and what; below them by whom, when, the words and the proof."""
+        if isinstance(row, EndedRequest):
+            return _ended_lines(row, drawing)
         glyph, tone = VERDICTS.get(row.verdict, ("·", ""))
         proof, kind = PROOFS[row.proof], safe_line(row.kind, 20)
         verdict = verdict_word(row.kind, safe_line(row.verdict, 20))
@@ -74,20 +87,27 @@ class DecisionListing(Listing[DecidedRequest]):
         title = ((f"{verdict} ", tone), (f"{kind}: ", "muted"), (what, ""))
         return row_lines(drawing, Sign(glyph, verdict, tone), title, end, who=row.asked_by or row.by, facts=facts)
 
-    def rows_of(self, view: View) -> tuple[DecidedRequest, ...]:
-        """Return the decisions read so far."""
-        return self._latest.decisions
+    def rows_of(self, view: View) -> tuple[ClosedRequest, ...]:
+        """Return the decisions and ends read so far."""
+        return self._closed()
+
+    def _closed(self) -> tuple[ClosedRequest, ...]:
+        both: tuple[ClosedRequest, ...] = (*self._latest.decisions, *self._latest.ended)
+        return tuple(sorted(both, key=lambda row: row.at or EARLIEST, reverse=True))
 
     @property
     def _latest(self) -> DecisionLedger:
         return self.ledger or DecisionLedger()
 
     def take_latest(self) -> None:
-        """List the decisions of the ledger that was read last."""
-        self.all = self._latest.decisions
+        """List what the ledger that was read last has."""
+        self.all = self._closed()
 
-    def found_in(self, row: DecidedRequest) -> Searchable:
+    def found_in(self, row: ClosedRequest) -> Searchable:
         """Return the searchable fields: who decided what for whom, how, when, with which words and evidence."""
+        if isinstance(row, EndedRequest):
+            found = request_found(row.request, me=self.me)
+            return replace(found, texts=(*found.texts, row.how, row.reason))
         return Searchable(
             texts=(row.request_id, row.kind, row.verdict, row.title, row.words, row.proof, *row.evidence, *row.gaps),
             sender=row.asked_by,
@@ -98,8 +118,12 @@ class DecisionListing(Listing[DecidedRequest]):
             marks=frozenset({"decided"} | ({"mine"} if self.me in (row.by, row.asked_by) else set())),
         )
 
-    def document_of(self, row: DecidedRequest) -> Document:
-        """Return the decision: by whom, on which digest, with which words and evidence, and what is not proved."""
+    def document_of(self, row: ClosedRequest) -> Document:
+        """Return the decision: by whom, on which digest, with which words and evidence, what is not proved, and what
+        was asked.
+        """
+        if isinstance(row, EndedRequest):
+            return self.sources.document_of_request(row.request)
         known, shown = tuple(_digest(text) for text in (row.request_sha256, row.shown_sha256))
         return Document(
             key=f"decision:{row.key}",
@@ -123,11 +147,12 @@ class DecisionListing(Listing[DecidedRequest]):
         yield f"{sign.glyph} {sign.word}{line}".removeprefix("· "), sign.tone
 
     def _blocks(self, row: DecidedRequest) -> Iterator[Block]:
-        if "\n" in row.title.strip():
-            yield Heading("what was asked")
-            yield Text(safe_text(row.title))
+        request = self._request_of(row)
+        content = self.sources.content_of(request.question) if request is not None else None
         yield Heading("note")
         yield Text(safe_text(row.words)) if row.words else one_line("none", "muted")
+        if request is not None and request.verdict is not None:
+            yield from answer_blocks(request.question, request.verdict, content)
         yield Heading("what was shown")
         if row.shown_by:
             yield one_line(safe_line(row.shown_by, 300))
@@ -141,18 +166,35 @@ class DecisionListing(Listing[DecidedRequest]):
         if gaps:
             yield Heading("not proved")
             yield Lines(tuple((("△ ", "warn"), (safe_line(gap, 500), "")) for gap in gaps), indent=2)
+        if request is not None:
+            asked = tuple(content_blocks(request.question, parse_message(request.question), content))
+            yield from (Heading("what was asked"),) * (bool(asked) and not isinstance(asked[0], Heading))
+            yield from asked
+        elif "\n" in row.title.strip():
+            yield Heading("what was asked")
+            yield Text(safe_text(row.title))
 
-    def subject_of(self, row: DecidedRequest, some: tuple[DecidedRequest, ...]) -> Selection:
-        """Return the request that was decided, as far as the view still knows it."""
-        request = next((item for item in self.requests if item.key == row.key), None)
+    def _request_of(self, row: ClosedRequest) -> RequestRow | None:
+        """Return the request of a row, as far as the view still knows it."""
+        return next((item for item in self.requests if item.key == row.key), None)
+
+    def subject_of(self, row: ClosedRequest, some: tuple[ClosedRequest, ...]) -> Selection:
+        """Return the request that was decided or ended, as far as the view still knows it."""
+        request = self._request_of(row)
         if request is None:
             return NOTHING
-        return Selection(request=request, message=request.verdict, messages=(request.question,))
+        return Selection(request=request, message=request.verdict or request.question, messages=(request.question,))
 
     def title_of(self, shown: int, total: int) -> str:
-        """Return the number of decisions, and of those without proof."""
-        odd = sum(row.proof in (Proof.UNVERIFIED, Proof.NOT_KNOWN) for row in self.all)
-        return f"{super().title_of(shown, total)}{f' · {odd:,} not proved' if odd else ''}"
+        """Return the number of decisions, of requests that ended without one, and of decisions without proof."""
+        latest, words = self._latest, []
+        if shown != total:
+            words = [super().title_of(shown, total)]
+        else:
+            words = [super().title_of(len(latest.decisions), len(latest.decisions))]
+            words += [f"{len(latest.ended):,} ended without one"] * bool(latest.ended)
+        odd = sum(row.proof in (Proof.UNVERIFIED, Proof.NOT_KNOWN) for row in latest.decisions)
+        return " · ".join([*words, *[f"{odd:,} not proved"] * bool(odd)])
 
     def notes(self) -> list[str]:
         """Return the work under way, and what makes the ledger incomplete."""
@@ -161,7 +203,7 @@ class DecisionListing(Listing[DecidedRequest]):
         problems = self._latest.problems
         return [*notes, f"△ {counted(len(problems), 'gap')} in the sources"] if problems else notes
 
-    def shown(self) -> tuple[DecidedRequest, ...]:
+    def shown(self) -> tuple[ClosedRequest, ...]:
         """See `Listing`; none before the first reading."""
         return super().shown() if self.ledger is not None else ()
 
@@ -176,8 +218,8 @@ class DecisionListing(Listing[DecidedRequest]):
         return ((("◔  ", "open"), ("Reading archives and audit trail …", "strong")),)
 
 
-class DecisionsPane(Pane[DecidedRequest]):
-    """Decisions, newest first; enter opens one with its digests, its evidence and what is not proved."""
+class DecisionsPane(Pane[ClosedRequest]):
+    """Decisions and other ends, newest first; enter opens one with its digests, its evidence and what is not proved."""
 
     LISTING = DecisionListing
     listing: DecisionListing
@@ -208,12 +250,12 @@ class DecisionsPane(Pane[DecidedRequest]):
         known = sources_stamp(self.listing.requests, snapshot)
         if known != self._read_for:
             self._read_for = known
-            self._reading = self._read(snapshot)
+            self._reading = self._read(snapshot, self.listing.now)
             self.listing.is_busy = True
 
     @work(thread=True, exit_on_error=False, group="decisions")
-    def _read(self, snapshot: Snapshot) -> DecisionLedger:
-        return ledger_of_team(self.cache.team, snapshot, archived=_ARCHIVED, audited=_AUDITED)
+    def _read(self, snapshot: Snapshot, now: datetime) -> DecisionLedger:
+        return ledger_of_team(self.cache.team, snapshot, archived=_ARCHIVED, audited=_AUDITED, now=now)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A reading ended: show it, or say why there is none; look again for what was decided meanwhile."""
@@ -227,3 +269,16 @@ class DecisionsPane(Pane[DecidedRequest]):
             self.listing.take_latest()
             self._look()
         self.fill()
+
+
+def _ended_lines(row: EndedRequest, drawing: Drawing) -> tuple[Line, ...]:
+    """Return how a request ended, its kind and what it was; below them why, where it has no room behind them."""
+    request, sign, how = row.request, REQUESTS[row.request.state], safe_line(row.how, 20)
+    title: list[Part] = [(f"{how} ", sign.tone), (f"{request.kind}: ", "muted"), (safe_line(request.title, 300), "")]
+    reason = safe_line(row.reason, 300)
+    when = clock_time(row.at, drawing.now) if row.at is not None else "when not known"
+    if drawing.lines == 1 and reason:
+        title.append((f" · {reason}", "muted"))
+    facts: list[Part] = [(when, "muted"), *[(reason, "muted")] * bool(reason)]
+    mark = Sign(sign.glyph, how, sign.tone)
+    return row_lines(drawing, mark, tuple(title), age_column(row.at, drawing), who=request.asker, facts=facts)

@@ -338,7 +338,7 @@ class HealthPane(Pane[Row]):
             self.listing.fold(row)
             self.show(self.listing.situation, self.listing.now)
         elif isinstance(row, Problem) and (request := self.listing.request_about(row)) is not None:
-            self.post_message(self.GoTo(Mode.REQUESTS, request.key))
+            self.post_message(self.GoTo(Mode.REQUESTS if request.is_open else Mode.DECISIONS, request.key))
         else:
             super().open()
 

@@ -19,10 +19,10 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import Seal, digest_of, message_seal, seen_of
 from team_console.store.views.evidence import claimed_checks, version_before
-from team_console.store.views.rows import RequestRow
+from team_console.store.views.rows import ActionItem, RequestRow
 from team_console.widgets.document import Block, Document, Heading, one_line
 from team_console.widgets.message_documents import message_document
-from team_console.widgets.request_documents import earlier_plans
+from team_console.widgets.request_documents import earlier_plans, request_document
 from textual.message import Message as TextualMessage
 
 KINDS = frozenset({RequestKind.PLAN, RequestKind.PERMISSION})
@@ -61,6 +61,10 @@ class ListOfMessages(Protocol):
     @property
     def requests(self) -> tuple[RequestRow, ...]:
         """Every request that is known."""
+
+    @property
+    def me(self) -> str:
+        """The person the team is shown to."""
 
     def want(self, message: TextualMessage, /) -> object:
         """Ask the screen for what is not known yet."""
@@ -109,6 +113,22 @@ class MessageSources:
             seen=around.seen if around is not None else None,
             above=around.above if around is not None else (),
             below=around.below if around is not None else self._below_report(message, content),
+        )
+
+    def document_of_request(self, row: RequestRow, item: ActionItem | None = None) -> Document:
+        """Return a request with what stands beside it; `item` tells why it stands in the list of what waits."""
+        host, around = self._host, self.evidence_for(row)
+        return request_document(
+            row,
+            now=host.now,
+            requests=host.requests,
+            me=host.me,
+            item=item,
+            content=self.content_of(row.question),
+            seal=self.seal_of(row.question),
+            seen=around.seen,
+            above=around.above,
+            below=around.below,
         )
 
     def evidence_for(self, row: RequestRow) -> Gathered:

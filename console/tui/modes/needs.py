@@ -1,10 +1,10 @@
-"""Needs you: what waits for the human, by how urgent it is; its other view has all requests and their answers."""
+"""Needs you: what waits for the human, by how urgent it is; its other view has every open request."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
@@ -28,9 +28,9 @@ from team_console.widgets.message_documents import (
     alike_part,
     source_of,
 )
-from team_console.widgets.request_documents import earlier_plans, late_by, late_tone, request_document, version_words
+from team_console.widgets.request_documents import earlier_plans, late_by, late_tone, version_words
 from team_console.widgets.row_drawing import Drawing, age_column
-from team_console.widgets.rows import WORDY, kind_word, row_lines, verdict_word
+from team_console.widgets.rows import WORDY, kind_word, row_lines
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign
 from team_console.widgets.text import Line, Part, span, spread
 from textual.message import Message as TextualMessage
@@ -220,7 +220,7 @@ class NeedsListing(Listing[ActionItem]):
         if row.key in self._alike:
             return self._alike_document(row)
         if row.request is not None:
-            return _document_of(self, row.request, row)
+            return self.sources.document_of_request(row.request, row)
         if row.message is not None:
             return self.sources.document_of(row.message)
         return Document(
@@ -403,7 +403,7 @@ def _likeness(item: ActionItem) -> str:
 
 
 class RequestListing(Listing[RequestRow]):
-    """Everything that was asked: open requests first, then the answered ones."""
+    """Every open request, whoever is asked; what is decided or ended is in History."""
 
     MODE: ClassVar[Mode] = Mode.REQUESTS
     MARKABLE: ClassVar[bool] = True
@@ -414,17 +414,21 @@ class RequestListing(Listing[RequestRow]):
         return request_lines(replace(row, title=f"{pending_words(decided)} · {row.title}") if decided else row, drawing)
 
     def group_of(self, row: RequestRow) -> str:
-        """Mine, those of others, and what is decided."""
-        return "DECIDED" if not row.is_open else "ASKED BY YOU" if row.asker == self.me else "OPEN"
+        """Those of others, and those of the human."""
+        return "ASKED BY YOU" if row.asker == self.me else "OPEN"
 
     def basis_of(self, row: RequestRow) -> object:
         """Return the question and whether it is open."""
         return row.question, row.is_open
 
     def rows_of(self, view: View) -> tuple[RequestRow, ...]:
-        """Return the whole ledger, what the human asked behind what others did."""
-        order = ("OPEN", "ASKED BY YOU", "DECIDED")
-        return tuple(sorted(view.requests, key=lambda row: order.index(self.group_of(row))))
+        """Return the open requests, what the human asked behind what others did."""
+        rows = (row for row in view.requests if row.is_open)
+        return tuple(sorted(rows, key=lambda row: row.asker == self.me))
+
+    def row_as_known(self, row: RequestRow) -> RequestRow:
+        """See `Listing.row_as_known`."""
+        return row_now(row, self.situation.view) or row
 
     def found_in(self, row: RequestRow) -> Searchable:
         """Return the request, its kind in plain words, and what is odd about it."""
@@ -432,8 +436,8 @@ class RequestListing(Listing[RequestRow]):
         return replace(found, texts=(*found.texts, kind_word(row.kind), *row.flags))
 
     def document_of(self, row: RequestRow) -> Document:
-        """Return the request with its answers and its history."""
-        return _document_of(self, row)
+        """Return the request with its history."""
+        return self.sources.document_of_request(row)
 
     def request_of(self, row: RequestRow) -> RequestRow | None:
         """Return the row itself."""
@@ -452,8 +456,7 @@ class RequestListing(Listing[RequestRow]):
 
     def title_of(self, shown: int, total: int) -> str:
         """Return the number of open requests."""
-        count = sum(row.is_open for row in self.all)
-        return f"All requests · {count:,} open" if shown == total else f"All requests · {shown:,} of {total:,}"
+        return f"{self.MODE.label} · {total:,} open" if shown == total else super().title_of(shown, total)
 
 
 class RequestsPane(Pane[RequestRow]):
@@ -470,39 +473,18 @@ _ODD = frozenset(
 
 
 def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
-    """Return the same for any request: what is decided says so, what is odd about it stands at the end."""
-    state, word, need = REQUESTS[row.state], kind_word(row.kind), NEEDS[need_of(row.kind)]
-    sign = Sign(need.glyph, word, need.tone) if row.is_open else state
+    """Return an open request, or one that ended while it was read; what is odd about it stands at the end."""
+    word, need = kind_word(row.kind), NEEDS[need_of(row.kind)]
+    sign = Sign(need.glyph, word, need.tone) if row.is_open else REQUESTS[row.state]
     odd = [str(flag) for flag in row.flags if flag in _ODD]
     tone, clock = ("alert", "◷") if row.state is RequestState.OVERDUE else ("muted", " ")
-    since = age_column(row.answered_at or row.waits_since, drawing, tone=tone, sign=clock)
+    since = age_column(row.waits_since, drawing, tone=tone, sign=clock)
     title: Line = ((safe_line(row.title, 400), "strong" if row.is_open else "muted"),)
     if drawing.lines == 1 and drawing.width < WORDY:
         title = ((f"{word} ", "muted"), *title)
     facts: list[Part] = [(f"→ {safe_line(row.addressee, 64)}", "muted")]
-    if not row.is_open:
-        by = f" by {safe_line(row.answered_by, 64)}" if row.answered_by else ""
-        reason = f": {safe_line(row.reason, 120)}" if row.reason else ""
-        facts.append((f"{verdict_word(row.kind, row.state)}{by}{reason}", state.tone))
-    elif not row.seen_at:
+    if row.is_open and not row.seen_at:
         facts.append(("not picked up", "muted"))
     facts += [(f"‼ {', '.join(odd)}", "alert")] if odd else []
     end: Line = ((" ‼", "alert"), *since) if odd else since
     return row_lines(drawing, sign, title, end, word=word, who=row.asker, facts=facts)
-
-
-def _document_of(listing: Listing[Any], row: RequestRow, item: ActionItem | None = None) -> Document:
-    sources = listing.sources
-    around = sources.evidence_for(row)
-    return request_document(
-        row,
-        now=listing.now,
-        requests=listing.requests,
-        me=listing.me,
-        item=item,
-        content=sources.content_of(row.question),
-        seal=sources.seal_of(row.question),
-        seen=around.seen,
-        above=around.above,
-        below=around.below,
-    )
