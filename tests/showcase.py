@@ -10,7 +10,7 @@ from team_console.console.demo.story import STORY
 from team_console.store.protocol.client_requests import Permission, headline_of
 from team_console.store.settings.team_config import Agent
 
-from tests.equipment.past import GivenPast, make_team, write
+from tests.equipment.past import GivenPast, make_team, revised, story_body, write
 
 NOW = datetime(2026, 2, 24, 10, 34, 20, tzinfo=UTC)
 """The present moment of the showcase; open the team with this clock to see the ages as they are meant."""
@@ -63,7 +63,7 @@ def build(root: Path) -> None:
 
 def _batches(past: GivenPast) -> None:
     planned = {"summary": "Nine stories in three batches", "read": 94}
-    past.sprint(95, "scrum-master", LEAD, "BATCH_PLAN_READY", STORY.batch_plan(), **planned)
+    past.sprint(95, "scrum-master", LEAD, "BATCH_PLAN_READY", story_body("BATCH_PLAN_READY"), **planned)
     for number, key in enumerate(("3-1", "3-2", "3-3")):
         _lifecycle(past, 90 - number * 17, "slave-batch-1", key, is_done=key != "3-2", is_ended=key != "3-2")
     for number, key in enumerate(("4-1", "4-2")):
@@ -75,7 +75,12 @@ def _lifecycle(past: GivenPast, start: float, slave: str, key: str, *, is_done: 
     past.begin_story(start, slave, agent, key, "knowledge-researcher", "debugger")
     if not is_done:
         return
-    done = {"status": "success", "story_key": key, "session_id": STORY.session, "results": {"tests": "142 passed"}}
+    done = {
+        "status": "success",
+        "story_key": key,
+        "session_id": STORY.values["session"],
+        "results": {"tests": "142 passed"},
+    }
     past.sprint(start - 9, agent, slave, "AGENT_COMPLETE", done, summary=f"Story {key} is done", read=start - 9.2)
     if not is_ended:
         return
@@ -98,7 +103,7 @@ def _answered(past: GivenPast) -> None:
 
 
 def _rejected_plan(past: GivenPast) -> None:
-    request_id = past.plan(25, "task-manager", STORY.plans[0], read=23, priority="high")
+    request_id = past.plan(25, "task-manager", STORY.lists["plans"][1], read=23, priority="high")
     refusal = {"reason": "Add error handling: what happens when a month fails?", "priority": "high"}
     past.verdict(22, "task-manager", request_id, False, read=21.8, **refusal)
 
@@ -107,12 +112,12 @@ def _refused_stop(past: GivenPast) -> None:
     stop = past.request_id("shutdown", 7, "file-manager")
     reason = {"request_id": stop, "content": "The export is done. Close your files, then stop."}
     past.say(7, LEAD, "file-manager", "shutdown_request", payload=reason, priority="high", read=6.9)
-    refusal = {"request_id": stop, "approve": False, "content": STORY.refusal}
+    refusal = {"request_id": stop, "approve": False, "content": STORY.values["refusal"]}
     past.say(6.5, "file-manager", LEAD, "shutdown_response", payload=refusal, priority="high")
 
 
 def _debugged(past: GivenPast) -> None:
-    debug = STORY.debug_request(STORY.faults[0], "DBG-001", "3-2")
+    debug = story_body("DEBUG_REQUEST", "3-2")
     past.sprint(
         14,
         "dev-runner-3-2",
@@ -127,19 +132,19 @@ def _debugged(past: GivenPast) -> None:
         "debugger",
         "dev-runner-3-2",
         "DEBUG_RESULT",
-        STORY.debug_result(debug),
+        story_body("DEBUG_RESULT", "3-2"),
         summary="DBG-001: chart-kit pins React 17",
         read=10.8,
     )
 
 
 def _talk(past: GivenPast) -> None:
-    for number, line in enumerate(STORY.chatter):
+    for number, line in enumerate(STORY.lists["chatter"]):
         minutes = 60 - number * 8
         sender, to, summary = line["sender"], line["to"], line["summary"]
         past.note(minutes, sender, to, summary, line["content"], read=minutes - 1)
         if number % 2 == 0:
-            reply = STORY.replies[to][0]
+            reply = STORY.fitting("replies", to)[0]["words"]
             past.note(minutes - 3, to, sender, f"Re: {summary}"[:80], reply, read=minutes - 4)
     notice = {
         "summary": "Code freeze starts today at four",
@@ -174,10 +179,15 @@ def _talk(past: GivenPast) -> None:
 
 
 def _waiting(past: GivenPast) -> None:
-    plan = STORY.revised(STORY.plans[0], "Add error handling: what happens when a month fails?", 2)
+    plan = revised(STORY.lists["plans"][1], "Add error handling: what happens when a month fails?")
     past.plan(_PLANNED, "task-manager", plan, priority="high")
-    issue = STORY.issue(STORY.faults[0], "Story 3-2 stands still; 4-2 needs the new charts.")
-    issue["summary"] = "React 18 conflicts with the chart library"
+    issue = {
+        "issue": "React 18 conflicts with the chart library: upgrade it, or stay on 17?",
+        "severity": "blocker",
+        "recommendation": "Upgrade chart-kit to 3.1; 14 files change, half a day with tests.",
+        "impact": "Story 3-2 stands still; 4-2 needs the new charts.",
+        "summary": "React 18 conflicts with the chart library",
+    }
     past.say(2, "dev-runner-3-2", "user", "escalate", payload=issue, priority="critical")
     wish = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "slave-batch-2"}
     past.sprint(
@@ -189,18 +199,19 @@ def _waiting(past: GivenPast) -> None:
         summary="Wants a story-creator",
         priority="high",
     )
-    ask = {**STORY.clarifications[0], "summary": STORY.clarifications[0]["question"]}
+    first = STORY.lists["clarifications"][0]
+    ask = {**first, "summary": first["question"]}
     past.say(9, "schedule-manager", LEAD, "clarify", payload=ask, priority="high")
 
 
 def _asked_by_clients(past: GivenPast) -> None:
-    call = STORY.calls[1]
-    origin = {"directory": STORY.folder, "client": "claude-code"}
+    call = STORY.lists["calls"][1]
+    origin = {"directory": STORY.values["folder"], "client": "claude-code"}
     past.say(
         *(0.5, "file-manager", LEAD, "permission_request"),
         payload={
             "request_id": past.request_id("permission", 0.5, "file-manager", STORY.team),
-            "summary": headline_of(Permission(call["tool"], call["input"]), STORY.folder),
+            "summary": headline_of(Permission(call["tool"], call["input"]), STORY.values["folder"]),
             "tool": call["tool"],
             "input": call["input"],
             "before": call["before"],
@@ -209,7 +220,7 @@ def _asked_by_clients(past: GivenPast) -> None:
         },
         priority="high",
     )
-    (question,) = STORY.questions[0]
+    (question,) = STORY.lists["questions"][0]["question"]
     past.say(
         *(1.2, "knowledge-manager", LEAD, "question_request"),
         payload={

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import convert
-from team_console.console.demo.story import STORY
+from team_console.console.demo.story import STORY, Values
+from team_console.store.api import AgentClient, Request
 from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.model.clock import utc_now
-from team_console.store.service.caller import Caller, Receipt
-from team_console.store.service.inbox import receive
+from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import clear
-from team_console.store.service.requests import approve, submit_plan
-from team_console.store.service.sending import send
 from team_console.store.settings.editing import write_new_settings
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
@@ -37,8 +35,9 @@ def build(root: Path) -> None:
     _give_command(root)
     past = _Past(root)
     past.talk_of_yesterday()
-    clear(past.at(60, STORY.lead), older_than_days=0)
-    submit_plan(past.at(1, _PLANNER), content=STORY.opening.content, summary=STORY.opening.summary)
+    past.at(60)
+    clear(Caller(past.team, STORY.lead), older_than_days=0)
+    past.hand_in(1, STORY.lists["plans"][0])
     past.team.close()
 
 
@@ -49,32 +48,28 @@ class _Past:
         self._now = self._moment = utc_now()
         self.team = open_team(str(root), clock=lambda: self._moment)
 
-    def at(self, minutes: float, name: str) -> Caller:
+    def at(self, minutes: float, name: str = STORY.lead) -> AgentClient:
         """Set the clock and give a member the seat."""
         self._moment = self._now - timedelta(minutes=minutes)
-        return Caller(self.team, name, 10.0)
+        return AgentClient(self.team, name)
 
-    def say(self, minutes: float, sender: str, to: str, summary: str, content: str) -> Receipt:
-        """Send a plain message."""
-        return send(self.at(minutes, sender), to=to, summary=summary[:80], content=content)
-
-    def read(self, minutes: float, *names: str) -> None:
-        """Let members receive what they have got by then."""
-        for name in names:
-            receive(self.at(minutes, name), agent=name)
+    def hand_in(self, minutes: float, plan: Values) -> Request:
+        """Hand in a plan of the story."""
+        return self.at(minutes, _PLANNER).submit_plan(plan["content"], summary=plan["summary"])
 
     def talk_of_yesterday(self) -> None:
         """Talk, and a plan that is approved."""
-        start = 24 * 60
-        for number, words in enumerate(STORY.chatter):
+        start, talk = 24 * 60, STORY.lists["chatter"]
+        for number, words in enumerate(talk):
             minutes, sender, to = start - number * 47, words["sender"], words["to"]
-            self.say(minutes, sender, to, words["summary"], words["content"])
-            self.say(minutes - 4, to, sender, f"Re: {words['summary']}", STORY.replies[to][0])
-        self.read(start - 290, *dict.fromkeys(words["to"] for words in STORY.chatter))
-        plan = STORY.plans[1]
-        asked = submit_plan(self.at(start - 300, _PLANNER), content=plan.content, summary=plan.summary)
-        approve(self.at(start - 306, STORY.lead), request_id=asked.request_id or "")
-        self.read(start - 307, _PLANNER)
+            self.at(minutes, sender).send(to, words["content"], summary=words["summary"])
+            reply = STORY.fitting("replies", to)[0]["words"]
+            self.at(minutes - 4, to).send(sender, reply, summary=f"Re: {words['summary']}"[:80])
+        for name in dict.fromkeys(words["to"] for words in talk):
+            self.at(start - 290, name).receive()
+        asked = self.hand_in(start - 300, STORY.lists["plans"][2])
+        self.at(start - 306).approve(asked.look())
+        self.at(start - 307, _PLANNER).receive()
 
 
 def carried(name: str, body: Mapping[str, Any]) -> str:

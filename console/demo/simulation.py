@@ -16,8 +16,8 @@ from types import FrameType
 from typing import Any
 
 from msgspec import Struct
-from team_console.console.demo.agents import Actor, begin
 from team_console.console.demo.past import ABSENT, build
+from team_console.console.demo.player import Actor
 from team_console.console.demo.story import STORY
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -127,7 +127,7 @@ async def play(folder: Path, *, seed: int, speed: float) -> None:
     def enter(name: str) -> None:
         if name not in actors:
             actors[name] = Actor(team, name, seed=seed, speed=speed)
-            begin(actors[name])
+            actors[name].begin()
 
     for agent in STORY.agents:
         if agent["name"] != ABSENT:

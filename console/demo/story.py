@@ -1,137 +1,111 @@
-"""The story of the demo (`story.yaml`): who is in the team and what they say."""
+"""The story of the demo (`story.yaml`): who is in the team, what each does by itself and about what it hears."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
-from msgspec import Struct, convert
-from msgspec.structs import replace
+from msgspec import UNSET, Struct, convert
+
+Values = Mapping[str, Any]
+"""Entries of the story, or names and what they stand for in a scene."""
 
 
-class Plan(Struct, frozen=True):
-    """A plan an agent hands in, and what it reports when it has carried it out."""
+class Step(Struct, frozen=True, forbid_unknown_fields=True, rename={"arguments": "with"}):
+    """A step of a scene; it does what it has in the order of its attributes.
 
-    summary: str
-    content: str
-    task: str
-    done: str
+    Attributes:
+        unless: A value; where there is one, the step is skipped.
+        after: Seconds that go by.
+        manners: Message name -> the scene that the agent plays from now on when it hears that.
+        pick: A list, of which an entry that fits the text `by` becomes the value `name`.
+        count: A value that grows by one, from 1 when there is none.
+        do: A method of `store.api.AgentClient`, called with `arguments`; what it wrote becomes the value `name`.
+        says: Which body of a sprint message is its content.
+        wait: Seconds to wait for the answer to the value `asked`, 0 as long as it takes; or for a message with the
+            name `hears`. It becomes the value `name`, by default `answer`.
+        then: What came of the wait -> the scene to go on with.
+        go: The scene to go on with.
+        ends: Whether the agent ends.
+    """
+
+    unless: str = ""
+    after: float = 0.0
+    manners: Mapping[str, str] = {}
+    pick: str = ""
+    by: str = ""
+    name: str = ""
+    count: str = ""
+    do: str = ""
+    arguments: Values = {}
+    says: str = ""
+    wait: float | None = None
+    hears: str = ""
+    then: Mapping[str, str] = {}
+    go: str = ""
+    ends: bool = False
 
 
-class Habit(Struct, frozen=True):
-    """What an agent does by itself: with each item of the story's list `what`, seconds apart."""
+class Part(Struct, frozen=True, forbid_unknown_fields=True):
+    """A scene that an agent plays by itself, with each entry of the list `of`, as `story.yaml` tells."""
 
-    agent: str
-    does: str
-    what: str
-    after: float
-    every: float
+    scene: str
+    agent: str = ""
+    of: str = ""
+    after: float = 0.0
+    every: float = 0.0
     once: bool = False
+    last: str = ""
 
 
-Words = Mapping[str, Any]
-"""The arguments of a verb, as the story gives them."""
-
-
-class Story(Struct, frozen=True):
-    """Everything the demo's team is and says; the comments in `story.yaml` tell what is used where."""
+class Story(Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything the demo's team is, does and says; the comments in `story.yaml` tell what is used where."""
 
     team: str
     lead: str
-    session: str
-    folder: str
-    agents: Sequence[Mapping[str, Any]]
-    opening: Plan
-    plans: Sequence[Plan]
-    revisions: Sequence[Words]
-    other_revision: str
-    sprint_begins: float
-    fails_first: str
-    stories: Mapping[str, str]
-    batches: Mapping[int, Sequence[str]]
-    depends: Mapping[str, Sequence[str]]
-    faults: Sequence[Mapping[str, str]]
-    specifications: Sequence[Words]
-    clarifications: Sequence[Mapping[str, str]]
-    chatter: Sequence[Words]
-    replies: Mapping[str, Sequence[str]]
-    calls: Sequence[Words]
-    pushes: Sequence[Words]
-    reviews: Sequence[Words]
-    questions: Sequence[Sequence[Words]]
-    habits: Sequence[Habit]
-    refuser: str
-    refusal: str
-    goodbyes: Mapping[str, str]
+    agents: Sequence[Values]
+    parts: Sequence[Part]
+    newcomer: Part
+    manners: Mapping[str, Mapping[str, str]]
+    scenes: Mapping[str, Sequence[Step]]
+    bodies: Mapping[str, Values]
+    values: Values
+    lists: Mapping[str, Sequence[Values]]
 
-    def path_of(self, key: str) -> str:
-        """Return the path that the text of a sprint's story would have."""
-        return f"_bmad-output/stories/{key}-{self.stories[key].lower().replace(' ', '-')}.md"
+    def fitting(self, entries: str, text: str) -> Sequence[Values]:
+        """Return the entries of a list with a word of `text` in their `fits`; where none has one, those without."""
+        folded, listed = text.casefold(), self.lists[entries]
+        fits = [entry for entry in listed if any(word in folded for word in entry.get("fits", ()))]
+        return fits or [entry for entry in listed if "fits" not in entry]
 
-    def batch_plan(self) -> dict[str, Any]:
-        """Return the body of BATCH_PLAN_READY."""
-        return {
-            "session_id": self.session,
-            "total_stories": len(self.stories),
-            "batches": [{"batch_id": number, "stories": list(keys)} for number, keys in self.batches.items()],
-            "dependency_graph": {key: {"depends_on": list(keys)} for key, keys in self.depends.items()},
-        }
 
-    def task(self, key: str, slave: str, *contacts: str, attempt: int = 1) -> dict[str, Any]:
-        """Return the body of TASK_ASSIGNMENT: the story, and the residents that may be asked (requirement 149)."""
-        return {
-            "story_key": key,
-            "story_path": self.path_of(key),
-            "mode": "dev",
-            "session_id": self.session,
-            "report_to": slave,
-            "resident_contacts": {name: name for name in contacts},
-            "config_overrides": {} if attempt == 1 else {"attempt": attempt},
-        }
+_NAMED = re.compile(r"\{([\w.]+)(?:\|([^{}]*))?\}")
+"""`{what.of.it}`, a value, and `{what|words}`, where words stand for one that there is not."""
 
-    def debug_request(self, fault: Mapping[str, str], debug_id: str, key: str) -> dict[str, Any]:
-        """Return the body of DEBUG_REQUEST: what a developer ran into."""
-        return {
-            "debug_id": debug_id,
-            "story_key": key,
-            "agent_type": "dev-runner",
-            "error_summary": fault["error"],
-            "stack_trace": fault["trace"],
-            "test_output": "1 failed, 141 passed",
-            "severity_hint": "HIGH",
-        }
 
-    def debug_result(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the body of DEBUG_RESULT: what the debugger makes of it."""
-        fault = next((one for one in self.faults if one["error"] == asked["error_summary"]), self.faults[0])
-        return {
-            "debug_id": asked["debug_id"],
-            "story_key": asked["story_key"],
-            "root_cause": fault["cause"],
-            "fix_suggestion": fault["fix"],
-            "severity": "HIGH",
-            "confidence": "high",
-            "journal_entry_id": f"{asked['debug_id']}-2026-02-24",
-        }
+def filled(template: Any, values: Values) -> Any:
+    """Return a part of the story with values in place of their names; an entry that only names none is left out."""
+    if isinstance(template, Mapping):
+        entries = ((key, filled(entry, values)) for key, entry in template.items())
+        return {key: entry for key, entry in entries if entry is not UNSET}
+    if isinstance(template, list):
+        return [filled(entry, values) for entry in template]
+    if not isinstance(template, str):
+        return template
+    if (alone := _NAMED.fullmatch(template)) is not None:
+        return value_of(alone[1], values, alone[2])
+    return _NAMED.sub(lambda named: str(value_of(named[1], values, named[2] or "")), template)
 
-    def issue(self, fault: Mapping[str, str], impact: str) -> dict[str, Any]:
-        """Return the part of a fault that only the human can decide."""
-        return {
-            "issue": fault["issue"],
-            "severity": "blocker",
-            "recommendation": fault["recommendation"],
-            "impact": impact,
-        }
 
-    def revised(self, plan: Plan, reason: str, turn: int) -> Plan:
-        """`plan` again after a refusal: it quotes the reason and says what it changes."""
-        folded = reason.casefold()
-        fits = (entry["change"] for entry in self.revisions if any(word in folded for word in entry["words"]))
-        quoted, change = " ".join(reason.split())[:300], next(fits, self.other_revision)
-        head = f"## What changed (version {turn})\nYou said: “{quoted}”\n\n{change}\n\n"
-        return replace(plan, content=head + plan.content)
+def value_of(path: str, values: Values, default: str | None = None) -> Any:
+    """Return the value at a path of names, else the default, else `UNSET`."""
+    found: Any = values
+    for name in path.split("."):
+        found = found.get(name, UNSET) if isinstance(found, Mapping) else UNSET
+    return default if found is UNSET and default is not None else found
 
 
 STORY = convert(yaml.safe_load(Path(__file__).with_name("story.yaml").read_text(encoding="utf-8")), Story)

@@ -104,7 +104,7 @@ def test_the_first_minute_is_a_plan_a_push_and_a_question_and_no_more(elsewhere:
         process.wait(20)
     assert {row["kind"] for row in asked} == {"plan", "permission", "question"}
     assert {message["message_id"] for message in status} == {row["message_id"] for row in asked}
-    assert len(STORY.opening.content.splitlines()) >= 100
+    assert len(STORY.lists["plans"][0]["content"].splitlines()) >= 100
 
 
 def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_is_carried_out(
@@ -121,6 +121,29 @@ def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_i
     play.cli.ok("approve", second["request_id"])
     started = eventually(lambda: said(play, "has started"), "a start")
     assert started[0]["from"] == "task-manager"
+
+
+def test_what_is_asked_back_about_a_request_is_answered_and_it_stays_open(shared_play: Play) -> None:
+    play = shared_play
+    asked = eventually(lambda: play.open_requests("clarification"), "a clarification")[0]
+    play.cli.ok("--as", "ceo", "askback", asked["request_id"], "Would Friday do?")
+    answers = eventually(
+        lambda: [message for message in play.messages() if message["type"] == "askback_response"], "an answer"
+    )
+    assert answers[0]["from"] == asked["from"]
+    assert asked["request_id"] in {row["request_id"] for row in play.open_requests("clarification")}
+
+
+def test_who_has_work_open_refuses_to_stop_once_and_who_is_written_to_answers(shared_play: Play) -> None:
+    play = shared_play
+    play.cli.ok(
+        "send", "--to", "scrum-master", "--summary", "How far is the sprint?", "--content", "In a word, please."
+    )
+    play.cli.ok("shutdown", "file-manager")
+    eventually(lambda: said(play, "Re: How far is the sprint?"), "a reply")
+    eventually(lambda: said(play, "Exports are through, I can stop now"), "the end of its work")
+    play.cli.ok("shutdown", "file-manager")
+    eventually(lambda: said(play, "All exports are closed and verified"), "its agreement")
 
 
 def test_an_approved_creation_brings_an_agent_that_works_and_asks_the_human(shared_play: Play) -> None:

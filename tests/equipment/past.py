@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from team_console.console.demo.past import carried
-from team_console.console.demo.story import STORY, Plan
+from team_console.console.demo.story import STORY, Values, filled
 from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.model.clock import epoch_ms, to_text, utc_now
 from team_console.store.model.message import Message, new_record
@@ -95,23 +95,24 @@ class GivenPast(Struct):
         made = {"agent_name": agent, "agent_type": "dev-runner", "in_reply_to": asked.message_id}
         self.sprint(minutes - 0.6, STORY.lead, slave, "AGENT_CREATED", made, read=minutes - 0.7)
         self.roster(minutes - 0.6)
-        told = {"summary": f"Story {key}: {STORY.stories[key]}", "read": minutes - 1.1}
-        self.sprint(minutes - 1, slave, agent, "TASK_ASSIGNMENT", STORY.task(key, slave, *contacts), **told)
+        told = {"summary": f"Story {key}: {_told(key)['title']}", "read": minutes - 1.1}
+        task = story_body("TASK_ASSIGNMENT", key, me=slave, contacts={name: name for name in contacts})
+        self.sprint(minutes - 1, slave, agent, "TASK_ASSIGNMENT", task, **told)
 
     def roster(self, minutes: float) -> None:
         """The lead tells every resident who was there then."""
         named = {role: [agent.name for agent in self.agents if agent.role == role] for role in ("resident", "slave")}
         temps = [name for name, (born, gone) in self.temps.items() if born >= minutes > gone]
         told = {"residents": named["resident"], "slaves": named["slave"], "temps": temps}
-        body = {"session_id": STORY.session, "roster": told}
+        body = {"session_id": STORY.values["session"], "roster": told}
         for name in named["resident"]:
             told_at = {"summary": "The complete roster", "read": minutes - 0.2}
             self.sprint(minutes, STORY.lead, name, "AGENT_ROSTER_BROADCAST", body, **told_at)
 
-    def plan(self, minutes: float, sender: str, plan: Plan, *, read: float | None = None, **more: Any) -> str:
+    def plan(self, minutes: float, sender: str, plan: Values, *, read: float | None = None, **more: Any) -> str:
         """A plan handed in; returns its request id."""
         request_id = self.request_id("plan_approval", minutes, sender, STORY.team)
-        payload = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
+        payload = {"request_id": request_id, "summary": plan["summary"], "content": plan["content"]}
         self.say(minutes, sender, STORY.lead, "plan_approval_request", payload=payload, read=read, **more)
         return request_id
 
@@ -129,17 +130,40 @@ class GivenPast(Struct):
     def archived_talk(self, *, days: int) -> None:
         """Talk and approved plans of earlier days, only in the archives."""
         for day in range(days, 0, -1):
-            for number, words in enumerate(STORY.chatter):
+            for number, words in enumerate(STORY.lists["chatter"]):
                 minutes = day * 1440 - number * 47
                 said, answered = {"read": minutes - 2, "live": False}, {"read": minutes - 5, "live": False}
                 sender, to, summary = words["sender"], words["to"], words["summary"]
                 self.note(minutes, sender, to, summary, words["content"], **said)
-                reply = STORY.replies[to][day % len(STORY.replies[to])]
+                replies = STORY.fitting("replies", to)
+                reply = replies[day % len(replies)]["words"]
                 self.note(minutes - 4, to, sender, f"Re: {summary}"[:80], reply, **answered)
             asked = day * 1440 - 300
-            plan = STORY.plans[-day % len(STORY.plans)]
+            plan = STORY.lists["plans"][-day]
             request_id = self.plan(asked, "task-manager", plan, read=asked - 5, live=False)
             self.verdict(asked - 6, "task-manager", request_id, True, read=asked - 7, live=False)
+
+
+def story_body(name: str, key: str = "", **values: Any) -> dict[str, Any]:
+    """The body of a sprint message about a story, as the demo's agents write it."""
+    given = {**STORY.values, "story": _told(key), **values}
+    body = filled(STORY.bodies[name], given)
+    assert isinstance(body, dict)
+    return body
+
+
+def revised(plan: Values, reason: str) -> Values:
+    """A plan as the demo hands it in again after a refusal."""
+    step = next(step for step in STORY.scenes["revise the plan"] if step.do)
+    given = {"it": plan, "answer": {"content": reason}, "revision": STORY.fitting("revisions", reason)[0], "turn": 2}
+    entry = filled(step.arguments, given)
+    assert isinstance(entry, dict)
+    return entry
+
+
+def _told(key: str) -> Values:
+    """What the demo tells of a story of the sprint."""
+    return next((entry for entry in STORY.lists["stories"] if entry["key"] == key), {})
 
 
 def make_team(root: Path, *, name: str, lead: str, agents: Iterable[Agent]) -> None:

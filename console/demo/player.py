@@ -1,0 +1,191 @@
+"""The player of the story: every agent plays its parts, all in one process, through the Python API like any agent."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+from collections.abc import Coroutine, Iterator
+from itertools import cycle
+from typing import Any
+
+from team_console.console.demo.past import carried
+from team_console.console.demo.story import STORY, Part, Step, Values, filled, value_of
+from team_console.store.api import AgentClient, Receipt
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER
+from team_console.store.protocol.client_requests import answers_text
+from team_console.store.protocol.kinds import ASKBACK
+from team_console.store.protocol.parsing import parse_message
+
+_PASSING = (Code.STORE_LOCKED, Code.STORE_UNREADABLE, Code.STORE_FAILED)
+_QUOTED = 300
+"""Characters that are quoted of what somebody wrote."""
+
+
+class Actor:
+    """One simulated agent: what it hears goes to the scene that waits for it, else to its manners."""
+
+    def __init__(self, team: Team, name: str, *, seed: int, speed: float) -> None:
+        self._name = name
+        self._client = AgentClient(team, name, lock_wait=5.0)
+        self._random = random.Random(f"{seed} {name}")
+        self._speed = speed
+        self._manners = {**STORY.manners["everybody"], **STORY.manners.get(name, {})}
+        self._awaited: dict[str, asyncio.Queue[Message]] = {}
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._has_ended = False
+
+    def begin(self) -> None:
+        """Begin all parts; what this agent asked before the demo opened is what it asks first."""
+        asked = [row.question for row in self._client.requests() if row.question.sender == self._name]
+        given = {"asked": _facts(asked[0])} if asked else {}
+        known = any(agent["name"] == self._name for agent in STORY.agents)
+        for part in [part for part in STORY.parts if part.agent == self._name] if known else [STORY.newcomer]:
+            self._start(self._play(part, given))
+            given = {}
+
+    def hear(self) -> None:
+        """Receive what waits, and act on it."""
+        if self._has_ended or not self._client.peek(limit=1).messages:
+            return
+        for heard in self._client.receive().messages:
+            read = parse_message(heard)
+            keys = (read.name, read.request_id, heard.payload.get("in_reply_to"), read.body.get("in_reply_to"))
+            waiting = next((self._awaited[key] for key in keys if key in self._awaited), None)
+            if waiting is not None and read.name != ASKBACK:
+                waiting.put_nowait(heard)
+            elif scene := self._manner(heard):
+                self._start(self._act(scene, {"heard": _facts(heard)}))
+
+    def end(self) -> None:
+        """Drop whatever goes on; nothing is heard or said any more."""
+        self._has_ended = True
+        for task in list(self._tasks):
+            task.cancel()
+
+    def _manner(self, heard: Message) -> str:
+        """Return the scene that a message sets off, empty for none."""
+        name = parse_message(heard).name
+        how = "in reply" if heard.payload.get("in_reply_to") else ""
+        how = "by the human" if heard.sender in (STORY.lead, USER) else how
+        return self._manners.get(f"{name} {how}", self._manners.get(name, ""))
+
+    def _start(self, act: Coroutine[Any, Any, object]) -> None:
+        task = asyncio.ensure_future(self._guarded(act))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _guarded(self, act: Coroutine[Any, Any, object]) -> None:
+        try:
+            await act
+        except TeamError as error:
+            self._complain(error)
+
+    def _complain(self, error: TeamError) -> None:
+        print(f"{self._name}: {error.code} {error.message}", file=sys.stderr, flush=True)
+
+    async def _pause(self, seconds: float) -> None:
+        """Let about so many seconds of the demo's time go by."""
+        if seconds:
+            await asyncio.sleep(seconds * self._random.uniform(0.8, 1.3) / self._speed)
+
+    async def _play(self, part: Part, given: Values) -> None:
+        """Play a scene with each entry of its list that is for this agent."""
+        entries = [entry for entry in STORY.lists.get(part.of, [{}]) if entry.get("sender", self._name) == self._name]
+        await self._pause(part.after)
+        for entry in entries if part.once else cycle(entries):
+            await self._act(part.scene, {"it": entry, **given})
+            given = {}
+            await self._pause(part.every)
+        await self._act(part.last, {})
+
+    async def _act(self, scene: str, given: Values) -> None:
+        """Play a scene, and those it goes on to."""
+        values = {**STORY.values, "lead": STORY.lead, "me": self._name, **given}
+        while scene:
+            scene = await self._scene(scene, values)
+
+    async def _scene(self, scene: str, values: dict[str, Any]) -> str:
+        """Play the steps of a scene; return the one to go on with, empty for none."""
+        for step in STORY.scenes[scene]:
+            if step.unless and value_of(step.unless, values, ""):
+                continue
+            if following := await self._step(step, values):
+                return following
+        return ""
+
+    async def _step(self, step: Step, values: dict[str, Any]) -> str:
+        """Do one step; return the scene to go on with, empty for the next step."""
+        await self._pause(step.after)
+        self._manners.update(step.manners)
+        if step.pick:
+            values[step.name] = self._random.choice(STORY.fitting(step.pick, filled(step.by, values)))
+        if step.count:
+            values[step.count] = values.get(step.count, 1) + 1
+        if step.do:
+            values[step.name] = _facts(await self._do(step, values))
+        following = str(filled(step.go, values))
+        if step.wait is not None:
+            answer = await self._wait(step.hears or values["asked"]["key"], step.wait / self._speed)
+            if answer is not None:
+                values[step.name or "answer"] = _facts(answer)
+                following = next((step.then[word] for word in _outcomes(answer) if word in step.then), following)
+        if step.ends:
+            self.end()
+        return following
+
+    async def _do(self, step: Step, values: Values) -> Message:
+        """Do a verb, again and again while the store is busy or away; return the first message it wrote."""
+        arguments = filled(step.arguments, values)
+        if step.says:
+            arguments["content"] = carried(step.says.split()[0], filled(STORY.bodies[step.says], values))
+        if "summary" in arguments:
+            arguments["summary"] = arguments["summary"][:90]
+        while True:
+            try:
+                done = getattr(self._client, step.do)(**arguments)
+                receipt: Receipt = getattr(done, "receipt", done)
+                return receipt.messages[0]
+            except TeamError as error:
+                if error.code not in _PASSING:
+                    raise
+                self._complain(error)
+            await asyncio.sleep(0.7)
+
+    async def _wait(self, key: str, seconds: float) -> Message | None:
+        """Return the message that quotes or is named `key`; None when it takes longer than `seconds`, where not 0."""
+        waiting = self._awaited.setdefault(key, asyncio.Queue())
+        try:
+            heard = await asyncio.wait_for(waiting.get(), seconds or None)
+        except TimeoutError:
+            return None  # an answer that comes later is kept for whoever waits again
+        self._awaited.pop(key, None)
+        return heard
+
+
+def _facts(message: Message) -> Values:
+    """Return what scenes tell of a message; what it has not is left out."""
+    read = parse_message(message)
+    facts = {
+        "message": message,
+        "id": message.message_id,
+        "request_id": read.request_id,
+        "key": read.request_id or message.message_id,
+        "from": message.sender,
+        "summary": message.summary,
+        "content": " ".join(message.content.split())[:_QUOTED],
+        "answers": answers_text(message.payload).replace("\n", "; ")[:_QUOTED],
+        "body": read.body,
+    }
+    return {name: fact for name, fact in facts.items() if fact}
+
+
+def _outcomes(answer: Message) -> Iterator[str]:
+    """Yield the words for what came of a wait, the most telling first."""
+    yield parse_message(answer).name
+    if "updated_input" in answer.payload:
+        yield "edited"
+    yield "approved" if parse_message(answer).approve else "rejected"
