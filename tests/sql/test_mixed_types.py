@@ -75,17 +75,3 @@ def test_a_value_of_another_type_is_never_a_defect(
             printed = capfd.readouterr()
             assert status in (0, 1, 4), (harm, words, printed)
             assert "defect" not in printed.err, (harm, words, printed.err)
-
-
-def test_others_mail_goes_on_beside_a_row_of_mixed_types(made: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.db"
-    shutil.copy(made, copy)
-    with closing(sqlite3.connect(copy)) as connection:
-        connection.execute("UPDATE agent_message SET payload = ?, sender = ? WHERE message_id = 'BIG'", (b"\xff", 7))
-        connection.commit()
-    team, place = CommandLine(tmp_path), ("-t", str(copy))
-    codes = {(item["code"], item["place"]) for item in team(*place, "check", "--json").json["findings"]}
-    assert any(place == "BIG" for _, place in codes), codes
-    assert team.ok(*place, "receive", "--agent", "a1", "--json").json["count"] == 1
-    team.ok(*place, "send", "--to", "a2", *MESSAGE)
-    assert team.ok(*place, "receive", "--agent", "a2", "--json").json["count"] >= 1

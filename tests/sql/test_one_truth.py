@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.open import QUEUE_NAME, open_team
-from team_console.store.contract.team import Team
 from team_console.store.service.caller import Caller
 from team_console.store.service.sending import send
 from team_console.store.settings.team_config import CONFIG_NAME
-from team_console.store.views.status import State, assess
+from team_console.store.views.status import State
 
 from tests.console.conftest import opened as console_on
 from tests.equipment.samples import rotated
@@ -198,17 +197,3 @@ def _vitals(state: State) -> tuple[str, ...]:
 def anyio_backend() -> str:
     """The loop of asynchronous tests."""
     return "asyncio"
-
-
-def test_rows_that_left_a_database_unarchived_are_missing_on_every_face(tmp_path: Path) -> None:
-    from team_console.store.backends.sql.open import create_database
-
-    place = str(tmp_path / "team.db")
-    create_database(place, SETTINGS)
-    bring_about(State.OK, place, ExitStack())
-    with closing(open_team(place)) as team:
-        before: Team = team
-        assert assess(before.snapshot(), team.clock()).state is State.OK
-        execute(place, "DELETE FROM agent_message")
-        truth = assess(team.snapshot(), team.clock())
-    assert (truth.state, truth.missing, truth.is_empty, truth.is_complete) == (State.DOUBT, 1, True, False)

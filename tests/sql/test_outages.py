@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.cli.main import run
 from team_console.console.clients.asking import HumanWatch
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
@@ -22,7 +20,6 @@ from team_console.store.service.requests import approve, submit_plan
 from team_console.store.service.sending import send
 from team_console.store.service.sessions import hand_over
 from team_console.store.service.waiting import Arrival, wait_for_messages
-from team_console.store.views import verdicts
 
 from tests.equipment.command_line import CommandLine
 from tests.equipment.lossy_line import LossyLine, lossy_line
@@ -70,24 +67,6 @@ def test_a_wait_that_ends_while_its_server_is_away_ends_with_that_and_not_with_n
     assert len(looks) > 1
 
 
-def test_a_request_that_was_asked_is_named_when_its_wait_cannot_go_on(
-    own_server: Server, home: str, opened: Open, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    wait = verdicts.await_verdict
-
-    def awaited(*given: Any, **options: Any) -> Any:
-        own_server.kill()
-        return wait(*given, **{**options, "timeout": 0.1})
-
-    monkeypatch.setattr(verdicts, "await_verdict", awaited)
-    assert run(["-t", home, "--as", "architect", "plan", "--content", "1. Split", "--wait", "--json"]) == 4
-    said = json.loads(capsys.readouterr().out)
-    assert said["error"] == "STORE_UNREADABLE"
-    own_server.start()
-    (asked,) = opened(home).snapshot().messages
-    assert asked.request_id == said["request_id"]
-
-
 def test_a_server_that_takes_no_writes_for_a_while_is_waited_for(own_server: Server, home: str, opened: Open) -> None:
     arrival, caller = Arrival(_take), Caller(opened(home), "architect")
     assert arrival.look(caller) is None
@@ -103,21 +82,6 @@ def test_a_server_that_takes_no_writes_for_a_while_is_waited_for(own_server: Ser
     found = arrival.look(caller)
     assert found is not None
     assert len(found.messages) == 1
-
-
-def test_rights_that_a_role_does_not_have_end_a_wait_at_once(home: str, opened: Open) -> None:
-    execute(home, "CREATE ROLE looker LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO looker")
-    try:
-        team = opened(home.replace("//postgres@", "//looker@"))
-        arrival, caller = Arrival(_take), Caller(team, "architect")
-        assert arrival.look(caller) is None
-        put(opened(home), make_message(1, to="architect"))
-        with pytest.raises(TeamError) as refused:
-            arrival.look(caller)
-        assert refused.value.code is Code.READ_ONLY
-        team.close()
-    finally:
-        execute(home, "DROP OWNED BY looker; DROP ROLE looker")
 
 
 @pytest.fixture
@@ -214,14 +178,6 @@ def test_a_commit_that_the_server_is_still_at_is_waited_for(
     lossy.when, lossy.cuts = "meanwhile", 1
     found = receive(Caller(far, "architect"), agent="architect")
     assert (lossy.done, len(found.messages)) == (1, 1)
-
-
-def test_a_commit_that_the_server_refuses_failed_for_the_reason_it_gives(home: str, opened: Open) -> None:
-    execute(home, _SLOW_COMMIT.replace("PERFORM pg_sleep(0.5)", "RAISE EXCEPTION ''not today''"))
-    with pytest.raises(TeamError, match="not today") as refused:
-        send(Caller(opened(home), "ceo"), to="architect", type="spec_ready")
-    assert (refused.value.code, OUTCOME_UNKNOWN in refused.value.facts) == (Code.STORE_FAILED, False)
-    assert ids(opened(home)) == []
 
 
 _SLOW_COMMIT = """

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
-from team_console.store.backends.locations import cover, passwords_in
 from team_console.store.backends.sql.open import create_database
 
 from tests.sql.conftest import SETTINGS, Open
@@ -67,8 +66,3 @@ def test_a_password_in_the_query_opens_the_team_and_stays_out_of_its_trail(
     trail = [json.dumps(dict(line.facts)) for line in (*team.audit(), *copy.audit())]
     assert any("migrate" in line.action for line in copy.audit())
     assert SECRET not in "".join(trail)
-
-
-def test_a_password_is_found_as_it_is_spelt_and_as_it_is_meant() -> None:
-    assert passwords_in("postgresql://u:p%40ss@h/d?sslpassword=x+yz") == {"p%40ss", "p@ss", "x+yz", "x yz"}
-    assert cover("bad value p@ss in a", ["p@ss", "a"]) == "bad value *** in a"

@@ -14,7 +14,7 @@ from team_console.store.service.caller import Caller, Received
 from team_console.store.service.orchestrator import route
 
 from tests.equipment.statements import SEED, execute, insert
-from tests.equipment.teams import ids, make_message, put
+from tests.equipment.teams import make_message, put
 from tests.sql.conftest import SETTINGS, Open
 
 pytestmark = pytest.mark.slow
@@ -73,22 +73,6 @@ def test_a_role_with_rights_on_the_messages_alone_can_look_and_is_told_what_is_m
         sending.send(Caller(team, "user"), to="architect", type="spec_ready")
     assert caught.value.code is Code.NOT_PERMITTED
     assert "GRANT SELECT, INSERT, UPDATE, DELETE ON team_console_state" in caught.value.hint
-
-
-def test_a_role_that_does_not_own_the_table_of_messages_works_all_the_same(
-    postgres: str, role: Role, opened: Open
-) -> None:
-    execute(postgres, SEED.format(more=""))
-    insert(postgres, "msg-001")
-    place = role(
-        "GRANT SELECT, INSERT, UPDATE, DELETE ON agent_message TO {role}", "GRANT CREATE ON SCHEMA public TO {role}"
-    )
-    team = opened(place)
-    got = inbox.receive(Caller(team, "code_developer"), agent="code_developer")
-    assert [message.message_id for message in got.messages] == ["msg-001"]
-    sending.send(Caller(team, "user"), to="code_developer", type="spec_ready", message_id="ours")
-    assert ids(team) == ["msg-001", "ours"]
-    assert all(line.intact for line in team.audit())
 
 
 def test_agents_that_all_write_first_to_a_database_of_others_are_all_served(postgres: str, opened: Open) -> None:

@@ -60,18 +60,6 @@ def test_a_record_comes_back_as_it_was_whatever_it_holds(record: dict[str, Any])
     assert back.arrival == 7
 
 
-def test_another_router_that_delivers_our_message_is_believed() -> None:
-    message = from_record(
-        {"message_id": "m", "message_type": "x", "sender": "ceo", "recipient": "a", "attempts": 1, "payload": {}}
-    )
-    entry = _stored(message)
-    row = entry.row._replace(status="failed", retry_count=3, error_message="gone")
-    back = read_row(row, place="row 1").message
-    assert back is not None
-    assert (back.status, back.envelope("retry_count"), back.envelope("error_message")) == ("failed", 3, "gone")
-    assert back.envelope("attempts") is None
-
-
 @pytest.mark.parametrize("key", ["read_by", "delivered_to", "handed_to"])
 @pytest.mark.parametrize("time", [1, None, ["2026-02-24"], {}], ids=["a number", "null", "a list", "an object"])
 def test_a_note_whose_times_are_none_is_a_problem_and_no_message(key: str, time: Any) -> None:

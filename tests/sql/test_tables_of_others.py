@@ -330,18 +330,6 @@ def test_what_cannot_work_is_refused_with_the_statement_that_mends_it_and_left_a
     assert execute(empty_place, tables) == [(0,)]
 
 
-def test_a_retry_count_above_what_is_allowed_is_said_as_it_is(empty_place: str, opened: Open, clock: FakeClock) -> None:
-    execute(
-        empty_place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in COLUMNS.items())})"
-    )
-    table = Table(empty_place, "seed", clock)
-    table.row("m1")
-    execute(empty_place, "UPDATE agent_message SET retry_count = 4")
-    (attempt,) = deliver(Caller(opened(empty_place, clock=clock), "orchestrator")).attempts
-    assert "claimed" not in str(attempt.error)
-    assert "its writer counts 4 tries" in str(attempt.error)
-
-
 def test_an_error_says_what_was_done_before_it(tmp_path: Path, opened: Open, clock: FakeClock) -> None:
     """A pass is several writes: "nothing was changed" is true of the last one alone."""
     place = str(tmp_path / "team.db")
@@ -385,21 +373,6 @@ def test_an_error_of_the_database_spends_no_try_and_blames_no_row(
     row = table.stored()["m2"]
     assert (row["status"], row["retry_count"], row["error_message"]) == ("pending", 0, None)
     assert [problem.code for problem in caller.team.snapshot().problems] == []
-
-
-def test_clearing_says_what_it_freed_and_no_more(tmp_path: Path, opened: Open, clock: FakeClock) -> None:
-    place = str(tmp_path / "team.db")
-    create_database(place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    caller = Caller(opened(place, clock=clock), "ceo")
-    for number in range(40):
-        send(caller, to="architect", summary="Five words are in here", content=f"{number} " + "x" * 20_000)
-    deliver(caller)
-    clock.advance(40 * 86400)
-    moved = maintenance.clear(caller)
-    assert (moved.deleted, moved.freed_mb) == (40, 0.0)  # what left the table stands in the archives
-    gone = maintenance.clear(caller, delete_archived=True)
-    assert gone.archives == 40
-    assert gone.freed_mb >= 0.5
 
 
 def _swallow(place: str, table: str) -> None:
