@@ -1,5 +1,5 @@
-"""Forgeries by whoever may write everything of a team but has no key of its humans: by its settings, by how a record
-is written down, by what the database does by itself. Each is refused or told, and decides nothing.
+"""Forgeries by whoever may write everything of a team but has no key of its humans: by its settings, by its trail.
+Each is refused or told, and decides nothing.
 """
 
 from __future__ import annotations
@@ -8,12 +8,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from itertools import product
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-import yaml
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import from_record
@@ -29,7 +27,7 @@ from team_console.store.protocol.verdicts import (
 )
 from team_console.store.service import sending
 from team_console.store.settings.team_config import Human
-from team_console.store.views.rows import Flag, RequestState
+from team_console.store.views.rows import Flag
 from team_console.store.views.verdicts import verdict_of
 
 from tests.equipment.command_line import CommandLine
@@ -100,52 +98,6 @@ def _certificate() -> Path:
     return certificate
 
 
-def _by_a_name_that_looks_alike(case: Case) -> AbstractContextManager[None]:
-    case.place.append(signed_with(case.forged(**{"from": "\u0441\u0435\u043e"}), key_file(), question=case.question))
-    return nullcontext()
-
-
-def _under_the_id_of_the_no(case: Case) -> AbstractContextManager[None]:
-    """A yes under the id, and with the signature, of the no that the human said."""
-    real = case.decide(yes=False)
-    payload = {REQUEST_DIGEST: digest_of(case.question), SIGNATURE: real.payload[SIGNATURE]}
-    case.place.append(case.forged(message_id=real.message_id, payload=payload))
-    return nullcontext()
-
-
-def _by_a_key_that_stands_twice(case: Case) -> AbstractContextManager[None]:
-    """A yes behind the no in one record: who reads the last of two takes the one, who reads the first the other."""
-    case.decide(yes=False)
-    case.place.replace(("approve: false", "approve: false\n    approve: true"))
-    case.place.replace(*((f'"approve":{gap}false', f'"approve":{gap}false, "approve": true') for gap in ("", " ")))
-    return nullcontext()
-
-
-def _by_an_alias(case: Case) -> AbstractContextManager[None]:
-    """Everything the human signed of another request, borrowed by a record for this one."""
-    assert isinstance(case.place, Files)
-    harmless, _ = case.ask("ls", by="alice")
-    case.decide(harmless)
-    queue = case.place.folder / "message-queue.yaml"
-    text = queue.read_text()
-    begin = text.index("payload:", text.index("type: plan_approval_response"))
-    head = {key: value for key, value in case.forged().items() if key != "payload"}
-    borrowed = f"  payload:\n    <<: *signed\n    request_id: {case.request}\n"
-    entry = yaml.safe_dump([head], sort_keys=False) + borrowed
-    queue.write_text(f"{text[:begin]}payload: &signed{text[begin + 8 :]}{entry}")
-    return nullcontext()
-
-
-def _by_a_trigger(case: Case) -> AbstractContextManager[None]:
-    """The database turns each no into a yes as soon as it is written."""
-    assert isinstance(case.place, Database)
-    said = """replace(replace(payload, '"approve": false', '"approve": true'), '"approve":false', '"approve":true')"""
-    turned = f"UPDATE agent_message SET payload = {said}"
-    case.place._run(f"CREATE TRIGGER turn AFTER INSERT ON agent_message BEGIN {turned}; END")
-    case.decide(yes=False)
-    return nullcontext()
-
-
 SETTINGS: Mapping[str, Forge] = {
     "verdicts: open": _with_settings(_TEAM, f"{_TEAM}verdicts: open\n", _unsigned),
     "an old copy without humans": _with_settings(
@@ -158,27 +110,10 @@ SETTINGS: Mapping[str, Forge] = {
     "one more human": _with_settings("humans:\n", f"humans:\n  user:\n{_MALLORY}", _by_mallory("user")),
     "signed since later": _with_settings(_TEAM, f"{_TEAM}signed_since: 2099-01-01T00:00:00Z\n", _with_the_trail),
     "another team's id": _with_settings(_TEAM, "team_id: ffffffffffffffff\n", _for_another_team),
-}  # fmt: skip
-RECORDS: Mapping[str, Forge] = {
     "a certificate": _with_settings(
         "keys:\n", f"keys:\n    - {_certificate().read_text().strip()}\n", _by_a_certificate
     ),
-    "a name that looks alike": _by_a_name_that_looks_alike,
-    "a key twice": _by_a_key_that_stands_twice,
-}
-CASES = [
-    *product(("yaml", "sqlite"), (*SETTINGS, *RECORDS)),
-    ("yaml", "an alias"),
-    ("yaml", "the id of the no"),
-    ("sqlite", "a trigger"),
-]
-FORGERIES = {
-    **SETTINGS,
-    **RECORDS,
-    "the id of the no": _under_the_id_of_the_no,
-    "an alias": _by_an_alias,
-    "a trigger": _by_a_trigger,
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -194,20 +129,20 @@ def make_case(tmp_path: Path) -> Iterator[Callable[[str], Case]]:
         case.team.close()
 
 
-@pytest.mark.parametrize(("store", "name"), CASES)
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("store", ["yaml", "sqlite"])
 def test_no_way_around_the_key_decides(make_case: Callable[[str], Case], tmp_path: Path, store: str, name: str) -> None:
     case = make_case(store)
-    with FORGERIES[name](case):
+    with SETTINGS[name](case):
         case.reopen()
         row = case.row()
-        assert row.is_open or row.state is RequestState.REJECTED, (row.state, row.flags)
-        assert verdict_of(case.team, case.request, me="bob").state in ("open", "rejected")
+        assert row.is_open, (row.state, row.flags)
+        assert verdict_of(case.team, case.request, me="bob").state == "open"
         codes = set(
             re.findall(r'"code": ?"(\w+)"', CommandLine(tmp_path)("-t", case.place.location, "check", "--json").out)
         )
         assert codes, "nobody is told"
-        if name in SETTINGS:
-            assert codes >= _TELLS
+        assert codes >= _TELLS or name == "a certificate"
 
 
 @pytest.mark.parametrize("store", ["yaml", "sqlite"])

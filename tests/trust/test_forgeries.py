@@ -30,6 +30,7 @@ from team_console.store.protocol.verdicts import (
     REQUEST_DIGEST,
     SIGNATURE,
     digest_of,
+    objection,
     shown_by_grant,
     statement,
 )
@@ -338,6 +339,42 @@ def test_no_forgery_decides_and_the_human_still_does(
     sending.send(case.bob, to="ceo", summary="one two three four five", content="c")
     case.decide()
     assert not case.row().is_open
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_verdict_is_signed_and_another_word_in_it_breaks_the_signature(
+    make_case: Callable[..., Case], kind: str
+) -> None:
+    case = make_case(kind)
+    verdict, config = case.decide(), case.team.config()
+    assert (case.row().is_open, case.row().flags) == (False, ())
+    assert not objection(config, verdict, case.question)
+    assert objection(config, verdict.with_changes(payload={**verdict.payload, "content": "more"}), case.question)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("store", ["yaml", "sqlite"])
+def test_an_order_to_stop_that_was_obeyed_long_ago_is_marked_when_it_comes_back(store: str, tmp_path: Path) -> None:
+    place: Place = PLACES[store](tmp_path)
+    team = open_team(place.location)
+    ceo, bob = Caller(team, "ceo"), Caller(team, "bob")
+    order = requests.request_shutdown(ceo, agent="bob", reason="done").messages[0]
+    (first,) = inbox.receive(bob, agent="bob").messages
+    assert "trust" not in first.record
+    requests.approve(bob, request_id=order.request_id or "")
+    inbox.receive(ceo, agent="ceo")
+    with team.transaction(actor="ceo", action="compact", wait=2.0) as tx:
+        for message in list(tx.everything()):
+            tx.remove(message)
+        tx.record("compact")
+    assert team.snapshot().messages == ()
+    place.append({**dict(order.record), "status": "pending"})
+    sending.send(Caller(team, "alice"), to="ceo", summary="one two three four five", content="c")
+    # Files have a record of what left them, and put nothing back.
+    received = [message.record.get("trust") for message in inbox.receive(bob, agent="bob").messages]
+    assert received == ([] if store == "yaml" else ["replayed"])
+    assert verdict_of(team, order.request_id or "").state == "approved"
+    team.close()
 
 
 # Answers that say a grant gave them. The record of a grant is no secret: it lies in the trail and in each answer.

@@ -93,16 +93,6 @@ def test_where_nobody_can_tell_who_is_a_member_nobody_decides_until_it_is_mended
     WRITES["an answer"](team, plan)
 
 
-def test_nobody_confirms_what_does_not_parse(team: CommandLine) -> None:
-    settings = team.folder / "messenger-config.yaml"
-    _ask(team)
-    good = settings.read_text()
-    settings.write_text(good + BROKEN[0])
-    team(*_place(team), "--as", "ceo", "check", "--accept-settings")
-    settings.write_text(good)
-    assert "SETTINGS_LOST" not in _codes(team)
-
-
 def _judged(text: str | None, before: str) -> InForce:
     def understand(raw: bytes) -> TeamConfig:
         return parse_settings(raw, Path("settings"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -57,31 +56,6 @@ def test_a_flipped_row_decides_nothing_is_told_and_put_back(team: CommandLine, d
     assert team(*place, "check").status == 1
     team.ok(*place, "check", "--heal")
     assert (request_of(team, *place)["state"], request_of(team, *place)["flags"]) == ("rejected", [])
-
-
-def test_a_database_of_an_earlier_version_knows_its_own_verdicts(team: CommandLine, database: Path) -> None:
-    place = ("-t", str(database))
-    rejected(team, *place)
-    old = "UPDATE team_console_audit SET facts = substr(facts, 1, instr(facts, ',\"recorded\"') - 1) || '}'"
-    change(database, f"{old} WHERE facts LIKE '%recorded%'")
-    assert request_of(team, *place)["flags"] == []
-
-
-@pytest.mark.parametrize("archived", [False, True], ids=["live", "archived"])
-def test_a_copied_team_keeps_what_is_known_of_its_verdicts(
-    make_team: Callable[..., CommandLine], archived: bool
-) -> None:
-    team = make_team("task-manager")
-    rejected(team)
-    if archived:
-        for name in ("ceo", "task-manager"):
-            team.ok("receive", "--agent", name)
-        team.ok("clear", "--older-than-days", "0", "--yes")
-    team.ok("migrate", ".", str(team.folder / "team.db"))
-    team.ok("migrate", str(team.folder / "team.db"), str(team.folder / "back"))
-    for place in ("team.db", "back"):
-        found = request_of(team, "-t", str(team.folder / place))
-        assert (found["state"], found["flags"]) == ("rejected", [])
 
 
 def test_a_plan_stays_superseded_when_another_program_drops_the_later_one(team: CommandLine) -> None:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from team_console.console.cli.main import run
 
 from tests.equipment.damage import FILES, HARMS, NOTE, PLAN, flipped, healthy_team
 from tests.equipment.samples import sampled
-from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
 pytestmark = pytest.mark.slow
 
@@ -45,17 +41,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(model: Path, tmp_path: Path) -> Path:
     """A copy of it to be harmed."""
     return Path(shutil.copytree(model, tmp_path / "team"))
-
-
-@contextmanager
-def _readable_by_all(model: Path) -> Iterator[Path]:
-    """A copy of a team where every user may look."""
-    with TemporaryDirectory() as place:
-        os.chmod(place, 0o755)
-        folder = Path(shutil.copytree(model, Path(place) / "team"))
-        for path in folder.rglob("*"):
-            path.chmod(0o755)
-        yield folder
 
 
 Says = Callable[..., tuple[int, str]]
@@ -115,16 +100,3 @@ def test_damaged_entries_are_told_by_every_face_wherever_the_damage_is(folder: P
         assert code == (UNREADABLE if status["condition"] == "unreadable" else 0), text
         # A write puts back what is on record, and says so.
         assert (DAMAGE in text or "put back whole" in text) == bool(status["damaged"]), (words, text)
-
-
-@ROOT_ONLY
-@pytest.mark.parametrize("file", FILES)
-def test_a_file_that_may_not_be_read_is_named(model: Path, file: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with _readable_by_all(model) as folder:
-        (folder / FILES[file]).chmod(0)
-        with as_nobody():
-            status = run(["-t", str(folder), "--read-only", "status"])
-        text = "".join(capfd.readouterr())
-    assert is_honest(status, text), (status, text)
-    if file in ("queue", "settings"):
-        assert Path(FILES[file]).name in text

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from tests.equipment.command_line import CommandLine, Result
-from tests.hook.conftest import CAPTURED
 
 WORDS = ("--summary", "one two three four five", "--content", "drop the table")
 
@@ -94,12 +93,3 @@ def test_a_row_whose_answer_says_no_and_yes_decides_nothing(tmp_path: Path) -> N
     connection.close()
     assert team.ok("-t", "t.db", "requests", "--json").json["requests"][0]["state"] == "open"
     assert "approve stands twice" in team("-t", "t.db", "check").out
-
-
-def test_an_event_that_names_a_key_twice_is_none(make_team: Callable[..., CommandLine]) -> None:
-    """The client's own dialog decides, as with every event that cannot be read."""
-    team = make_team("alice")
-    event = json.dumps({**CAPTURED["claude: PermissionRequest"], "tool_input": {}})
-    twice = event[:-1] + ',"tool_name":"Bash"}'
-    done = team("-t", str(team.folder), "--as", "alice", "hook", stdin=twice)
-    assert (done.status, done.out) == (0, "")

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.service import requests
-from team_console.store.service.caller import Caller
 from team_console.store.service.signing import accept_settings
 
 from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files
@@ -77,25 +75,6 @@ def test_after_a_lost_trail_nothing_is_decided_under_another_authority(case: Cas
     case.reopen()
     if case.team.config().lost:  # the write of alice put the others on record, and these ask less than they do
         accept_settings(case.ceo)
-    case.decide(asked)
-
-
-def test_whoever_leads_in_its_place_does_not_decide_from_this_console(case: Case) -> None:
-    lose_the_trail(case)
-    case.place.write_settings(TRUE.replace("lead: ceo", "lead: bob"))
-    case.reopen()
-    asked, _ = case.ask("another", by="alice")
-    with pytest.raises(TeamError, match="make bob the lead in place of ceo"):
-        requests.approve(Caller(case.team, "bob"), request_id=asked)
-
-
-def test_a_key_from_before_confirms_it(case: Case) -> None:
-    lose_the_trail(case)
-    case.place.write_settings(OTHERWISE["another key beside it"])
-    case.reopen()
-    asked, _ = case.ask("another", by="alice")
-    (done,) = accept_settings(case.ceo)
-    assert done.code == "SETTINGS_ACCEPTED"
     case.decide(asked)
 
 

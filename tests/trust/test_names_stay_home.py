@@ -6,12 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.open import QUEUE_NAME, open_team
-from team_console.store.model.errors import TeamError
-from team_console.store.service.caller import Caller
-from team_console.store.service.inbox import receive
-from team_console.store.service.requests import submit_plan
-from team_console.store.service.sending import send
+from team_console.store.backends.open import QUEUE_NAME
 
 from tests.equipment import corpus
 from tests.equipment.command_line import CommandLine
@@ -34,22 +29,6 @@ def record(**given: Any) -> dict[str, Any]:
     """A pending record."""
     base = {"message_id": "M-1", "type": "message", "from": "task-manager", "to": "ceo", "priority": "high"}
     return {**base, "created": "2026-02-24T10:30:15.123Z", "status": "pending", "payload": {"content": "x"}, **given}
-
-
-def test_a_name_that_is_a_path_is_refused_by_the_desk(team: CommandLine) -> None:
-    before = folders(team.folder)
-    opened = open_team(str(team.folder))
-    ceo = Caller(opened, "ceo", 5.0)
-    for name in CLIMBS:
-        for act in (
-            lambda name=name: receive(ceo, agent=name),
-            lambda name=name: send(ceo, to=[name], content="x"),
-            lambda name=name: submit_plan(Caller(opened, name, 5.0), content="x"),
-        ):
-            with pytest.raises(TeamError):
-                act()
-    opened.close()
-    assert folders(team.folder) - before <= {"team/message-queue.yaml.lock", "team/audit.jsonl"}
 
 
 def test_hostile_names_on_disk_are_handled_by_deliver_receive_and_clear_inside_the_team(team: CommandLine) -> None:

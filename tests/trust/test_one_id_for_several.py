@@ -26,11 +26,6 @@ ASKED: Mapping[str, Mapping[str, Any]] = {
         "type": "plan_approval_request",
         "payload": {"request_id": "MSG-1", "summary": "Drop the database of production", "content": "1. Drop it"},
     },
-    "twin plan": {
-        "message_id": "MSG-twin",
-        "type": "plan_approval_request",
-        "payload": {"request_id": "MSG-1", "summary": "Read the database of production", "content": "1. Read it"},
-    },
     "browser": {
         "message_id": "MSG-3",
         "type": "message",
@@ -97,16 +92,6 @@ def test_an_id_alone_that_two_requests_have_is_refused_and_each_can_be_decided(
     assert states(team) == {ids[0]: "open", ids[1]: "rejected"}
     team.ok("approve", request_id, "--seen", word(team, ids[0]))
     assert states(team) == {ids[0]: "approved", ids[1]: "rejected"}
-    assert "FORGED" not in team("check").out
-
-
-def test_each_of_two_plans_with_one_id_is_shown_with_its_own_word(team: CommandLine) -> None:
-    write(team, "plan", "twin plan")
-    assert team("approve", "MSG-1").status == 1
-    assert word(team, "MSG-2") != word(team, "MSG-twin")
-    told = team.ok("approve", "MSG-1", "--seen", word(team, "MSG-twin"), "--json").json
-    (verdict,) = team.ok("receive", "--agent", "dev", "--json").json["messages"]
-    assert verdict["message_id"] == told["message_id"]
     assert "FORGED" not in team("check").out
 
 

@@ -140,17 +140,3 @@ def test_with_a_team_key_an_unsigned_verdict_decides_nothing_in_any_face(team: C
     assert json.loads(line)["trust"] == "unsigned"
     team.ok("approve", request)
     assert state(team, request) == "approved"
-
-
-def test_with_a_team_key_a_broken_verdict_decides_nothing_and_is_handed_on_as_broken(team: CommandLine) -> None:
-    give_key(team)
-    request = plan(team)
-    team.ok("reject", request, "--reason", "never")
-    for name in ("message-queue.yaml", "audit.jsonl"):
-        path = team.folder / name
-        text = path.read_text().replace("approve: false", "approve: true").replace('"approve":false', '"approve":true')
-        path.write_text(text)
-    assert state(team, request) != "approved"
-    assert team("verdict", request, "--json").json["state"] != "approved"
-    marks = [item.get("trust") for item in team.ok("receive", "--agent", "task-manager", "--json").json["messages"]]
-    assert marks == ["broken"]

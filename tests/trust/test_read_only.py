@@ -5,33 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.equipment.command_line import COMMAND, CommandLine, needs
+from tests.equipment.command_line import COMMAND, CommandLine
 from tests.equipment.pressed_keys import ESCAPE, leave, reach
 from tests.equipment.terminal import Terminal
-from tests.equipment.yaml_folder import ROOT_ONLY, everything_in
+from tests.equipment.yaml_folder import everything_in
 from tests.showcase import build
 
 pytestmark = pytest.mark.slow
 
-NOBODY = (
-    *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
-    *("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"),
-)
-"""Makes root the user nobody, who may read the program wherever it lies, and write nothing of anybody."""
-READ_ONLY_MOUNT = (
-    "unshare",
-    "--mount",
-    "sh",
-    "-c",
-    'mount --bind . . && mount -o remount,ro,bind . && cd "$PWD" && exec "$@"',
-)
 SHOWN = {
     "1": "URGENT 1",
     "1l": "All requests",
@@ -86,29 +73,6 @@ def test_a_whole_session_changes_no_byte_no_time_and_no_listing(folder: Path) ->
     before = everything_in(folder)
     session(folder)
     assert everything_in(folder) == before
-
-
-@ROOT_ONLY
-@pytest.mark.parametrize(
-    ("before", "refusal", "modes"),
-    [(NOBODY, "Permission denied", ("1", "3l")), ((*READ_ONLY_MOUNT, "sh"), "Read-only", ("1", "6"))],
-    ids=["as nobody", "on a read-only mount"],
-)
-def test_whoever_may_not_write_sees_everything_and_changes_nothing(
-    folder: Path, before: tuple[str, ...], refusal: str, modes: tuple[str, ...]
-) -> None:
-    needs(before[0])
-    probe = subprocess.run([*before, "touch", "x"], cwd=folder, capture_output=True, text=True, check=False)
-    if refusal not in probe.stderr:
-        pytest.skip(f"not to be had here: {probe.stderr.strip()}")
-    found = everything_in(folder)
-    session(folder, *before, options=() if before is NOBODY else ("--read-only",), modes=modes)
-    assert _lasting(everything_in(folder)) == _lasting(found)
-
-
-def _lasting(found: dict[str, tuple[bytes, int, int, int]]) -> dict[str, tuple[bytes, int, int]]:
-    """Without access times, which only an owner may keep from changing."""
-    return {name: (data, mtime, mode) for name, (data, mtime, _, mode) in found.items()}
 
 
 WRITES: tuple[tuple[tuple[str, ...], object], ...] = (

@@ -79,10 +79,3 @@ def test_a_trail_without_any_seal_is_told_until_it_is_sealed(sealed: Trail) -> N
     assert sealed.findings() == {"AUDIT_UNSEALED": "warning"}
     sealed.sent(1)
     assert sealed.findings() == SEALS_LATER
-
-
-def test_a_new_key_seals_what_follows(sealed: Trail) -> None:
-    sealed.sent(1)
-    (sealed.folder / "team.key").write_bytes(b"another key of at least 16 bytes")
-    sealed.sent(1)
-    assert sealed.findings() == SEALS_LATER

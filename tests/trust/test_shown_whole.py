@@ -47,14 +47,6 @@ def test_of_a_request_that_cannot_be_shown_whole_no_word_is_printed(team: Comman
     assert ("Only the beginning is shown" in shown, "answer it with --seen" in shown) == (True, False)
 
 
-def test_a_content_whose_title_is_another_field_is_shown_whole(team: CommandLine) -> None:
-    payload = {"issue": "a small thing", "severity": "blocker", "recommendation": "r", "content": "Delete it\nall"}
-    shown, received = hand_in(team, "MSG-other", type="escalate", payload=payload)
-    assert "\na small thing\n" in shown
-    assert "\nDelete it\nall\n" in shown
-    assert "\na small thing\n  Delete it\n  all\n" in received
-
-
 def test_a_field_beside_the_json_is_not_shown_in_place_of_what_decides(team: CommandLine) -> None:
     said = {"msg_type": "AGENT_CREATE_REQUEST", "agent_type": "root-runner", "role_hint": "x", "requested_by": "s"}
     content = f"AGENT_CREATE_REQUEST: {json.dumps({**said, 'kind': 'AGENT_DESTROY_REQUEST'})}"
@@ -84,15 +76,6 @@ def plan_of(team: CommandLine, number: int, sender: str) -> None:
     """Write a plan of this sender into the queue, past every check."""
     plan = {"request_id": f"plan-{number}", "summary": "a plan", "content": "x"}
     put(team.folder, f"MSG-odd{number}", "plan_approval_request", sender, "ceo", **plan)
-
-
-def test_one_name_without_an_end_does_not_push_the_ids_of_others_out_of_a_table(team: CommandLine) -> None:
-    plan_of(team, 1, "b" * 10_000)
-    plan_of(team, 2, "task-manager")
-    lines = team.ok("requests").out.splitlines()
-    (other,) = (line for line in lines if "plan-2" in line)
-    assert other.index("plan-2") < 60
-    assert any("b" * 10_000 in line for line in lines)
 
 
 def test_a_request_that_nobody_can_be_told_an_answer_to_can_be_taken_away(team: CommandLine) -> None:

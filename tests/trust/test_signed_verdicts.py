@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
 from team_console.store.protocol import ssh_keygen, verdicts
-from team_console.store.protocol.verdicts import digest_of, objection
-from team_console.store.service import asking, inbox, requests, sending
+from team_console.store.protocol.verdicts import objection
+from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow, RequestState
@@ -49,93 +48,6 @@ class Desk:
 
 @pytest.fixture
 def desk(team: CommandLine) -> Iterator[Desk]:
-    sign_verdicts(team.folder)
-    desk = Desk(str(team.folder))
-    yield desk
-    desk.team.close()
-
-
-def every_verdict(desk: Desk) -> dict[str, Callable[[], str]]:
-    """Each kind of verdict: asks, decides, and gives the id of the request."""
-    agent, ceo = desk.agent, desk.ceo
-
-    def permission() -> str:
-        input_ = {"command": "rm -rf build"}
-        request = asking.ask_permission(agent, tool="Bash", input=input_, suggestions=[{"rule": "rm"}]).request_id or ""
-        requests.approve(ceo, request_id=request, scope="always", suggestion=1)
-        return request
-
-    def edited() -> str:
-        request = asking.ask_permission(agent, tool="Bash", input={"command": "rm"}).request_id or ""
-        requests.approve(ceo, request_id=request, updated={"command": "ls"})
-        return request
-
-    def question() -> str:
-        request = asking.ask_question(agent, questions=[{"question": "Which?", "options": [{"label": "A"}]}])
-        requests.answer(ceo, request_id=request.request_id or "", answers={"Which?": "A"})
-        return request.request_id or ""
-
-    def plan() -> str:
-        request = desk.plan()
-        requests.approve(ceo, request_id=request, note="go", seen=digest_of(desk.row(request).question))
-        return request
-
-    def escalation() -> str:
-        body = {"issue": "i", "severity": "blocker", "recommendation": "r"}
-        request = sending.send(agent, to="ceo", type="escalate", payload=body).messages[0].message_id
-        requests.answer(ceo, request_id=request, content="Use version 3")
-        return request
-
-    def stop() -> str:
-        order = requests.request_shutdown(ceo, agent="task-manager", reason="done").request_id or ""
-        requests.approve(agent, request_id=order)
-        return order
-
-    return {
-        "plan": plan,
-        "permission": permission,
-        "edited": edited,
-        "question": question,
-        "escalation": escalation,
-        "stop": stop,
-    }
-
-
-@pytest.mark.parametrize("kind", ["plan", "permission", "edited", "question", "escalation", "stop"])
-def test_every_kind_of_verdict_is_signed(desk: Desk, kind: str) -> None:
-    row = desk.row(every_verdict(desk)[kind]())
-    assert not row.is_open
-    assert row.flags == ()
-    (decision,) = (item for item in (row.verdict, row.question) if item is not None and item.sender == "ceo")
-    assert "signature" in decision.payload
-    taken = inbox.receive(desk.agent, agent="task-manager").messages
-    assert [item.record.get("trust") for item in taken] == [None] * len(taken)
-    changed = Message.with_changes(decision, payload={**decision.payload, "content": "something else"})
-    assert objection(desk.team.config(), changed)
-
-
-@pytest.mark.slow
-def test_creation_and_end_of_an_agent_are_signed_by_the_human_alone(sprint: Desk) -> None:
-    wanted = {"agent_type": "tester", "role_hint": "tests", "requested_by": "task-manager"}
-    asked = sending.send(sprint.agent, to="ceo", type="AGENT_CREATE_REQUEST", payload=wanted)
-    requests.approve(sprint.ceo, request_id=asked.messages[0].message_id)
-    row = sprint.row(asked.messages[0].message_id)
-    assert (row.state, row.flags) == (RequestState.APPROVED, ())
-    assert row.verdict is not None
-    name = json.loads(row.verdict.content.partition(":")[2])["agent_name"]
-    wanted = {"agent_name": name, "requested_by": "task-manager", "reason": "done"}
-    ending = sending.send(sprint.agent, to="ceo", type="AGENT_DESTROY_REQUEST", payload=wanted)
-    requests.approve(sprint.ceo, request_id=ending.messages[0].message_id)
-    (order,) = inbox.receive(Caller(sprint.team, name), agent=name).messages
-    requests.approve(Caller(sprint.team, name), request_id=order.request_id or "")
-    row = sprint.row(ending.messages[0].message_id)
-    assert (row.state, row.flags) == (RequestState.APPROVED, ())
-
-
-@pytest.fixture
-def sprint(make_team: Callable[..., CommandLine]) -> Iterator[Desk]:
-    """A team where the task manager may ask for agents."""
-    team = make_team("task-manager:slave")
     sign_verdicts(team.folder)
     desk = Desk(str(team.folder))
     yield desk

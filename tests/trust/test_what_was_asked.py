@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,17 +14,10 @@ from team_console.store.views.verdicts import await_verdict
 
 from tests.console.test_deciding import rewrite
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.teams import FACTORIES, FakeClock
+from tests.equipment.teams import FakeClock
 from tests.hook.conftest import CAPTURED, Client, Human, client, human, office  # noqa: F401
 
 BASH = "claude: PermissionRequest"
-
-
-@pytest.fixture(params=["memory", "yaml", "sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Team]]:
-    """Opens the same team anew each time."""
-    with FACTORIES[request.param](tmp_path, FakeClock()) as factory:
-        yield factory
 
 
 def ask(team: Team, given: dict[str, Any]) -> Message:
