@@ -70,13 +70,6 @@ def test_poll_is_limited_to_the_batch_size_and_still_counts_all(team: MemoryTeam
     assert (len(answer["messages"]), answer["messages_pending"]) == (10, 14)
 
 
-def test_one_message_that_is_delivered_is_answered_with_its_state(team: MemoryTeam, caller: Caller) -> None:
-    put(team, make_message(1, to="architect"), make_message(2, to="architect"))
-    answer = route(caller, {"ACTION": "deliver", "MESSAGE_ID": make_message(1).message_id})
-    assert (answer["success"], answer["status"]) == (True, "delivered")
-    assert [message.status for message in team.snapshot().messages] == ["delivered", "pending"]
-
-
 def test_send_answers_with_the_fields_of_the_source(team: MemoryTeam, caller: Caller) -> None:
     payload = {"task_id": "TASK-31-1", "spec_id": "SPEC-031", "priority": "high"}
     document = {
@@ -160,15 +153,6 @@ def test_what_is_not_understood_is_refused_by_name(
     ],
 )
 def test_what_is_no_plain_literal_is_one_error(text: str) -> None:
-    with pytest.raises(TeamError) as caught:
-        read_document(text)
-    assert caught.value.code is Code.INVALID_FIELD
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{", "[" * 100_000, "invoke_command(oops)", "invoke_command()" + " " * 200_000 + "x"]
-)
-def test_text_that_is_no_json_is_one_error(text: str) -> None:
     with pytest.raises(TeamError) as caught:
         read_document(text)
     assert caught.value.code is Code.INVALID_FIELD

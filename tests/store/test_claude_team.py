@@ -198,33 +198,12 @@ def test_a_file_that_is_cut_keeps_what_it_said_of_the_others(claude: Path) -> No
     ]
 
 
-def test_an_object_of_two_types_is_prose(claude: Path) -> None:
-    put(claude, "team-lead", [entry('{"type": "message", "type": "shutdown_request", "requestId": "s"}')])
-    (message,) = open_team("claude:alpha").snapshot().messages
-    assert message.type == "claude:message"
-    assert "shutdown_request" in message.content
-
-
 @pytest.mark.parametrize("name", ["beta", "../alpha", "", "a/b", ".."])
 def test_a_name_that_is_no_team_gets_the_names_there_are(name: str, claude: Path) -> None:
     with pytest.raises(TeamError) as refused:
         open_team(f"claude:{name}")
     assert refused.value.code is Code.TEAM_NOT_FOUND
     assert "alpha" in refused.value.hint
-
-
-def test_a_team_of_lines_opens_as_it_is(lines: Path) -> None:
-    snapshot = open_team(str(lines)).snapshot()
-    assert [message.type.removeprefix("lines:") for message in snapshot.messages] == [
-        "message",
-        "broadcast",
-        "shutdown_request",
-        "shutdown_response",
-        "plan_approval_request",
-    ]
-    assert (snapshot.config.lead, sorted(snapshot.config.agents)) == ("lead", ["alice", "bob"])
-    titles = [message.payload.get("summary") for message in snapshot.messages]
-    assert titles == [None, None, "shutdown_request", "not done", None]  # whatever has no words says what it is
 
 
 def test_migrate_takes_a_team_of_lines_over(lines: Path, elsewhere: CommandLine) -> None:
@@ -240,8 +219,3 @@ def test_migrate_takes_a_team_of_lines_over(lines: Path, elsewhere: CommandLine)
     assert {row["name"] for row in roster} == {"lead", "alice", "bob"}
     again = elsewhere.ok("migrate", str(lines / ".team"), target)
     assert "5 were there" in again.out
-
-
-def test_a_team_of_claude_code_is_not_taken_over(claude: Path, elsewhere: CommandLine) -> None:
-    refused = elsewhere("migrate", "claude:alpha", str(claude / "x"), env={"CLAUDE_CONFIG_DIR": str(claude.parents[1])})
-    assert (refused.status, "team-console join" in refused.err) == (1, True)

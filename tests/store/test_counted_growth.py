@@ -17,10 +17,8 @@ from team_console.console.cli.main import run
 from team_console.store.backends.yaml.disk import Disk, Stat
 from team_console.store.backends.yaml.healing import partial_writes
 from team_console.store.service import inbox
-from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
-from team_console.store.service.sessions import end_if_open
 from team_console.store.views.proposals import line_difference
 
 from tests.equipment.growing_verbs import VERBS, Verb, aged
@@ -162,21 +160,3 @@ def test_the_work_of_what_once_was_slow_grows_no_faster_than_its_number(
     of_bytes = 1.5 if make is _of_one_id else 1.2  # between two of these sizes that queue is cleared once more
     for limit, (least, small, large) in zip((1.2, of_bytes), zip(*found[1:], strict=True), strict=True):
         assert math.log(max(large - least, 240) / max(small - least, 80)) / math.log(3) <= limit, found
-
-
-def test_what_another_process_has_ended_is_not_looked_for_in_archives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each console and hook ends what a killed hook had asked: all but the first would hold the lock for a search."""
-    counted, calls = _Counted(monkeypatch), []
-    for size in _SIZES[:2]:
-        (tmp_path / str(size)).mkdir()
-        team = open_yaml(tmp_path / str(size))
-        asked = ask_permission(Caller(team, "task-manager"), tool="Bash", input={"command": "ls"})
-        put(team, *[make_message(number, payload={"content": asked.request_id}) for number in range(size)])
-        inbox.receive(Caller(team, "task-manager"), agent="task-manager")
-        end = partial(end_if_open, Caller(team, "ceo"), str(asked.request_id), asker="task-manager", reason="ended")
-        assert end()
-        calls.append(counted.work(end)[0])
-        assert not end()
-    assert calls[1] < 2 * calls[0]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -21,8 +19,6 @@ from tests.equipment.teams import make_message
 from tests.proofs.fuzz.inputs import good, mutate
 
 CREATED = datetime(2026, 2, 24, 10, 30, 15, 123000, tzinfo=UTC)
-ONE = b"- message_id: A\n  type: t\n  from: a\n  to: b\n"
-TWO = b"- message_id: B\n  type: t\n  from: a\n  to: b\n"
 REST = "  type: t\n  from: a\n  to: b\n"
 BY_HAND = b"""\
 # the queue of sprint 42
@@ -90,35 +86,6 @@ def outcomes(text: QueueText) -> list[object]:
 # Frames.
 
 
-@pytest.mark.parametrize(
-    ("entries", "found", "line", "why"),
-    [
-        (b"- broken: [\n" + ONE + TWO, ["A", "B"], 2, ""),
-        (ONE + TWO.replace(b"type: t", b"type: \x7f") + ONE, ["A", "A"], 6, r"U\+007F"),
-        (TWO + ONE + b"  payload:\n    content: |\nHello world\n" + TWO, ["B", "B"], 6, ""),
-        (TWO + b"- message_id: M\n  type: t\n  type: u\n" + ONE, ["B", "A"], 6, r"twice at lines \d+ and \d+"),
-        (ONE + b"- [" + b"[" * 100_000 + b"\n" + TWO, ["A", "B"], 6, "nesting deeper|it begins"),
-        (ONE + b"- message_id: B\n  to: *nobody\n" + TWO, ["A", "B"], 6, r"alias \*nobody"),
-        (ONE + b"- " + b"x" * 40 + b"\n" + TWO, ["A", "B"], 6, "expected a message"),
-        (ONE + TWO + b'- message_id: C\n  type: "t', ["A", "B"], 10, "quoted scalar"),
-        (ONE + TWO.replace(b"to: b", b"to: {a: b}"), ["A"], 6, "to must be text or a list"),
-    ],
-)
-def test_one_damaged_entry_harms_no_other(entries: bytes, found: list[str], line: int, why: str) -> None:
-    for frame in (b"messages:\n", b"# remark\nversion: 1\nmessages:\n"):
-        text = QueueText.parse(frame + entries)
-        assert [message.message_id for message in text.messages()] == found
-        ((at, error),) = text.damaged()
-        assert at == line + frame.count(b"\n") - 1
-        assert error.line >= at
-        assert re.search(why, error.message)
-        place = next(place for place, entry in enumerate(text.entries) if entry.error)
-        with pytest.raises(TextError, match="damaged"):
-            text.edit(replace={place: make_message(3)})
-        raw = text.entries[place].raw
-        assert text.edit(remove=[place]).data() == (frame + entries).replace(raw, b"", 1)
-
-
 # Scalars.
 
 
@@ -145,39 +112,7 @@ def test_only_unmistakable_payload_scalars_are_typed(written: str, value: object
     assert changed(text, 0, status="read").data() == text.data().replace(b"pending", b"read")
 
 
-@pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"ensure_ascii": False}, {"separators": (",", ":")}])
-def test_json_is_read_as_json_means_it(layout: dict[str, Any]) -> None:
-    emoji = "🎉 \\ud83c\\udf89 \\\\ud83c é"
-    envelope = {"type": "t", "from": "a", "to": "b"}
-    wanted = {"message_id": "M", **envelope, "payload": {"content": emoji, emoji: "k"}}
-    half = {"message_id": "N", **envelope, "content": "half: \ud83c"}
-    data = json.dumps({"messages": [wanted, half]}, **{"ensure_ascii": True, **layout}).encode("utf-8", "replace")
-    text = QueueText.parse(data)
-    assert text.messages()[0].record == wanted
-    if layout.get("ensure_ascii", True):
-        assert text.messages()[1].record["content"] == "half: \ufffd"
-
-
 # Aliases.
-
-
-@pytest.mark.parametrize(
-    ("bomb", "most"),
-    [
-        (["- message_id: L\n" + REST + "  payload: &l [" + "x, " * 9_000 + "x]\n", *["- {id: U, x: *l}\n"] * 3], 1),
-        (["- message_id: L\n" + REST + "  payload: &l [" + "x, " * 9_000 + "x]\n"]
-         + [f"- message_id: U{number}\n" + REST + "  payload: {x: *l}\n" for number in range(150)], 120),
-        (["- message_id: L\n" + REST + "  payload:\n    a: &a [x, x]\n"
-         + "".join(f"    {n}: &{n} [*{p}, *{p}, *{p}, *{p}, *{p}, *{p}]\n" for p, n in zip("abcdefg", "bcdefgh",
-         strict=True))], 0),
-        (["- message_id: L\n" + REST + "  payload: &r {x: *r}\n"], 0),
-    ],
-)  # fmt: skip
-def test_aliases_that_make_a_small_text_large_are_stopped(bomb: list[str], most: int) -> None:
-    text = queue(*bomb, TWO.decode())
-    assert len(text.messages()) <= most + 1
-    assert text.messages()[-1].message_id == "B"
-    assert "alias" in text.damaged()[-1][1].message or "not a message" in text.damaged()[-1][1].message
 
 
 # Changes.

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 import resource
-import subprocess
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
-from team_console.store.backends.yaml.disk import Disk, Stat
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 
-from tests.equipment.command_line import needs
 from tests.equipment.teams import make_message, put
 from tests.equipment.yaml_folder import open_yaml, write_into
 
@@ -36,14 +32,6 @@ def _sparse(path: Path) -> None:
     path.parent.mkdir(exist_ok=True)
     path.touch()
     os.truncate(path, HUGE)
-
-
-def test_a_huge_drop_file_is_set_aside_unread(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    _sparse(tmp_path / "drop" / "x.yaml")
-    put(team, make_message(1))
-    assert (tmp_path / "drop" / "rejected" / "x.yaml").stat().st_size == HUGE
-    assert len(team.snapshot().messages) == 1
 
 
 def _limit_memory() -> Iterator[None]:
@@ -131,52 +119,6 @@ def test_a_link_out_of_the_team_is_told_and_nothing_is_written_through_it(tmp_pa
         with pytest.raises(TeamError, match="leads out of the team"), _writing(open_yaml(root)) as tx:
             write_into(tx, name)
     assert list(elsewhere.iterdir()) == []
-
-
-@pytest.fixture
-def fixed_generation(tmp_path: Path) -> Iterator[Path]:
-    """The generation before, that not even root can replace while its file system says so."""
-    prev = tmp_path / "message-queue.yaml.prev"
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    put(team, make_message(2))
-    needs("chattr")
-    if subprocess.run(["chattr", "+i", str(prev)], capture_output=True, check=False).returncode:
-        pytest.skip("this file system or user cannot make a file immutable")
-    yield prev
-    subprocess.run(["chattr", "-i", str(prev)], check=True)
-
-
-def test_an_immutable_generation_before_leaves_no_outcome_unknown(tmp_path: Path, fixed_generation: Path) -> None:
-    before = fixed_generation.read_bytes()
-    put(open_yaml(tmp_path), make_message(3))
-    assert fixed_generation.read_bytes() == before
-    assert len(receive(Caller(open_yaml(tmp_path), "task-manager"), agent="task-manager").messages) == 3
-
-
-@pytest.mark.parametrize("moment", [10**21, -(10**21)], ids=["year 33658", "before the calendar"])
-def test_a_queue_whose_file_time_is_in_no_calendar_is_read(tmp_path: Path, moment: int) -> None:
-    """Some file systems keep any time, and everybody may set it."""
-
-    class Timeless(Disk):
-        def stat(self, path: Path) -> Stat | None:
-            found = super().stat(path)
-            return replace(found, mtime_ns=moment) if found is not None else None
-
-        def stat_of(self, fd: int) -> Stat:
-            return replace(super().stat_of(fd), mtime_ns=moment)
-
-        def read(self, path: Path, start: int = 0, length: int | None = None) -> tuple[bytes, Stat]:
-            data, found = super().read(path, start, length)
-            return data, replace(found, mtime_ns=moment)
-
-    put(open_yaml(tmp_path), make_message(1))
-    (tmp_path / "drop").mkdir()
-    (tmp_path / "drop" / "x.yaml").write_text("message_id: X1\ntype: message\nfrom: ceo\nto: task-manager\n")
-    team = open_yaml(tmp_path, disk=Timeless())
-    put(team, make_message(2))
-    snapshot = team.snapshot()
-    assert (len(snapshot.messages), not snapshot.problems) == (3, True)
 
 
 def test_a_link_that_is_not_followed_is_not_looked_through(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import pytest
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, open_team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.service.migration import open_target
 
 from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
@@ -93,12 +92,6 @@ def test_a_current_folder_that_is_gone_is_said(
     gone.rmdir()
     with pytest.raises(TeamError, match="current folder") as refused:
         open_team(place)
-    assert refused.value.code is Code.TEAM_NOT_FOUND
-
-
-def test_a_copy_to_a_place_that_cannot_be_is_refused_with_the_reason(project: Path) -> None:
-    with pytest.raises(TeamError, match=TOO_LONG) as refused:
-        open_target(str(project / ("a" * 300)), open_team(str(project)).config())
     assert refused.value.code is Code.TEAM_NOT_FOUND
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.equipment.command_line import CommandLine
-from tests.equipment.older_version import FIXTURE, YAML_FILES, act, comparable, older
+from tests.equipment.older_version import FIXTURE, YAML_FILES, act, comparable
 
 
 @pytest.fixture
@@ -58,23 +57,3 @@ def _shape(line: dict[str, Any]) -> tuple[object, ...]:
     """What readers of a line rely on: who did what, which parts it has and what its facts are called."""
     facts = sorted(set(line["facts"]) - _ADDED)
     return line["actor"], line["action"], sorted(line.keys() - _ADDED), facts, sorted(line["settings"])
-
-
-@pytest.mark.slow
-def test_0_5_0_reads_and_writes_on_in_a_team_of_now(new: CommandLine, tmp_path: Path) -> None:
-    command = older(tmp_path / "program")
-    if command is None:
-        pytest.skip("the history of the repository is not here")
-    run = command(new.folder)
-
-    def told(words: Sequence[str]) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(run((*words, "--json")))
-        return found
-
-    rows = {row["kind"]: row["state"] for row in told(("--as", "ceo", "requests"))["requests"]}
-    assert rows == {"plan": "approved", "clarification": "open"}
-    assert told(("check",))["findings"] == []
-    assert [item["type"] for item in told(("receive", "--agent", "dev"))["messages"]] == ["plan_approval_response"]
-    run(("--as", "dev", "send", "--to", "ceo", "--summary", "The older program wrote this", "--content", "Here"))
-    assert new.ok("receive", "--agent", "ceo", "--json").json["messages"][-1]["payload"]["content"] == "Here"
-    assert new("check", "--json").json["findings"] == []

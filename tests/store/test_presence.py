@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -111,26 +110,6 @@ def test_a_console_whose_presence_was_removed_is_there_again(location: str) -> N
             shutil.rmtree(aside)
     assert list(folder.iterdir()) == []
     team.close()
-
-
-def test_a_process_that_asks_does_not_come_back(location: str) -> None:
-    team = open_team(location)
-    before = threading.active_count()
-    with team.announce(Presence.ASKER, new_name()):
-        assert threading.active_count() == before
-    team.close()
-
-
-def test_files_of_killed_processes_are_taken_away_by_the_next(team: CommandLine) -> None:
-    folder = team.folder / "presence"
-    with another_process(str(team.folder), Presence.ASKER, new_name()) as process:
-        process.kill()
-        process.wait()
-    assert len(os.listdir(folder)) == 1
-    opened = open_team(str(team.folder))
-    with announce_presence(opened):
-        assert [name.partition("-")[0] for name in os.listdir(folder)] == ["console"]
-    assert os.listdir(folder) == []
 
 
 def test_a_planted_link_is_neither_followed_nor_written_to(team: CommandLine, tmp_path: Path) -> None:

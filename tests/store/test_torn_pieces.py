@@ -8,13 +8,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.lock import Released, released_text
 from team_console.store.model.message import Message
-from team_console.store.service.caller import Caller
-from team_console.store.service.maintenance import heal
 
-from tests.equipment.yaml_folder import QUEUE, audit_lines, make_message, open_yaml, put, states
+from tests.equipment.yaml_folder import QUEUE, make_message, open_yaml, put
 
 pytestmark = pytest.mark.slow
 
@@ -55,28 +51,3 @@ def test_wherever_a_writer_in_place_is_cut_off_everything_is_there_again_and_not
         assert {name: after[name] for name in before} == before, written[:length]
         assert not [problem for problem in seen.problems if problem.code == "DAMAGED_ENTRY"], written[:length]
         shutil.rmtree(root)
-
-
-@pytest.fixture
-def torn(tmp_path: Path) -> Path:
-    """A team whose last entry somebody tore."""
-    _team(tmp_path)
-    text = (tmp_path / QUEUE).read_text()
-    (tmp_path / QUEUE).write_text(text[: text.rindex("  payload:")] + '  payload: {summary: "Summary of mess')
-    return tmp_path
-
-
-def test_a_piece_torn_long_ago_goes_when_healing_is_asked_for(tmp_path: Path) -> None:
-    """As an earlier version left it: the message is there again, and what was torn is still beside it."""
-    _team(tmp_path)
-    with open(tmp_path / QUEUE, "a") as queue:
-        queue.write(f"- message_id: {make_message(1).message_id}\n  payload: {{con")
-    found = Disk().stat(tmp_path / QUEUE)
-    assert found is not None
-    (tmp_path / f"{QUEUE}.lock").write_bytes(released_text(Released(len(audit_lines(tmp_path)), found.mark)))
-    put(open_yaml(tmp_path), make_message(5))
-    assert "DAMAGED_ENTRY" in {problem.code for problem in open_yaml(tmp_path).snapshot().problems}
-    told = heal(Caller(open_yaml(tmp_path), "ceo"))
-    assert "HEALED_TORN" in {problem.code for problem in told}
-    assert "DAMAGED_ENTRY" not in {problem.code for problem in open_yaml(tmp_path).snapshot().problems}
-    assert sorted(states(open_yaml(tmp_path))) == ["01", "02", "03", "05"]

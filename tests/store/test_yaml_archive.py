@@ -9,7 +9,6 @@ import pytest
 import yaml
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.teams import make_message, put
 from tests.equipment.yaml_folder import open_yaml, queue_of, receive, states
@@ -126,13 +125,6 @@ def test_a_damaged_archive_copy_is_no_proof(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"message_id:", b"message_id"))
     with team.transaction(actor="ceo", action="look", wait=1) as tx:
         assert not tx.is_archived(tx.everything()[0])
-
-
-def test_a_bad_cursor_is_an_error(tmp_path: Path) -> None:
-    for bad in ("x", "[]", "7", '{"a": 1}'):
-        with pytest.raises(TeamError) as caught:
-            open_yaml(tmp_path).history(cursor=bad)
-        assert caught.value.code is Code.INVALID_FIELD
 
 
 def _delete(team: YamlTeam, before: str) -> int:

@@ -53,13 +53,3 @@ def test_facts_of_another_shape_never_stop_the_reader(tmp_path: Path) -> None:
     assert [line.facts for line in open_yaml(tmp_path).audit()] == [{}]
     put(open_yaml(tmp_path), make_message(1))
     assert states(open_yaml(tmp_path)) == {"01": "pending"}
-
-
-@pytest.mark.parametrize("place", [10**30, -1, 1.5, "0"])
-def test_a_line_that_says_that_the_settings_stand_where_nothing_is_stops_nobody(tmp_path: Path, place: object) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    line = {"seq": 2, "at": "", "actor": "x", "action": "y", "settings": {"sha256": "0" * 64, "at": place}}
-    with (tmp_path / "audit.jsonl").open("ab") as file:
-        file.write(json.dumps(line).encode() + b"\n")
-    assert len(open_yaml(tmp_path).snapshot().messages) == 1
-    put(open_yaml(tmp_path), make_message(2))

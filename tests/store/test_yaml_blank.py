@@ -5,19 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-from team_console.store.model.errors import TeamError
-
 from tests.equipment.teams import make_message, put
 from tests.equipment.yaml_folder import QUEUE, open_yaml, states
-
-
-def test_without_copy_and_ledger_no_way_back_is_promised(tmp_path: Path) -> None:
-    (tmp_path / QUEUE).write_bytes(b"messages: 7\n")
-    with pytest.raises(TeamError) as caught:
-        put(open_yaml(tmp_path), make_message(1))
-    assert ".prev" not in caught.value.hint
-    assert "ledger" not in caught.value.hint
 
 
 def test_a_death_between_ledger_and_queue_leaves_a_blank_queue_writable(tmp_path: Path) -> None:

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 
-from tests.equipment.teams import FakeClock
 from tests.equipment.yaml_folder import (
     QUEUE,
     ROOT_ONLY,
@@ -151,26 +149,6 @@ def test_a_vanished_queue_without_a_ledger_is_not_replaced_by_an_empty_one(tmp_p
         put(open_yaml(tmp_path), make_message(3))
     assert caught.value.code is Code.STORE_UNREADABLE
     assert not (tmp_path / QUEUE).exists()
-
-
-def test_a_folder_moved_away_is_told_and_nothing_is_made_in_its_place(tmp_path: Path) -> None:
-    root = tmp_path / "project"
-    (root / "out").mkdir(parents=True)
-    (root / "messenger-config.yaml").write_text("team: t\n")
-    team = YamlTeam(
-        root,
-        queue=root / "out" / QUEUE,
-        archive_dir=root / "out" / "archive",
-        config_path=root / "messenger-config.yaml",
-        clock=FakeClock(),
-    )
-    put(team, make_message(1))
-    (root / "out").rename(root / "moved")
-    assert team.snapshot().condition is Condition.VANISHED
-    with pytest.raises(TeamError, match="gone") as caught:
-        put(team, make_message(2))
-    assert caught.value.code is Code.TEAM_NOT_FOUND
-    assert not (root / "out").exists()
 
 
 def test_a_folder_moved_away_during_a_transaction_stops_the_commit(tmp_path: Path) -> None:

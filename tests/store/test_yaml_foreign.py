@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.contract.team import Condition
-from team_console.store.model.errors import TeamError
 
 from tests.equipment.yaml_folder import (
     QUEUE,
@@ -111,40 +108,6 @@ def test_a_writer_that_had_the_old_queue_open_is_merged_at_the_next_turn(tmp_pat
     assert states(team) == {"01": "pending", "02": "pending", "07": "pending", "03": "pending"}
 
 
-def test_writers_with_and_without_the_lock_together_lose_nothing(tmp_path: Path) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    stop = threading.Event()
-    theirs: list[str] = []
-
-    def careless() -> None:
-        for number in range(500, 530):
-            record = dict(make_message(number).record)
-            try:
-                loaded = yaml.load((tmp_path / QUEUE).read_bytes(), Loader=yaml.CSafeLoader)
-            except yaml.YAMLError:
-                continue
-            loaded["messages"].append(record)
-            replace_by_rename(tmp_path / QUEUE, yaml.dump(loaded, Dumper=yaml.CSafeDumper, sort_keys=False).encode())
-            theirs.append(str(record["message_id"]))
-            stop.wait(0.005)
-        stop.set()
-
-    writer = threading.Thread(target=careless)
-    writer.start()
-    ours = []
-    number = 2
-    while not stop.is_set():
-        put(open_yaml(tmp_path), make_message(number))
-        ours.append(make_message(number).message_id)
-        number += 1
-    writer.join()
-    notices(open_yaml(tmp_path))
-    live = [message.message_id for message in open_yaml(tmp_path).snapshot().messages]
-    assert len(live) == len(set(live))
-    assert set(ours) <= set(live)
-    assert set(theirs) <= set(live)
-
-
 def test_a_link_in_drop_is_rejected_and_not_followed(tmp_path: Path) -> None:
     put(open_yaml(tmp_path), make_message(1))
     (tmp_path / "secret").write_bytes(queue_of(make_message(66)))
@@ -176,16 +139,3 @@ mv drop/.tmp-$id drop/$id.yaml
     notices(open_yaml(tmp_path))
     newest = open_yaml(tmp_path).snapshot().messages[-1]
     assert (newest.sender, newest.status, newest.content) == ("task-manager", "pending", "Built without the lock.\n")
-
-
-def test_a_half_written_file_of_another_program_is_never_built_upon(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    whole = (tmp_path / QUEUE).read_bytes()
-    (tmp_path / QUEUE).write_bytes(whole[:40] + b"\0" * 20)
-    with pytest.raises(TeamError):
-        put(team, make_message(2))
-    (tmp_path / QUEUE).write_bytes(whole)
-    put(team, make_message(2))
-    assert team.snapshot().condition is Condition.OK
-    assert states(team) == {"01": "pending", "02": "pending"}

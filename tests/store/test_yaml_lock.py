@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -18,13 +16,11 @@ from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.yaml_folder import (
     HOLD,
-    PROLOGUE,
     QUEUE,
     make_message,
     open_yaml,
     process,
     put,
-    receive,
     wait_for,
 )
 
@@ -123,37 +119,6 @@ os.write(1, b"done")
         wait_for(running, b"done")
     assert len(open_yaml(tmp_path).snapshot().messages) == 1
     assert len(open_yaml(tmp_path).audit()) == 1
-
-
-def test_many_processes_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
-    code = """
-first = int(sys.argv[2])
-for number in range(first, first + 5):
-    put(team, make_message(number), wait=30)
-    receive(team, wait=30)
-"""
-    commands = [[sys.executable, "-c", PROLOGUE + code, str(tmp_path), str(n * 100)] for n in range(1, 9)]
-    running = [subprocess.Popen(command) for command in commands]
-    assert [item.wait(60) for item in running] == [0] * 8
-    team = open_yaml(tmp_path)
-    receive(team)
-    assert {message.status for message in team.snapshot().messages} == {"read"}
-    assert len(team.snapshot().messages) == 40
-    archived = [message.message_id for message in team.history(limit=1000).messages]
-    assert len(archived) == len(set(archived)) == 40
-    assert all(line.intact for line in team.audit(limit=1000))
-
-
-def test_a_waiter_gets_the_lock_when_its_holder_is_killed(tmp_path: Path) -> None:
-    with process(HOLD, tmp_path) as holder:
-        wait_for(holder, b"held")
-        code = "os.write(1, b'here'); put(team, make_message(1), wait=30); os.write(1, b'done')"
-        with process(code, tmp_path) as item:
-            wait_for(item, b"here")
-            assert item.poll() is None
-            holder.kill()
-            wait_for(item, b"done")
-    assert len(open_yaml(tmp_path).snapshot().messages) == 1
 
 
 class _Meanwhile(_Kernel):
