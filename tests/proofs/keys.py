@@ -1,20 +1,16 @@
 """Proof that no key decides on what the terminal did not hold before it was pressed.
 
-`python -m tests.proofs.keys --presses 10000 --seed 1` presses random keys in every place of the console, in
-lists, marks, forms and the reader, one by one, in bursts, held down and typed ahead, on a real terminal. An emulator
-that knows nothing of the console keeps what it held before each byte was written; what was decided is looked for there.
-Agents ask for more as long as it goes on. Seed and last keys are printed.
+Random keys are pressed in every place of the console, in lists, marks, forms and the reader, one by one, in bursts,
+held down and typed ahead, on a real terminal. An emulator that knows nothing of the console keeps what it held before
+each byte was written; what was decided is looked for there. Agents ask for more as long as it goes on.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
 import re
-import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -231,18 +227,8 @@ def _seconds(text: str) -> float:
     return moment.timestamp() if moment is not None else 0.0
 
 
-class Outcome(Struct):
-    """What a run came to: the decisions on record, those that were wrong, and the keys pressed last."""
-
-    presses: int
-    decisions: int
-    wrong: list[str]
-    last: list[str]
-    screen: str
-
-
-def run(seed: int, presses: int, folder: Path, *, tell: bool = False) -> Outcome:
-    """Press so many random keys."""
+def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
+    """Press so many random keys; yield each decision on what the terminal did not hold, then the last keys."""
     chance = random.Random(seed)
     agents = ", ".join(f"dev-{number}" for number in range(PLANS))
     (folder / "messenger-config.yaml").write_text(f"name: s\nlead: {LEAD}\nagents: [{agents}]\n", encoding="utf-8")
@@ -260,7 +246,7 @@ def run(seed: int, presses: int, folder: Path, *, tell: bool = False) -> Outcome
 
         terminal.screen.write_process_input = look_and_answer  # type: ignore[method-assign]
         terminal.wait_for("●", "P1")
-        while len(held.presses) < presses and not terminal._ended():
+        while len(held.presses) < count and not terminal._ended():
             keys, pause = _next_keys(chance)
             for key in keys:
                 held.press(terminal, key)
@@ -276,7 +262,7 @@ def run(seed: int, presses: int, folder: Path, *, tell: bool = False) -> Outcome
             if chance.random() < 0.1:
                 with suppress(TeamError):
                     askers.ask()
-            if tell and len(held.presses) >= told + 500:
+            if len(held.presses) >= told + 500:
                 told = len(held.presses)
                 wrong = len(unseen(folder, held, askers.names))
                 print(f"{told:,} presses, {sum(1 for _ in verdicts(folder)):,} decisions, {wrong} unseen", flush=True)
@@ -286,7 +272,9 @@ def run(seed: int, presses: int, folder: Path, *, tell: bool = False) -> Outcome
             terminal.settle(0.1, 1.0)
     team.close()
     found = unseen(folder, held, askers.names)
-    return Outcome(len(held.presses), sum(1 for _ in verdicts(folder)), found, list(held.last), screen)
+    yield from found
+    if found:
+        print(f"the last keys: {list(held.last)}\n{screen}")
 
 
 def _look(terminal: Terminal, key: str) -> None:
@@ -307,24 +295,3 @@ def _next_keys(chance: random.Random) -> tuple[Sequence[str], float]:
         apart = burst[0] != ESCAPE[0] and chance.random() < 0.6
         return (tuple(burst) if apart else (burst,)), chance.choice((0.0, 0.001, 0.01, 0.05))
     return (chance.choice(_KEYS),), chance.choice((0.0, 0.0, 0.02))
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Press the keys that are wanted; 1 when anything was decided that the terminal did not hold."""
-    parser = argparse.ArgumentParser(prog="python -m tests.proofs.keys", description="Press random keys.")
-    parser.add_argument("--presses", type=int, default=10_000, help="(default: 10000)")
-    parser.add_argument("--seed", type=int, default=1, help="same seed, same keys (default: 1)")
-    chosen = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as place:
-        outcome = run(chosen.seed, chosen.presses, Path(place), tell=True)
-    print("\n".join(outcome.wrong))
-    print(
-        f"seed {chosen.seed}: {outcome.presses:,} presses, {outcome.decisions:,} decisions, {len(outcome.wrong)} unseen"
-    )
-    if outcome.wrong:
-        print(f"the last keys: {outcome.last}\n{outcome.screen}")
-    return bool(outcome.wrong)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,17 +1,15 @@
 """Proof that 0.5.0 and this version use one team in turn, and both show the same of it after every step.
 
-`python -m tests.proofs.matrix` plays one story on files, on SQLite and on PostgreSQL (where a server is installed),
-begun by either version; the other one does each next step. Where 0.5.0 cannot read a team, it must refuse it in words.
+One story is played on files, on SQLite and on PostgreSQL (where a server is installed), begun by either version; the
+other one does each next step. Where 0.5.0 cannot read a team, it must refuse it in words.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -174,20 +172,10 @@ def judged(stores: Sequence[str], folder: Path) -> Iterator[tuple[str, Outcome]]
             yield f"{store}, begun by {begins}", play(place(), programs)
 
 
-def main() -> int:
-    """Play and print; the status is 1 when the versions showed anything else of one team."""
-    parser = argparse.ArgumentParser(prog="python -m tests.proofs.matrix", description=__doc__)
-    parser.add_argument("stores", nargs="*", choices=[*STORES, []], help="only these")
-    chosen, bad = parser.parse_args(), 0
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        for name, outcome in judged(chosen.stores or STORES, Path(folder)):
-            end = outcome.refused or f"{len(outcome.differences)} differences"
-            print(f"{name:28} {outcome.looks:4} looks compared, {end}", flush=True)
-            print("".join(f"  {difference}\n" for difference in outcome.differences), end="")
-            bad += bool(outcome.differences)
-    return 1 if bad else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
+    """Yield each difference between what the versions show of one team."""
+    os.chmod(folder, 0o755)
+    for name, outcome in judged([store for store in STORES if only in store], folder):
+        end = outcome.refused or f"{len(outcome.differences)} differences"
+        print(f"{name:28} {outcome.looks:4} looks compared, {end}", flush=True)
+        yield from (f"{name}: {difference}" for difference in outcome.differences)

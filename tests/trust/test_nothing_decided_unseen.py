@@ -37,7 +37,6 @@ from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.terminal import console
 from tests.hook.conftest import client, human, office
-from tests.proofs import keys as random_keys
 
 __all__ = ["client", "clock", "human", "keys_are_through", "office", "plain_environment", "team"]
 pytestmark = pytest.mark.slow
@@ -373,8 +372,3 @@ def test_a_decision_is_written_as_its_human_made_it_or_not_at_all(
     assert verdicts(team) == []
     requests.decide(Caller(team, LEAD), decision)
     assert len(verdicts(team)) == 1
-
-
-def test_random_keys_on_a_terminal_decide_on_nothing_that_it_did_not_hold(tmp_path: Path) -> None:
-    outcome = random_keys.run(7, 200, tmp_path)
-    assert outcome.wrong == [], f"{outcome.last}\n{outcome.screen}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from team_console.store.views.blocked import blocked_times
 from team_console.store.views.rows import RequestRow
 
 from tests.equipment.teams import START, make_message
-from tests.proofs.alike import races
 
 pytestmark = pytest.mark.slow
 
@@ -173,7 +171,3 @@ def test_blocked_time_counts_what_overlaps_once_for_its_agent() -> None:
     assert (team.total, team.requests) == (25.0, 3)
     of, _ = blocked_times(rows, START + timedelta(seconds=500), since=START + timedelta(seconds=20))
     assert of["a1"].total == 5.0
-
-
-def test_a_verdict_on_what_is_listed_answers_nothing_that_arrives_meanwhile(tmp_path: Path) -> None:
-    assert races(3, tmp_path, seed=37) == (0, 0)

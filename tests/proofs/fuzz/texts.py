@@ -1,17 +1,16 @@
 """Texts of agents, long and nasty, through everything that reads them: time grows no faster than the text.
 
-`python -m tests.proofs.fuzz.texts --seed N` tries every reader on every unit, repeated to two lengths, and prints those
-that take more than in proportion. What is counted is processor time of this process, the least of three.
+Every reader is tried on every unit, repeated to two lengths. What is counted is processor time of this process, the
+least of three.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -39,6 +38,8 @@ from tests.proofs.fuzz.inputs import FRAGMENTS
 
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
 _KNOWN = ("3-1", "4-2")
+_SHORT, _LONG = 20_000, 400_000
+"""Characters of the shorter of two texts, and of one that is only read to its end."""
 
 
 def message_of(content: str, **payload: Any) -> Message:
@@ -137,50 +138,27 @@ def seconds(read: Callable[[str], object], text: str, tries: int = 3) -> float:
     return least
 
 
-def grow_too_fast(seed: int, mixed: int, length: int, only: str) -> int:
-    """Print the readers that take more than in proportion for a text of 8 times the length; return their number."""
-    found = 0
+def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
+    """Yield each reader that takes more than in proportion for a text of 8 times the length."""
     for reader, read in READERS.items():
-        pairs = zip(texts(length, seed, mixed), texts(length * 8, seed, mixed), strict=True) if only in reader else ()
-        for (name, short), (_, long) in pairs:
+        both = (texts(length, seed, count) for length in (_SHORT, _SHORT * 8))
+        for (name, short), (_, long) in zip(*both, strict=True) if only in reader else ():
             first = seconds(read, long, 1)
             if first < 0.2:
                 continue
             grown = min(first, seconds(read, long, 1)) / max(seconds(read, short), 0.001)
             if grown > 16 or first > 10:
-                found += 1
-                print(f"{reader}: {name}: {grown:.0f} times the time for 8 times the text, {first:.2f} s", flush=True)
-    return found
+                yield f"{reader}: {name}: {grown:.0f} times the time for 8 times the text, {first:.2f} s"
 
 
-def read_some(seed: int, count: int, length: int) -> None:
+def read_some(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
     """Give `count` readers a text each, drawn by `seed`, and say which before it is read: who hangs is the last."""
     for place, (reader, unit) in enumerate([*ONCE_SLOW, *Random(seed).sample(EACH, count)]):
         print(place, reader, repr(unit), flush=True)
-        seconds(READERS[reader], unit * (length // len(unit)), 1)
+        seconds(READERS[reader], unit * (_LONG // len(unit)), 1)
+    yield from ()
 
 
 ONCE_SLOW = (("passwords covered", "://"), ("passwords found", "/a:"), ("prose", "| /*"), ("sprint message", " \n"))
 """Pairs that took time by the square of the length."""
 EACH = [(reader, unit) for reader in READERS for unit in UNITS]
-
-
-def main() -> int:
-    """Try every reader on every text, and print those that grow faster than the text."""
-    parser = argparse.ArgumentParser(prog="python -m tests.proofs.fuzz.texts", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1, help="which mixed texts")
-    parser.add_argument("--mixed", type=int, default=60, help="how many of them")
-    parser.add_argument("--length", type=int, default=20_000, help="characters of the short text; the long has 8 times")
-    parser.add_argument("--only", default="", help="readers whose name has this word")
-    parser.add_argument("--some", type=int, help="read only this many texts, each once and of this length")
-    options = parser.parse_args()
-    if options.some is not None:
-        read_some(options.seed, options.some, options.length)
-        return 0
-    found = grow_too_fast(options.seed, options.mixed, options.length, options.only)
-    print(f"{len(READERS)} readers, {len(UNITS) + options.mixed} texts, seed {options.seed}: {found} grow too fast")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

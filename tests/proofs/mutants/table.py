@@ -495,7 +495,7 @@ GUARDS: Mapping[str, Guard] = {
         "store/test_yaml_lock.py::test_who_takes_over_from_one_that_died_while_it_is_looked_at_is_not_said_to_have_died",
     ),
     "foreign-write-before-verdict": guard(
-        removed, "proofs/races/test_races.py::test_nothing_is_approved_that_was_not_on_the_screen"
+        removed, "proofs/test_proofs.py::test_the_short_form_of_a_proof_finds_nothing_wrong[races-20-1-yaml]"
     ),
     "lost-trail-kept-without-write": guard(
         without(2), "trust/test_forged_around.py::test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good"

@@ -24,9 +24,9 @@ from team_console.store.service.requests import approve, reject, submit_plan
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import broadcast, send
 
-from tests.drive import ESCAPE, MODES, SIZES, WRONG
 from tests.equipment.command_line import COMMAND, template
 from tests.equipment.terminal import Terminal
+from tests.proofs.drive import ESCAPE, MODES, SIZES, WRONG
 
 LEAD = "ceo"
 RECEIVERS = ("dev-1", "dev-2")

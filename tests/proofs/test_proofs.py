@@ -1,4 +1,4 @@
-"""A short fuzz run with every change; the long one is `python -m tests.proofs.fuzz`."""
+"""A short form of each proof by chance runs with every test; `python -m tests.proofs NAME` is the long one."""
 
 from __future__ import annotations
 
@@ -6,23 +6,34 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml.queue import QueueText
 
 from tests.equipment.command_line import ROOT
 from tests.equipment.counting import calls_of
-from tests.proofs.fuzz.runner import run
+from tests.proofs.__main__ import PROOFS
 from tests.proofs.fuzz.texts import EACH
 
 pytestmark = pytest.mark.slow
 
 
-def test_no_file_kills_hangs_or_confuses_the_reader() -> None:
-    report = run(inputs=1200, seed=20260224, largest=150_000, batch=600, workers=2)
-    assert report.failures == []
-    assert report.outcomes.total() == 1200
-    assert min(report.outcomes[name] for name in ("fine", "damaged", "unreadable")) > 100
+@pytest.mark.parametrize(
+    ("name", "count", "seed", "only"),
+    [
+        ("alike", 3, 37, ""),
+        ("drive", 4, 4, ""),
+        ("fuzz", 1_200, 20260224, ""),
+        ("grants", 3_000, 37, ""),
+        ("keys", 200, 7, ""),
+        *(("races", 20, 1, store) for store in ("yaml", "sqlite", "postgresql")),
+    ],
+)
+def test_the_short_form_of_a_proof_finds_nothing_wrong(
+    name: str, count: int, seed: int, only: str, tmp_path: Path
+) -> None:
+    assert [*PROOFS[name].find(count, seed, tmp_path, only)] == []
 
 
 @pytest.mark.parametrize("unit", [b"- {a: \n", b"- [\n", b'- [a, "\n'])
@@ -34,10 +45,9 @@ def test_a_damaged_entry_is_not_searched_for_an_end_behind_the_place_where_it_is
 def test_no_text_of_an_agent_holds_its_readers_up() -> None:
     """A reader whose time grows by the square takes hours for such a text, and the system ends it."""
     some = len(EACH) if os.environ.get("EXHAUSTIVE") else 300
-    words = [sys.executable, "-m", "tests.proofs.fuzz.texts", "--seed", "20260224", "--some", str(some)]
     limit = 60 + some // 4
     child = subprocess.run(
-        [*words, "--length", "400000"],
+        [sys.executable, "-m", "tests.proofs", "readers", "--seed", "20260224", "--count", str(some)],
         cwd=ROOT,
         capture_output=True,
         text=True,
