@@ -130,6 +130,8 @@ NO_LOCKS = "NO_LOCKS"
 WITHOUT_LOCKS = "Move the team to a local disk, or to one that is mounted with locks; reading works."
 CONFLICTED_COPY = "CONFLICTED_COPY"
 """The code of a copy that a synced folder made; a warning where messages are only there."""
+ROWS_HIDDEN = "ROWS_HIDDEN"
+"""Problem code: the database shows this role only some of the messages."""
 ROLLED_BACK = "ROLLED_BACK"
 """Code of the problem that somebody took messages out of the queue, or put them back to an earlier state."""
 
@@ -297,8 +299,9 @@ class Snapshot(Struct, frozen=True):
 
     @property
     def doubt(self) -> Problem | None:
-        """The reason why messages may be missing: somebody else wrote the queue. None without one."""
-        return next((problem for problem in self.problems if problem.code in (ROLLED_BACK, FOREIGN_WRITE)), None)
+        """The reason why messages may be missing: somebody else wrote the queue, or hides rows. None without one."""
+        reasons = (ROLLED_BACK, FOREIGN_WRITE, ROWS_HIDDEN)
+        return next((problem for problem in self.problems if problem.code in reasons), None)
 
 
 _TELLING = ("revision", "config", "problems", "condition", "missing", "damaged", "dropped")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from team_console.store.backends.sql.open import create_database
@@ -13,6 +14,7 @@ from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller, Received
 from team_console.store.service.orchestrator import route
 
+from tests.equipment.command_line import CommandLine
 from tests.equipment.statements import SEED, execute, insert
 from tests.equipment.teams import make_message, put
 from tests.sql.conftest import SETTINGS, Open
@@ -73,6 +75,23 @@ def test_a_role_with_rights_on_the_messages_alone_can_look_and_is_told_what_is_m
         sending.send(Caller(team, "user"), to="architect", type="spec_ready")
     assert caught.value.code is Code.NOT_PERMITTED
     assert "GRANT SELECT, INSERT, UPDATE, DELETE ON team_console_state" in caught.value.hint
+
+
+@pytest.mark.parametrize("face", ["status", "receive", "inbox", "requests", "history"])
+def test_rows_that_are_hidden_from_a_role_are_no_empty_inbox(
+    postgres: str, role: Role, tmp_path: Path, face: str
+) -> None:
+    create_database(postgres, SETTINGS)
+    insert(postgres, "msg-001")
+    place = role("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}")
+    execute(postgres, "ALTER TABLE agent_message ENABLE ROW LEVEL SECURITY")
+    names = {"receive": ("--agent", "code_developer"), "inbox": ("code_developer",)}
+    done = CommandLine(tmp_path)("-t", place, face, *names.get(face, ()), "--json", env={"TEAM_CONSOLE_AS": "ceo"})
+    told = f"{done.err} {done.json.get('doubt')}"
+    assert "row security lets this role see only some rows of agent_message" in told, done
+    execute(postgres, f"ALTER ROLE {place.partition('//')[2].partition('@')[0]} BYPASSRLS")
+    seen = CommandLine(tmp_path)("-t", place, "inbox", "code_developer", "--json")
+    assert (seen.json["count"], seen.json["doubt"]) == (1, None)
 
 
 def test_agents_that_all_write_first_to_a_database_of_others_are_all_served(postgres: str, opened: Open) -> None:

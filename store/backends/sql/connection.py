@@ -87,10 +87,12 @@ class Relation(Struct, frozen=True):
     Attributes:
         name: As it is spelled in the database.
         source: The table behind a view, as far as it is known; None for a table.
+        hides_rows: Whether policies of the database decide which of its rows this role sees.
     """
 
     name: str
     source: str | None = None
+    hides_rows: bool = False
 
 
 class Lost(Exception):

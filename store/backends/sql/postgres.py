@@ -65,7 +65,7 @@ SELECT relname::text, relkind::text, (
     SELECT min(source.relname::text) FROM pg_rewrite JOIN pg_depend ON pg_depend.objid = pg_rewrite.oid
     JOIN pg_class AS source ON source.oid = pg_depend.refobjid
     WHERE pg_rewrite.ev_class = pg_class.oid AND source.oid <> pg_class.oid
-)
+), row_security_active(pg_class.oid)
 FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
 WHERE lower(relname::text) = :name AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relpersistence <> 't'
 AND nspname <> 'pg_catalog' AND pg_table_is_visible(pg_class.oid)
@@ -122,7 +122,7 @@ class PostgresConnection(Connection):
         found = self.first(_RELATION, {"name": name})
         if found is None:
             return None
-        return Relation(found[0], None if found[1] in ("r", "p") else found[2] or "")
+        return Relation(found[0], None if found[1] in ("r", "p") else found[2] or "", found[3])
 
     def references(self, table: str) -> list[tuple[str, str]]:
         """See `Connection.references`: the server names the table."""

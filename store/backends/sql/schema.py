@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.backends.sql.connection import Column, Connection, Relation, Values, insert, listed, sql_name
 from team_console.store.backends.sql.rows import COLUMNS, STAND_INS
+from team_console.store.contract.team import ROWS_HIDDEN
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Fields
@@ -163,6 +164,15 @@ _COUNTING = ("int", "real", "doub", "float", "numeric(", "decimal")
 """Parts of the names of types that hold numbers and no time; SQLite's NUMERIC holds both."""
 
 
+_ROWS_HIDDEN = Problem(
+    ROWS_HIDDEN,
+    "warning",
+    MESSAGES,
+    f"row security lets this role see only some rows of {MESSAGES}, so messages that wait may be hidden",
+    "Connect as a role that sees all rows, or let its owner run: ALTER ROLE ... BYPASSRLS;",
+)
+
+
 def _empty(kind: str) -> Any:
     return next((value for word, value in _EMPTY if word in kind.lower()), "")
 
@@ -181,6 +191,7 @@ class Shape(Struct, frozen=True):
         numeric_moments: Columns for times that hold numbers.
         words: The only statuses the column can hold, of an enumeration; None for any other type.
         refused: Statuses that the table was seen to refuse, as by a CHECK.
+        hides_rows: Whether this role sees only the rows that policies of the database let it see.
     """
 
     types: Mapping[str, str]
@@ -193,6 +204,7 @@ class Shape(Struct, frozen=True):
     numeric_moments: frozenset[str] = frozenset()
     words: frozenset[str] | None = None
     refused: AbstractSet[str] = frozenset()
+    hides_rows: bool = False
 
     @property
     def id(self) -> str:
@@ -244,6 +256,11 @@ class Shape(Struct, frozen=True):
 
     def problems(self) -> tuple[Problem, ...]:
         """Return findings on the table as it was made."""
+        # guard: hidden-rows-not-empty
+        hidden = (_ROWS_HIDDEN,) if self.hides_rows else ()
+        return (*hidden, *self._numeric_times())
+
+    def _numeric_times(self) -> tuple[Problem, ...]:
         if not self.numeric_moments:
             return ()
         names = sorted(self.numeric_moments)
@@ -387,6 +404,7 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         ),
         words=columns["status"].words,
         refused=refused,
+        hides_rows=relation.hides_rows,
     )
 
 
