@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.cache import ScreenCache
@@ -15,8 +15,10 @@ from team_console.store.model.message import Status
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.store.views.search import Query, Searchable
+from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document
 from team_console.widgets.row_drawing import Drawing
+from team_console.widgets.row_list import RowList
 from team_console.widgets.text import Line
 from textual.message import Message as TextualMessage
 
@@ -200,3 +202,23 @@ class Listing(ABC, Generic[RowT]):
         """Return the document of a row, which says first what is pending about it."""
         document, decided = self.document_of(row), self.pending_of(row)
         return with_pending(document, decided) if document and decided else document
+
+
+class ShownList(Protocol):
+    """A list on the screen, with its thing under the cursor beside it."""
+
+    @property
+    def listing(self) -> Listing[Any]:
+        """What the list is of."""
+
+    @property
+    def rows(self) -> RowList[Any]:
+        """The list."""
+
+    @property
+    def detail(self) -> Detail:
+        """The thing under the cursor."""
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the thing has the whole screen."""

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from msgspec.structs import replace
-from team_console.console.tui.modes.listing import Listing
+from team_console.console.tui.modes.listing import ShownList
 from team_console.console.tui.words import BROKEN_DOCUMENT, NO_LONGER, request_outcome, row_now, with_banner
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import RequestRow, RequestState
-from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document
 from team_console.widgets.request_documents import earlier_plans, remarks_on
 from team_console.widgets.row_list import RowList
@@ -25,28 +24,12 @@ _AROUND = 0.15
 """Seconds after which the evidence of the rows around the cursor is looked for, since one of them is next."""
 
 
-class PresentedList(Protocol):
+class PresentedList(ShownList, Protocol):
     """The list whose thing under the cursor is shown."""
-
-    @property
-    def listing(self) -> Listing[Any]:
-        """The rows."""
-
-    @property
-    def rows(self) -> RowList[Any]:
-        """The list."""
 
     @property
     def chosen_from(self) -> RowList[Any]:
         """The list under whose cursor the thing is that is shown."""
-
-    @property
-    def detail(self) -> Detail:
-        """Where it is shown."""
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether the thing has the whole screen."""
 
     def read(self, reads: bool) -> bool:
         """Give the thing the whole screen, or the list its place again."""

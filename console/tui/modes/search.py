@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from team_console.console.tui.modes.listing import Listing
+from team_console.console.tui.modes.listing import ShownList
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import Query, parse_query, query_completions
 from team_console.widgets.bars import OneLine
-from team_console.widgets.detail import Detail
 from team_console.widgets.fields import Completer, Field
-from team_console.widgets.row_list import RowList
 from textual.app import ComposeResult
 from textual.containers import Container
 
@@ -107,24 +105,8 @@ class SearchLine(Container):
         self._take_submitted(event.value)
 
 
-class SearchedList(Protocol):
+class SearchedList(ShownList, Protocol):
     """The list and the thing below its cursor, in which is searched."""
-
-    @property
-    def listing(self) -> Listing[Any]:
-        """The rows that are filtered."""
-
-    @property
-    def rows(self) -> RowList[Any]:
-        """The list."""
-
-    @property
-    def detail(self) -> Detail:
-        """The thing under the cursor."""
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether the thing has the whole screen, so that words are looked for in it."""
 
     def set_filter(self, text: str) -> None:
         """Show only rows that fit a query."""
