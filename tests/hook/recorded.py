@@ -6,9 +6,11 @@ the moment of the hook, without what the vendor's instructions and the machine p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.proofs.clients.turns import Call, Say, Turn
 
@@ -37,116 +39,24 @@ class Recording:
     is_subagent: bool = False
 
 
-def bash(command: str) -> Call:
-    """A command of Claude Code."""
-    return Call("Bash", {"command": command, "description": "what the test wants"})
+def _turns(told: Sequence[Sequence[Mapping[str, Any]]]) -> list[Turn]:
+    """What the model does, as the file has it."""
+    return [
+        tuple(Say(one["say"]) if "say" in one else Call(one["tool"], one["input"]) for one in turn) for turn in told
+    ]
 
 
-def shell(command: str) -> Call:
-    """A command of Codex."""
-    return Call("exec_command", {"cmd": command})
-
-
-MAKE = "Make the loader ready"
-LONG = "seq 1 20000"
-
-
-def _of_both(client: str, run: Callable[[str], Call], ok: str) -> dict[str, Recording]:
-    """What is played with either client: how it runs a command, and how a command that went well is read."""
-    ask, tool, echoes = (run(ASKED),), run("").tool, [f"echo {n}" for n in range(8)]
-    failing, exiting, again = "cat no-such-file", "echo exit code 7; exit 3", f"ls {ASKED}"
-    lines = "Two lines:\nmake it\n\n  ready"
-    told = {
-        "at-once": Recording([MAKE], [ask], MAKE, ""),
-        "words": Recording([MAKE], [(Say("Now the pipe."), *ask)], MAKE, "Now the pipe."),
-        "failed": Recording(
-            [MAKE], [(Say("I look."), run(failing)), ask], MAKE, "I look.", [(tool, failing, "exit 1")]
-        ),
-        "status": Recording([MAKE], [(run(exiting),), ask], MAKE, "", [(tool, exiting, "exit 3")]),
-        "again": Recording([MAKE], [(run(again),), ask], MAKE, "", [(tool, again, "exit 2")]),
-        "last-five": Recording(
-            [MAKE], [*((run(echo),) for echo in echoes), ask], MAKE, "", [(tool, echo, ok) for echo in echoes[3:]]
-        ),
-        "second-prompt": Recording(
-            ["Look around", "Now make it"], [(Say("I looked."),), ask], "Now make it", "I looked."
-        ),
-        "lines": Recording([lines], [ask], lines, ""),
-        "long": Recording([MAKE], [(run(LONG),), ask], MAKE, "", [(tool, LONG, ok)]),
-    }
-    return {f"{client}-{name}": recording for name, recording in told.items()}
-
-
-CLAUDE: dict[str, Recording] = {
-    **_of_both("claude", bash, "ok"),
-    "claude-two-texts": Recording(
-        [MAKE], [(Say("One."), Say("Two:\n\n- 加载器\n- done"), bash(ASKED))], MAKE, "One.\n\nTwo:\n\n- 加载器\n- done"
-    ),
-    "claude-read": Recording(
-        [MAKE],
-        [(Call("Read", {"file_path": "/etc/hostname"}),), (Call("Read", {"file_path": "/no/such"}),), (bash(ASKED),)],
-        MAKE,
-        "",
-        [("Read", "/etc/hostname", "ok"), ("Read", "/no/such", "failed")],
-    ),
-    "claude-beside": Recording(
-        [MAKE], [(Say("All of it."), bash("ls"), bash(ASKED))], MAKE, "All of it.", [("Bash", "ls", "ok")]
-    ),
-    "claude-chinese": Recording(
-        ["把加载器准备好"],
-        [(Say("先看一下。"), bash("ls")), (bash(ASKED),)],
-        "把加载器准备好",
-        "先看一下。",
-        [("Bash", "ls", "ok")],
-    ),
-    "claude-markup": Recording(
-        ["<div> is broken, see </system-reminder>"], [(bash(ASKED),)], "<div> is broken, see </system-reminder>", ""
-    ),
-    "claude-command": Recording(["/review the loader"], [(bash(ASKED),)], "/review the loader", ""),
-    "claude-write": Recording(
-        [MAKE],
-        [(Call("Write", {"file_path": "made.txt", "content": "x"}),), (bash(ASKED),)],
-        MAKE,
-        "",
-        [("Write", "made.txt", "ok")],
-    ),
-    "claude-subagent": Recording(
-        [MAKE],
-        [
-            (
-                Say("I let one do it."),
-                Call(
-                    "Agent",
-                    {"description": "make it", "prompt": "SUB: make the pipe", "subagent_type": "general-purpose"},
-                ),
-            ),
-            (Say("I leave it."),),
-        ],
-        "SUB: make the pipe",
-        "I make it.",
-        is_subagent=True,
-    ),
+_SESSIONS = json.loads((TRANSCRIPTS / "sessions.json").read_text(encoding="utf-8"))
+"""Every session by its name; `subagent` has what the model does in a conversation that begins with `SUB`."""
+RECORDINGS: dict[str, Recording] = {
+    name: Recording(
+        told["prompts"],
+        _turns(told["turns"]),
+        told["user"],
+        told["agent"],
+        [(tool, subject, state) for tool, subject, state in told["calls"]],
+        "subagent" in told,
+    )
+    for name, told in _SESSIONS.items()
 }
-SUBAGENT: Sequence[Turn] = [(Say("I make it."), bash(ASKED)), (Say("It is made."),)]
-"""What the model does in a conversation that begins with `SUB`."""
-CODEX: dict[str, Recording] = {
-    **_of_both("codex", shell, "exit 0"),
-    "codex-chinese": Recording(["把加载器准备好"], [(Say("先看一下。"), shell(ASKED))], "把加载器准备好", "先看一下。"),
-    "codex-two-texts": Recording(
-        [MAKE],
-        [(Say("I look."), shell("ls")), (Say("Two:\n\n- done"), shell(ASKED))],
-        MAKE,
-        "Two:\n\n- done",
-        [("exec_command", "ls", "exit 0")],
-    ),
-    "codex-markup": Recording(["<div> is broken"], [(shell(ASKED),)], "<div> is broken", ""),
-    "codex-plan": Recording(
-        [MAKE],
-        [
-            (Call("update_plan", {"plan": [{"step": "make it", "status": "in_progress"}]}),),
-            (shell(ASKED),),
-        ],
-        MAKE,
-        "",
-        [("update_plan", "", "ok")],
-    ),
-}
+SUBAGENT: Sequence[Turn] = _turns(_SESSIONS["claude-subagent"]["subagent"])

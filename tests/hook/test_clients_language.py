@@ -68,13 +68,31 @@ def test_a_teammate_is_told_from_a_subagent_and_from_the_session() -> None:
     assert (read(BASH).teammate, read(BASH).thread) == (None, "")
 
 
-def test_yes_once_always_and_edited() -> None:
-    assert decision(BASH, {"approve": True, "scope": "once"}) == {"behavior": "allow"}
-    rule = CAPTURED[BASH]["permission_suggestions"][0]
-    always = decision(BASH, {"approve": True, "scope": "always", "suggestion": rule})
-    assert always == {"behavior": "allow", "updatedPermissions": [rule]}
-    edited = decision(BASH, {"approve": True, "updated_input": {"command": "ls"}})
-    assert edited == {"behavior": "allow", "updatedInput": {"command": "ls"}}
+RULE, PLANNED = CAPTURED[BASH]["permission_suggestions"][0], CAPTURED[PLAN]["tool_input"]
+MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+HEAD = "\n\n## The human's words with the approval\n\n"
+YES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "once": (BASH, {"scope": "once"}, {}),
+    "always": (BASH, {"scope": "always", "suggestion": RULE}, {"updatedPermissions": [RULE]}),
+    "edited": (BASH, {"updated_input": {"command": "ls"}}, {"updatedInput": {"command": "ls"}}),
+    "of Codex": (CODEX, {"scope": "once"}, {}),
+    "to a plan, as a bare yes is ignored": (PLAN, {}, {"updatedInput": PLANNED}),
+    "with a mode": (PLAN, {"mode": "acceptEdits"}, {"updatedInput": PLANNED, "updatedPermissions": [MODE]}),
+    "to an edited plan": (PLAN, {"updated_plan": "1. Less"}, {"updatedInput": {**PLANNED, "plan": "1. Less"}}),
+    "with words": (PLAN, {"content": "Go"}, {"updatedInput": {**PLANNED, "plan": f"{PLANNED['plan']}{HEAD}Go\n"}}),
+    "to an edited plan with words": (
+        PLAN,
+        {"content": "Go", "updated_plan": "2. Other"},
+        {"updatedInput": {**PLANNED, "plan": f"2. Other{HEAD}Go\n"}},
+    ),
+}
+"""The event, what goes with the yes, and what goes back with it."""
+
+
+@pytest.mark.parametrize("kind", YES)
+def test_a_yes_goes_back_in_the_words_of_its_client(kind: str) -> None:
+    name, verdict, back = YES[kind]
+    assert decision(name, {"approve": True, **verdict}) == {"behavior": "allow", **back}
 
 
 @pytest.mark.parametrize("name", [BASH, PLAN, QUESTION, CODEX])
@@ -90,52 +108,17 @@ def test_what_is_no_clear_yes_or_no_decides_nothing(name: str, verdict: dict[str
     assert decision(name, verdict) is None
 
 
-def test_a_plan_is_approved_with_its_input_because_a_bare_yes_is_ignored() -> None:
-    given = CAPTURED[PLAN]["tool_input"]
-    assert decision(PLAN, {"approve": True}) == {"behavior": "allow", "updatedInput": given}
-    mode = [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]
-    assert decision(PLAN, {"approve": True, "mode": "acceptEdits"})["updatedPermissions"] == mode
-    edited = decision(PLAN, {"approve": True, "updated_plan": "# Plan\n1. Less\n"})
-    assert edited["updatedInput"] == {**given, "plan": "# Plan\n1. Less\n"}
-
-
-def test_codex_is_told_nothing_but_yes_or_no() -> None:
-    assert decision(CODEX, {"approve": True, "scope": "once"}) == {"behavior": "allow"}
+def test_codex_is_told_no_where_it_could_not_run_what_was_edited() -> None:
     refused = decision(CODEX, {"approve": True, "updated_input": {"command": "ls"}})
     assert refused["behavior"] == "deny"  # the original must not run in place of what was approved
     assert json.dumps({"command": "ls"}) in refused["message"]
 
 
-def test_words_with_an_approved_plan_stand_in_the_plan_that_the_model_reads() -> None:
-    words = "Go\n\nRemarks on lines of your text:\n- Line 2 «1. Split»: how?"
-    plan = CAPTURED["claude: PermissionRequest ExitPlanMode (plan mode)"]["tool_input"]["plan"]
-    given = decision("claude: PermissionRequest ExitPlanMode (plan mode)", {"approve": True, "content": words})
-    assert given["updatedInput"]["plan"] == f"{plan}\n\n## The human's words with the approval\n\n{words}\n"
-    edited = {"approve": True, "content": "Go", "updated_plan": "2. Other"}
-    given = decision("claude: PermissionRequest ExitPlanMode (plan mode)", edited)
-    assert given["updatedInput"]["plan"].startswith("2. Other\n\n## The human's words")
-
-
-PREVIEWS = [
-    {"label": "One, two", "description": "d", "preview": "CREATE TABLE a (\n  id uuid\n);"},
-    {"label": "Three", "markdown": "CREATE TABLE b ();"},
-]
-ASKED = {"question": "Which?", "header": "Tables", "options": PREVIEWS, "multiSelect": False}
-
-
-def test_the_preview_of_the_chosen_option_and_the_words_beside_it_go_back_as_annotations() -> None:
-    given = {"questions": [ASKED]}
-    said = {"approve": True, "answers": {"Which?": "Three"}, "annotations": {"Which?": {"notes": "but smaller"}}}
-    back = decision(QUESTION, said, tool_input=given)["updatedInput"]
-    assert back["annotations"] == {"Which?": {"preview": "CREATE TABLE b ();", "notes": "but smaller"}}
-    assert back == {**given, "answers": {"Which?": "Three"}, "annotations": back["annotations"]}
-    own = decision(QUESTION, {"approve": True, "answers": {"Which?": "neither"}}, tool_input=given)
-    assert "annotations" not in own["updatedInput"]
-
-
 def test_labels_with_a_comma_are_kept_apart() -> None:
-    given = {"questions": [{**ASKED, "multiSelect": True}]}
-    several = decision(QUESTION, {"approve": True, "answers": {"Which?": ["One, two", "Three"]}}, tool_input=given)
+    options = [{"label": "One, two"}, {"label": "Three"}]
+    asked = {"question": "Which?", "header": "Tables", "options": options, "multiSelect": True}
+    answers = {"Which?": ["One, two", "Three"]}
+    several = decision(QUESTION, {"approve": True, "answers": answers}, tool_input={"questions": [asked]})
     assert several["updatedInput"]["answers"] == {"Which?": '"One, two", "Three"'}
 
 

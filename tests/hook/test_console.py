@@ -69,19 +69,3 @@ def test_words_with_a_yes_reach_the_model_after_the_call(client: Client, human: 
     told = client.tell("claude: PostToolUse Bash").context
     assert "only this once" in told
     assert "again" not in told
-
-
-def test_a_question_back_leaves_the_hook_waiting_and_comes_with_the_next_event(client: Client, human: Human) -> None:
-    client.tell("claude: SessionStart")
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest")
-        (asked,) = human.asked()
-        receipt = human.command.ok("--as", "ceo", "askback", asked["request_id"], "What is it for?", "--json").json
-        assert "waits in its hook and cannot answer before your verdict" in receipt["notes"][0]
-        assert [row["state"] for row in human.requests()] == ["open"]
-        assert hook.poll() is None
-        human.command.ok("approve", asked["request_id"])
-        assert client.end(hook).decision == {"behavior": "allow"}
-    told = client.tell("claude: PostToolUse Bash").context
-    assert "What is it for?" in told
-    assert f"answer {asked['request_id']} --content 'TEXT'" in told

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 
 from tests.equipment.command_line import COMMAND, CommandLine
 from tests.hook.conftest import CAPTURED
-from tests.hook.test_joining import OTHERS, Desk, put
+from tests.hook.test_joining import Desk
 
 pytestmark = pytest.mark.slow
 
@@ -24,20 +23,6 @@ MINE, OTHER = "aaaaaaaa-1", "bbbbbbbb-2"
 @pytest.fixture
 def desk(office: CommandLine, tmp_path: Path) -> Desk:
     return Desk(office, tmp_path)
-
-
-@pytest.fixture
-def running() -> Iterator[int]:
-    """A process that lives."""
-    with subprocess.Popen(["sleep", "60"]) as process:
-        yield process.pid
-        process.kill()
-
-
-def runs(desk: Desk, pid: int, session: str, name: str = "") -> None:
-    """A session of Claude Code runs, as it says itself."""
-    facts = {"pid": pid, "sessionId": session, "cwd": str(desk.project), "name": name, "status": "idle"}
-    put(desk.home / ".claude" / "sessions" / f"{pid}-{session}.json", json.dumps(facts))
 
 
 def commands(desk: Desk, path: str, event: str) -> list[str]:
@@ -62,21 +47,6 @@ def tell(desk: Desk, name: str, session: str, **changes: Any) -> str:
 
 def title(said: str) -> str:
     return str(json.loads(said)["hookSpecificOutput"]["sessionTitle"])
-
-
-def test_what_join_all_put_there_is_taken_out_again(desk: Desk, running: int) -> None:
-    put(desk.home / SETTINGS, OTHERS)
-    put(desk.home / ".codex" / "config.toml", "# mine\n")
-    runs(desk, running, MINE, "loader-b7")
-    before = desk.files()
-    shown = desk.ok("join", "--all", "--print")
-    assert desk.files() == before
-    assert any("loader-b7" in note and MINE in note for note in shown["notes"])
-    desk.ok("join", "--all")
-    assert {file["change"] for file in desk.ok("join", "--all")["files"]} == {"unchanged"}
-    desk.ok("leave", "--all")
-    assert desk.files() == before
-    assert "nothing is to be taken out" in desk.ok("leave", "--all")["notes"][0]
 
 
 def test_two_sessions_in_one_project_are_two_members_with_mail_of_their_own(desk: Desk) -> None:

@@ -257,19 +257,6 @@ def test_a_block_that_was_changed_is_left_to_a_hand(words: tuple[str, ...], harm
     assert desk.files() == before
 
 
-def test_lines_of_a_join_in_a_text_that_no_join_wrote_stay(desk: Desk) -> None:
-    desk.ok("join", "alice", "--for", "codex")
-    path = desk.project / ".codex" / "config.toml"
-    quoted = f"notes = '''\n{path.read_text()}'''\n"
-    desk.ok("leave", "alice")
-    put(path, quoted)
-    desk.ok("leave", "alice")
-    assert path.read_text() == quoted
-    desk.ok("join", "alice", "--for", "codex")
-    desk.ok("leave", "alice")
-    assert path.read_text() == quoted
-
-
 @pytest.mark.parametrize("way", ["renamed over", "hard link"])
 def test_owner_mode_and_other_names_of_a_file_stay(way: str, desk: Desk) -> None:
     path = put(desk.project / ".claude" / "settings.json", OTHERS)

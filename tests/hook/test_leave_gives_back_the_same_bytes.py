@@ -69,16 +69,6 @@ def test_leaving_gives_back_the_same_bytes(layout: str, desk: Desk) -> None:
             (folder / name).unlink()
 
 
-def test_a_huge_file_is_edited_in_time_that_grows_with_it(desk: Desk) -> None:
-    """Claude Code keeps the history of each project in the file beside its folder."""
-    text = json.dumps({"projects": {f"/p/{number}": {"history": ["[{,"] * 20} for number in range(20_000)}})
-    path = put(desk.home / ".claude.json", text)
-    desk.ok("join", "alice", "--for", "claude", "--user")
-    assert path.read_text() != text
-    desk.ok("leave", "alice")
-    assert path.read_text() == text
-
-
 # Rules that earlier versions wrote, which turn into a no where nobody is at a console.
 
 OLD_RULES = ["Bash(git push:*)", "Bash(hg push:*)", "Bash(jj git push:*)", "Bash(rm:*)", "Bash(rmdir:*)"]
@@ -100,19 +90,6 @@ def old_join(desk: Desk, mine: list[str], old: list[str]) -> Path:
             known["notes"] += [*made, *(["permissions", "ask", rule] for rule in old)]
             receipt.write_text(json.dumps(known))
     return path
-
-
-@pytest.mark.parametrize("way", ["join", "leave"])
-@pytest.mark.parametrize(
-    "mine", [[], ["Bash(rm:*)"], ["Bash(make deploy:*)", "Bash(rm:*)", "Bash(git push:*)"]], ids=["none", "one", "more"]
-)
-def test_rules_of_earlier_versions_are_taken_out_and_those_of_the_user_stay(
-    way: str, mine: list[str], desk: Desk
-) -> None:
-    path = old_join(desk, mine, [rule for rule in OLD_RULES if rule not in mine])
-    desk.ok(*(("join", "alice", "--for", "claude") if way == "join" else ("leave", "alice")))
-    asked = json.loads(path.read_text())["permissions"].get("ask", []) if path.exists() else []
-    assert asked == mine
 
 
 OLD_LISTS = [

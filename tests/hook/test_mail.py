@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shlex
-import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -56,15 +54,6 @@ def test_urgent_mail_comes_in_the_middle_and_the_rest_at_the_end(client: Client,
     assert statuses(office) == ["read", "read"]
 
 
-def test_two_sessions_of_one_member_get_each_message_once(client: Client, office: CommandLine) -> None:
-    other = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555")
-    for number in range(3):
-        write(office, f"Something to think about number {number}")
-    hooks = [session.begin(STOP) for session in (client, other)]
-    told = "".join(session.end(hook).out for session, hook in zip((client, other), hooks, strict=True))
-    assert [told.count(f"number {number}.") for number in range(3)] == [1, 1, 1]
-
-
 def test_mail_of_an_earlier_session_is_not_said_again_beside_what_is_new(client: Client, office: CommandLine) -> None:
     write(office, "Mind the tests of the loader")
     client.tell(STOP)
@@ -95,16 +84,6 @@ def test_no_more_turns_in_a_row_than_the_client_allows(client: Client, office: C
     assert blocked == 8
     client.tell("claude: UserPromptSubmit (plan mode)")
     assert "number 8." in client.tell(STOP).reply["reason"]
-
-
-def test_a_request_to_stop_comes_with_the_commands_that_answer_it(client: Client, office: CommandLine) -> None:
-    office.ok("shutdown", "alice", "--reason", "The sprint is over")
-    told = client.tell(STOP).reply["reason"]
-    assert "The sprint is over" in told
-    command = next(line.strip() for line in told.splitlines() if " approve shutdown-" in line)
-    subprocess.run(shlex.split(command), capture_output=True, check=True, env=client.environment)
-    (request,) = office.ok("requests", "--json").json["requests"]
-    assert request["state"] == "approved"
 
 
 def test_mail_that_a_process_is_about_to_say_is_not_said_by_another(client: Client, office: CommandLine) -> None:

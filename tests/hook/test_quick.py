@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from team_console.console.__main__ import is_call_of
 
-from tests.equipment.command_line import COMMAND, CommandLine
+from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import Client
 
 pytestmark = pytest.mark.slow
@@ -120,30 +120,7 @@ def test_a_change_that_a_file_cannot_show_yet_is_looked_for(client: Client, offi
     assert "msgspec" not in loaded(client, PROMPT)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "7", "null", "{", '{"a": 1, "a": 2}', "[" * 100_000, "\ud800", '{"session_id": 1}']
-)
-def test_what_is_no_event_is_answered_by_nothing(text: str, client: Client) -> None:
-    for words in (("hook",), ("hook", "--wake")):
-        done = subprocess.run(
-            [*COMMAND, *words],
-            input=text.encode("utf-8", "surrogatepass"),
-            env=client.environment,
-            cwd=client.folder,
-            capture_output=True,
-            check=False,
-        )
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-
-
 SENT = ("send", "--to", "alice", "--summary", "Stop using the old loader", "--content", "x", "--priority", "high")
-
-
-def test_whatever_may_concern_the_agent_is_looked_at(client: Client, office: CommandLine) -> None:
-    client.tell("claude: SessionStart")
-    assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
-    office.ok(*SENT)
-    assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
 
 
 def test_what_others_did_without_the_lock_is_looked_at(client: Client, office: CommandLine) -> None:

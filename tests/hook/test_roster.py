@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 import pytest
@@ -45,16 +44,6 @@ def test_a_session_works_rests_and_ends(client: Client, office: CommandLine) -> 
     assert rows(office)["alice"]["state"] == "idle"
 
 
-def test_what_a_session_that_was_killed_long_ago_did_is_forgotten(client: Client, office: CommandLine) -> None:
-    client.tell("claude: SessionStart")
-    (path,) = (office.folder / "presence").glob("session-*")
-    os.utime(path, (0, 0))
-    other = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555", member="ben")
-    other.tell("claude: SessionStart")
-    assert not path.exists()
-    assert rows(office)["ben"]["state"] == "idle"
-
-
 def test_a_note_of_a_session_brings_nobody_along(client: Client, office: CommandLine) -> None:
     """Whoever can write beside the messages makes no members by it, and odd notes say nothing."""
     client.tell("claude: SessionStart")
@@ -69,24 +58,6 @@ def test_a_note_of_a_session_brings_nobody_along(client: Client, office: Command
     assert rows(office)["alice"]["state"] == "active"
     assert rows(office).keys() == {"ceo", "alice", "ben"}
     assert office("send", "--to", "mallory", "--summary", "x", "--content", "x").status == 1
-
-
-def test_two_sessions_of_one_member_end_one_by_one(client: Client, office: CommandLine) -> None:
-    other = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555")
-    client.tell("claude: SessionStart")
-    other.tell("claude: UserPromptSubmit (plan mode)")
-    client.tell("claude: SessionEnd")
-    assert rows(office)["alice"]["state"] == "active"
-    other.tell("claude: SessionEnd")
-    assert rows(office)["alice"]["state"] == "stopped"
-    sent = office.ok("send", "--to", "alice", "--summary", "Please look at the export job", "--content", "x", "--json")
-    assert any("alice has stopped" in warning for warning in sent.json["warnings"])
-
-
-def test_a_teammate_goes_when_the_client_knows_of_none_any_more(client: Client, office: CommandLine) -> None:
-    client.tell("claude: SubagentStart (teammate)")
-    client.tell("claude: SubagentStop (teammate)", background_tasks=[])
-    assert rows(office).get(MATE, {"state": "stopped"})["state"] == "stopped"
 
 
 def test_a_teammate_is_a_temporary_member_under_its_own_name(client: Client, office: CommandLine) -> None:

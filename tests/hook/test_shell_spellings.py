@@ -27,51 +27,9 @@ TOOLS = (
     *("bash", "sh", "cat", "ls", "env", "sleep", "xargs", "find", "timeout", "nice", "nohup", "setsid", "stdbuf"),
     *("flock", "script", "chrt", "ionice", "taskset", "unshare", "diff", "true", "false", "printf", "echo", "grep"),
 )
-AROUND = (
-    *("$(%s)", "`%s`", "(%s)", "{ %s; }", "%s\n", "\\\n%s", "if %s; then :; fi", "! %s", "time %s", "coproc { %s; }"),
-    *("cat <<A\n%s\nA\n", "cat <<'A'\n%s\nA\n", "cat <<A\n$(%s)\nA\n", "bash <<'A'\n%s\nA\n", "cat <<A; %s\nx\nA\n"),
-    *("cat <<A <<B\na\nA\nb\nB\n%s", "echo 'a\n<<A\n'; %s", 'echo "<<A"; %s', "# it's\n%s", "echo $((1<<2)); %s"),
-    *("bash -c '%s'", 'bash -c "%s"', "eval '%s'", "echo '%s' | bash", "bash <<< '%s'", "trap '%s' EXIT", "env %s"),
-    *("f() { %s; }; f", "case a in a) %s;; esac", "for i in 1; do %s; done", "while %s; do break; done", "echo %s"),
-    *("x='%s'; eval \"$x\"", "x=$(%s)", "echo ${x:-$(%s)}", "[[ a ]] && %s", "true | %s", "echo '%s'", "diff <(%s) in"),
-)
+AROUND: list[str] = TABLE["around"]
 """Texts around another: in some of them it runs, in some not."""
-HOSTILE = (
-    *(
-        "(",
-        "$(",
-        "`",
-        '"$(',
-        "{ ",
-        "'",
-        '"',
-        "\\\n",
-        "  \\\n",
-        "${a",
-        "${a:-",
-        "$((",
-        "<(",
-        "a|",
-        "x=(",
-        ")",
-        "<<<",
-        ">",
-    ),
-    *("<<A\n", "<<-A\n\t", "<<'A'\n", "<<A $(\n", "cat <<A\n$(", "\x00", "\r", "\ud800", "é", "[[ a && ", "f() "),
-    *(
-        "a=(\n",
-        "git push;",
-        "if a;then b;fi\n",
-        "case a in a) ",
-        "sudo ",
-        "env A=1 ",
-        "coproc ",
-        "time ",
-        "alias a='a a'\n",
-    ),
-    *("x=a;$x ", "x=$x$x;", "f(){ f;f;};f\n", "f(){ f $@ $@;};f a\n", "for x in a b;do ", "$(echo ", "bash <<< '"),
-    *("{a,b}", "a{b,c}{d,e} ", "echo a|xargs ", "set -- a b; $@ ", "git -c alias.p=p ", "eval '", 'bash -c "'),
-)
+HOSTILE: list[str] = TABLE["slow"]
 """Beginnings that a text made to be slow repeats."""
 
 
@@ -177,7 +135,11 @@ _MOST_MEMORY = 2 << 30
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("length", "units"),
-    [(60_000, ("a|",)), (100_000, HOSTILE), (1_000_000, ("(", "<<A\n", "a|", "x=(", "sudo ", "x=a;$x ", "\x00"))],
+    [
+        (60_000, ("a|",)),
+        (100_000, tuple(HOSTILE)),
+        (1_000_000, ("(", "<<A\n", "a|", "x=(", "sudo ", "x=a;$x ", "\x00")),
+    ],
     ids=["a pipeline", "any beginning", "a megabyte"],
 )
 def test_a_text_that_is_made_to_be_slow_is_read_within_bounds(length: int, units: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.hook.recorded import ASKED, CLAUDE, CODEX, SUBAGENT, TRANSCRIPTS, Recording
+from tests.hook.recorded import ASKED, RECORDINGS, SUBAGENT, TRANSCRIPTS, Recording
 from tests.proofs.clients import network, packages
 from tests.proofs.clients.model import ScriptedModel
 from tests.proofs.clients.sessions import Claude, Codex, Place
@@ -42,7 +42,7 @@ def main(names: list[str]) -> int:
         print("the clients are not installed: make clients")
         return 1
     wanted = [name for name in names if name != "--inside"]
-    for name, recording in (CLAUDE | CODEX).items():
+    for name, recording in RECORDINGS.items():
         if not wanted or name in wanted:
             print(name, "recorded" if _record(name, recording) else "was NOT recorded", flush=True)
     return 0
@@ -59,7 +59,7 @@ def _record(name: str, recording: Recording) -> bool:
             hook = f"{sys.executable} {folder / 'hook.py'} {ASKED!r} {kept}"
             (folder / "hook.py").write_text(_HOOK)
             hooks = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": hook}]}]}}
-            play = _claude if name in CLAUDE else _codex
+            play = _claude if name.startswith("claude") else _codex
             told = play(place, recording, hooks)
         if not kept.exists():
             print(told[-2000:])
