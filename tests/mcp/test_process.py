@@ -87,36 +87,5 @@ def test_with_a_closed_end_it_says_who_starts_it(closed: str, place: Place) -> N
     assert b"join NAME --for mcp" in result.stderr
 
 
-BAD = (
-    "{bad",
-    "[" * 100_000,
-    r'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "a", "arguments": {"a": "\ud800"}}}',
-    r'{"jsonrpc": "2.0", "id": "\ud800", "method": "ping"}',
-    '[{"jsonrpc": "2.0", "id": "a", "method": "ping"}]',
-    '{"not": "a message"}',
-    "5",
-    " ",
-    '{"jsonrpc": "2.0", "id": 1, "result": 5}',
-)
-"""Lines that are no message of the protocol."""
-
-
-def test_what_is_no_message_ends_no_server_and_nothing_but_the_protocol_is_written(place: Place) -> None:
-    ping = json.dumps({"jsonrpc": "2.0", "id": "last", "method": "ping"})
-    environment = clean_environment(TEAM_CONSOLE_AS=AGENT)
-    command = [*COMMAND, "-t", place.location, "mcp"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    ) as server:
-        assert server.stdin is not None
-        server.stdin.write("".join(f"{line}\n" for line in (*BAD, ping)).encode())
-        server.stdin.flush()
-        while (answer := json.loads(next_line(server.stdout)))["id"] != "last":
-            assert answer["jsonrpc"] == "2.0"
-        rest, errors = server.communicate(timeout=60)
-    assert (server.returncode, rest) == (0, b"")
-    assert b"Traceback" not in errors
-
-
 def _by(ticket: dict[str, object]) -> dict[str, object]:
     return {"request_id": ticket["request_id"]}

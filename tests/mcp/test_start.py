@@ -156,28 +156,6 @@ def test_a_server_that_cannot_start_says_why_in_each_call(place: Place, tmp_path
     assert place.verb("inbox", OTHER)["messages"] == []
 
 
-def test_a_client_that_is_gone_is_not_waited_for(place: Place) -> None:
-    question = {"question": "Which?", "options": [{"label": "A"}]}
-    call = request("q", "tools/call", name="ask_human", arguments={"questions": [question], "wait_seconds": 45})
-    environment = clean_environment(TEAM_CONSOLE_AS=AGENT, TEAM_CONSOLE_TEAM=place.location)
-    with subprocess.Popen([*COMMAND, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        for frame in (
-            greeting("2025-06-18"),
-            INITIALIZED,
-            call,
-            request("w", "tools/call", name="whoami", arguments={}),
-        ):
-            server.stdin.write(json.dumps(frame).encode() + b"\n")
-        server.stdin.flush()
-        while json.loads(next_line(server.stdout))["id"] != "w":
-            pass
-        server.stdin.close()
-        server.stdout.close()
-        assert server.wait(30) == 0
-
-
 def test_a_start_imports_nothing_heavy_before_the_greeting() -> None:
     code = "import sys; from team_console.console.mcp import start; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True, env=clean_environment())

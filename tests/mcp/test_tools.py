@@ -12,10 +12,9 @@ import pytest
 from mcp import Client
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, ErrorData
+from mcp_types import INVALID_PARAMS
 from team_console.console.mcp.acting import ActingAgent
 from team_console.console.mcp.server import make_server
-from team_console.store.model.errors import TeamError
 from team_console.store.service import requests
 
 from tests.equipment.signed_teams import put
@@ -108,18 +107,6 @@ def test_a_defect_is_told_without_its_words(place: Place, monkeypatch: pytest.Mo
     assert "hunter2" not in str(error)
 
 
-def test_mail_that_was_delivered_in_another_way_is_named_and_can_be_taken(place: Place) -> None:
-    mail(place)
-    place.verb("deliver")
-
-    async def look(client: Client) -> Any:
-        return await told(client, "inbox"), await told(client, "inbox", delivered=True)
-
-    named, taken = run(place, look)
-    assert "not acknowledged: MSG-" in named["warnings"][0]
-    assert [message["content"] for message in taken["messages"]] == ["Now"]
-
-
 def test_a_plan_that_was_changed_before_approval_says_so(place: Place) -> None:
     async def ask(client: Client) -> Any:
         ticket = await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0)
@@ -203,15 +190,6 @@ def test_an_agent_whose_folder_was_removed_or_is_not_utf_8_can_still_ask(
     assert [asked["state"] for asked in run(place, ask)] == ["open", "open"]
 
 
-def test_to_refuse_to_stop_needs_a_reason(place: Place) -> None:
-    stop = place.verb("shutdown", AGENT)["request_id"]
-    error = run(place, lambda client: refused(client, "answer_shutdown", request_id=stop, agree=False))
-    assert error["error"] == "MISSING_REASON"
-    run(place, lambda client: told(client, "answer_shutdown", request_id=stop, agree=False, reason="One test is left"))
-    with pytest.raises(TeamError, match="already rejected"):
-        requests.approve(place.caller(AGENT), request_id=stop)
-
-
 def test_the_resources_show_and_change_nothing(place: Place) -> None:
     mail(place)
     plan = requests.submit_plan(place.caller(AGENT), content="1. Go").request_id
@@ -227,38 +205,29 @@ def test_the_resources_show_and_change_nothing(place: Place) -> None:
     assert [message["status"] for message in place.verb("inbox", AGENT)["messages"]] == ["pending"]
 
 
-def test_a_resource_that_is_not_there_is_the_desks_error(place: Place) -> None:
-    async def read(client: Client) -> str:
-        with pytest.raises(Exception, match="INVALID_REQUEST_ID: no request plan-1") as caught:
-            await client.read_resource("team-console://request/plan-1")
-        return str(caught.value)
+REFUSED: dict[str, tuple[Callable[[Client], Awaitable[object]], bool, str]] = {
+    "no request": (lambda mcp: mcp.read_resource("team-console://request/plan-1"), False, "INVALID_REQUEST_ID: no"),
+    "no name": (lambda mcp: mcp.read_resource("team-console://request/%2e%2e%2f"), True, "Unknown resource"),
+    "no resource": (lambda mcp: mcp.read_resource("team-console://nothing"), True, "Unknown resource"),
+    "nothing": (lambda mcp: mcp.read_resource("team-console://"), True, "Unknown resource"),
+    "an argument": (lambda mcp: mcp.get_prompt("join", {"name": "ceo"}), True, "no arguments"),
+    "no prompt": (lambda mcp: mcp.get_prompt("x"), True, "x"),
+}
+"""What a client asks for that is not there, whether that is its mistake by the protocol, and what it is told."""
 
-    assert "team-console requests" in run(place, read)
 
+@pytest.mark.parametrize("asked", REFUSED)
+def test_what_is_not_there_is_refused_as_the_clients_mistake_or_with_the_desks_error(place: Place, asked: str) -> None:
+    act, is_mistake, words = REFUSED[asked]
 
-@pytest.mark.parametrize("path", ["request/%2e%2e%2f", "nothing", ""])
-def test_a_uri_that_names_nothing_is_refused_as_the_clients_mistake(place: Place, path: str) -> None:
-    async def read(client: Client) -> ErrorData:
-        with pytest.raises(MCPError) as caught:
-            await client.read_resource(f"team-console://{path}")
-        return caught.value.error
+    async def ask(client: Client) -> MCPError:
+        with pytest.raises(MCPError, match=words) as caught:
+            await act(client)
+        return caught.value
 
-    error = run(place, read)
-    assert error.code == INVALID_PARAMS
-    assert f"Unknown resource: team-console://{path}" in error.message
+    error = run(place, ask).error
+    assert (error.code == INVALID_PARAMS) is is_mistake
     assert "defect" not in error.message
-
-
-@pytest.mark.parametrize(("name", "arguments", "why"), [("join", {"name": "ceo"}, "no arguments"), ("x", None, "x")])
-def test_a_prompt_that_is_not_there_and_an_argument_are_invalid(
-    place: Place, name: str, arguments: dict[str, str] | None, why: str
-) -> None:
-    async def get(client: Client) -> ErrorData:
-        with pytest.raises(MCPError, match=why) as caught:
-            await client.get_prompt(name, arguments)
-        return caught.value.error
-
-    assert run(place, get).code == INVALID_PARAMS
 
 
 def test_the_prompt_has_a_model_take_its_place(place: Place) -> None:

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 from team_console.widgets.bars import DOUBT, Banner, Notice
-from team_console.widgets.text import Line, fit, text_of
 from textual.app import App
 
 pytestmark = pytest.mark.slow
-
-
-def cut(line: Line, width: int) -> str:
-    """What of a line is on the screen."""
-    return text_of(fit(line, width))
 
 
 @pytest.mark.anyio
