@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -10,29 +9,7 @@ import pytest
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
-
-CREATE = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "slave-1"}
 SUMMARY = "A summary of five words"
-
-
-@pytest.fixture
-def sprint(make_team: Callable[..., CommandLine]) -> CommandLine:
-    return make_team("scrum-master:resident", "debugger:resident", "slave-1:slave")
-
-
-def ask(team: CommandLine, kind: str, **body: object) -> str:
-    """The slave asks the lead; the id of its message."""
-    words = ("--to", "ceo", "--type", kind, "--summary", SUMMARY, "--payload", json.dumps(body))
-    return str(team.ok("send", "--as", "slave-1", *words, "--json").json["message_id"])
-
-
-def test_a_new_agent_is_previewed_and_named(sprint: CommandLine) -> None:
-    request_id = ask(sprint, "AGENT_CREATE_REQUEST", **CREATE)
-    foreseen = sprint.ok("approve", request_id, "--agent-name", "dev-7", "--dry-run")
-    assert foreseen.out == "dev-7 is created; AGENT_CREATED goes to slave-1, the roster to scrum-master, debugger\n"
-    result = sprint.ok("approve", request_id, "--agent-name", "dev-7")
-    assert "dev-7 is created; told: slave-1, scrum-master, debugger" in result.out
-    assert "dev-7" in {row["name"] for row in sprint.ok("roster", "--json").json["agents"]}
 
 
 def test_what_was_read_and_not_answered_is_listed(make_team: Callable[..., CommandLine]) -> None:

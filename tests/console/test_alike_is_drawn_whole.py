@@ -30,20 +30,6 @@ def marked(desk: Desk) -> list[str]:
     return [text for line in desk.app.main.pane.detail._lines for text, tone in line if tone == "hit"]
 
 
-async def test_of_many_each_is_drawn_whole_and_the_word_that_differs_is_marked(team: MemoryTeam) -> None:
-    names = [f"branch-{number:02}" for number in range(45)]
-    for name in names:
-        ask(team, f"git push origin {name}", description=f"Push {name} to the others", timeout=600)
-    async with opened(team) as desk:
-        await desk.shows("Needs you 45", "45 alike: Bash: git push origin …")
-        await desk.reads(*(f"│ git push origin {name}\n" for name in names))
-        await desk.reads(*(f"Push {name} to the others" for name in names))
-        assert desk.detail.count("timeout: 600") == 45
-        assert marked(desk) == names
-        await desk.press("tab", "end")
-        await desk.shows("git push origin branch-44")
-
-
 def numbers(desk: Desk) -> set[str]:
     """Every number that says how much waits: of the tab, the border, the group."""
     found = re.findall(r"Needs you(?: ·)? (\d+)|WAITING (\d+)|(\d+) permissions?", desk.text)

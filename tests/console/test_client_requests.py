@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,13 +37,14 @@ DATABASE = {
     "options": [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL", "description": "a server"}],
     "multiSelect": False,
 }
+
+
 MONTHS = {
     "question": "Which months?",
     "header": "Months",
     "options": [{"label": name} for name in ("January", "February", "March")],
     "multiSelect": True,
 }
-BEFORE = "".join(f"line {number}\n" for number in range(1, 11))
 
 
 def ask(team: MemoryTeam, tool: str = "Bash", given: Any = None, **more: Any) -> str:
@@ -84,58 +87,17 @@ def edited_by(monkeypatch: pytest.MonkeyPatch, edit: Callable[[str], str]) -> li
     return given
 
 
-SHOWN: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
-    (
-        "Edit",
-        {"file_path": "/p/a.txt", "old_string": "line 5\n", "new_string": "LINE 5\nmore\n"},
-        {"before": BEFORE, "directory": "/p"},
-        ("file a.txt", "change · +2 −1", "- line 5", "+ LINE 5", "  line 4", "@@ -2,7 +2,8 @@"),
-    ),
-    (
-        "Write",
-        {"file_path": "/q/new.py", "content": "print(1)\n"},
-        {"before": None, "directory": "/p"},
-        ("file /q/new.py", "new file · +1 −0", "+ print(1)"),
-    ),
-    (
-        "Write",
-        {"file_path": "a.txt", "content": BEFORE.replace("line 9\n", "")},
-        {"before": BEFORE},
-        ("change · +0 −1", "- line 9"),
-    ),
-    ("Write", {"file_path": "a.txt", "content": "x\n"}, {}, ("── content", "is not on record", "│ x")),
-    (
-        "Edit",
-        {"file_path": "a", "old_string": "gone", "new_string": "b"},
-        {"before": "x"},
-        ("not in the file as it was", "- gone", "+ b"),
-    ),
-    (
-        "WebFetch",
-        {"url": "https://a.example/x?y", "prompt": "Why?"},
-        {},
-        ("── page", "https://a.example/x?y", "Why?"),
-    ),
-    ("WebSearch", {"query": "csv dialect"}, {}, ("── search", "csv dialect")),
-    (
-        "mcp__db__drop",
-        {"table": {"name": "users"}, "force": True},
-        {},
-        ("── input", "  name: users", "force: true"),
-    ),
-    ("Odd", {"description": ["a", "b"], "command": 3}, {}, ("- a", "command: 3")),
-    ("Empty", {}, {}, ("── input", "none")),
-)
+SHOWN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("shown_tools.json").read_text(encoding="utf-8"))
 """A tool, its input, what is known of it, and the words in which it is shown."""
 
 
 async def test_each_is_shown_for_what_it_is(team: MemoryTeam) -> None:
-    for tool, given, more, _ in SHOWN:
-        ask(team, tool, given, **more)
+    for each in SHOWN:
+        ask(team, each["tool"], each["input"], **each["known"])
     async with opened(team) as desk:
-        for *_, wanted in SHOWN:
+        for each in SHOWN:
             flat = " ".join(desk.detail.split())
-            for words in wanted:
+            for words in each["shown"]:
                 assert " ".join(words.split()) in flat, words
             await desk.press("j")
             await desk.settle()
@@ -197,48 +159,30 @@ async def test_what_a_client_cannot_take_is_not_offered(team: MemoryTeam, monkey
     assert given == []
 
 
-async def test_questions_are_answered_by_number_keys_one_or_many(team: MemoryTeam) -> None:
+QUESTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...], dict[str, object]]] = {
+    "options": (("2", "enter"), ("1", "3", "2", "2"), {"DB": "PostgreSQL", "Months": ["January", "March"]}),
+    "own words": (("1", "n", *"neither", "enter"), ("1", "n", *"May"), {"DB": "neither", "Months": ["January", "May"]}),
+    "nothing at first": (("enter", "1", "enter"), ("enter", "1"), {"DB": "SQLite", "Months": ["January"]}),
+}
+"""Keys for a question with one answer, keys for one with many, and what is answered."""
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+async def test_questions_are_answered_by_number_keys_and_own_words(team: MemoryTeam, kind: str) -> None:
     question(team, DATABASE, MONTHS)
+    first, second, chosen = QUESTIONS[kind]
     async with opened(team) as desk:
         assert "2. PostgreSQL — a server" in desk.detail
         assert "Months · one or more" in desk.detail
         await desk.asks("a")
-        await desk.press("2", "enter", "1", "3", "2", "2", "enter")
-        answer = await answered(desk, team)
-        told = "Answered the question of task-manager"
-        await desk.tells(told)
-        await desk.press("3", "right")
-        await desk.reads("Which months? January, March")
-    assert answer.payload["answers"] == {"Which database?": "PostgreSQL", "Which months?": ["January", "March"]}
-
-
-async def test_own_words_count_in_place_of_an_option_and_beside_many(team: MemoryTeam) -> None:
-    question(team, DATABASE, MONTHS)
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("1", "n")
-        await desk.type("neither")
-        await desk.press("enter", "1", "n")
-        await desk.type("and May")
+        for keys, header in ((first, "DB"), (second, "Months")):
+            await desk.press(keys[0])
+            assert (f"{header}: nothing is chosen" in desk.text) is (keys[0] == "enter")
+            await desk.press(*keys[1:])
         await desk.press("enter")
         answer = await answered(desk, team)
-    assert answer.payload["answers"] == {"Which database?": "neither", "Which months?": ["January", "and May"]}
-
-
-async def test_nothing_is_chosen_at_first_and_an_unanswered_question_is_named(team: MemoryTeam) -> None:
-    question(team, DATABASE, MONTHS)
-    async with opened(team) as desk:
-        form = await desk.asks("a")
-        await desk.press("enter")
-        assert "DB: nothing is chosen" in desk.text
-        await desk.press("1", "enter", "enter")
-        assert "Months: nothing is chosen" in desk.text
-        assert desk.front is form
-        await desk.press("escape")
-        await desk.is_back()
-        await desk.asks("a")
-        assert "(•) SQLite" in desk.text
-    assert answers(team) == []
+        await desk.tells("Answered the question of task-manager")
+    assert answer.payload["answers"] == {"Which database?": chosen["DB"], "Which months?": chosen["Months"]}
 
 
 @pytest.mark.parametrize("size", [(60, 20), *([(80, 24), (120, 40)] if EXHAUSTIVE else [])])

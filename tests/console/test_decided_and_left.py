@@ -65,3 +65,14 @@ async def test_a_shutdown_of_the_team_that_did_not_begin_is_named_on_leaving(tea
     ]
     assert team.snapshot().messages == ()
     assert desk.app.main.drafts.purposes(KEPT), "a note for the next start"
+
+
+async def test_what_waits_is_written_before_the_console_steps_aside(team: MemoryTeam) -> None:
+    """While an editor is open or the process is stopped no grace ends."""
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await hand_in(desk, "a")
+        desk.app._suspend_signal()  # as ctrl+z and an editor do
+        assert len(verdicts(team)) == 1
+        await desk.tells("Approved")
+        await desk.until(lambda: desk.rows == [], "the list without it")

@@ -7,12 +7,12 @@ from functools import partial
 import pytest
 from team_console.console.tui import key_actions
 from team_console.store.model.message import from_record
-from team_console.store.service import requests, sending
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets import form_gate as forms
 from textual.events import Key
 
-from tests.console.conftest import LEAD, Clock, Desk, hand_in_plan, letter, opened, verdicts
+from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -96,14 +96,6 @@ async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryT
         assert desk.app.main.drafts.get(f"reject:{request_id}")["words"] == "no rollback"
 
 
-async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -> None:
-    letter(team)
-    async with opened(team) as desk:
-        await desk.press("enter", "G", "escape", "2", "enter", "enter", "1", "right", "3", "1")
-        assert [message.status for message in team.snapshot().messages] == ["pending"]
-        assert team.audit(limit=1)[0].action == "send"
-
-
 def rewrite(team: MemoryTeam, message_id: str, **payload: object) -> None:
     """Change a stored message as an agent that edits the queue by hand does."""
     state = team._state
@@ -114,20 +106,3 @@ def rewrite(team: MemoryTeam, message_id: str, **payload: object) -> None:
         changed.append(message)
     state.messages = tuple(changed)
     state.revision += 1
-
-
-async def test_an_open_console_confirms_an_end_once_the_agent_had_its_time(team: MemoryTeam, clock: Clock) -> None:
-    payload = {"agent_name": "file-manager", "summary": "Its work is done and tested"}
-    asked = sending.send(Caller(team, "schedule-manager"), to=LEAD, type="AGENT_DESTROY_REQUEST", payload=payload)
-
-    def confirmed() -> list[str]:
-        live = team.snapshot().messages
-        return [message.recipients[0] for message in live if message.content.startswith("AGENT_DESTROYED")]
-
-    async with opened(team) as desk:
-        await desk.lists(1)
-        requests.approve(Caller(team, LEAD), request_id=asked.messages[0].message_id)
-        await desk.shows("asked to stop, waits for its answer")
-        assert confirmed() == []
-        clock.advance(16)
-        await desk.until(lambda: confirmed() == ["schedule-manager"], "the confirmation")

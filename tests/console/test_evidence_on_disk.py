@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -57,22 +54,6 @@ def state(folder: Path, name: str) -> FileState:
 )
 def test_a_name_is_what_is_there_and_never_what_a_link_leads_to(project: Path, name: str, found: FileState) -> None:
     assert state(project, name) is found
-
-
-def test_a_whole_path_into_the_folder_is_found(project: Path) -> None:
-    assert state(project, str(project / "src" / "a.py")) is FileState.FILE
-    (fact,) = look_for(str(project), ["src/a.py"])
-    assert (fact.size, fact.changed_at) == (5, (project / "src" / "a.py").stat().st_mtime)
-
-
-def test_sockets_and_devices_are_named_and_nothing_waits_for_them(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(project)
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind("socket")
-        assert state(project, "socket") is FileState.SPECIAL
-    assert state(Path("/dev"), "null") is FileState.SPECIAL
 
 
 def note(team: Team, session: str = "s-1", **data: object) -> None:
@@ -154,9 +135,3 @@ def test_a_machine_that_cannot_keep_it_has_no_record_and_nobody_is_told(
     note(office, session="../../up", tool_input={"command": "true"})
     note(office, session="", tool_input={"command": "true"})
     assert runs_of(office, "a1") is None
-
-
-def test_keeping_it_imports_nothing_heavy() -> None:
-    code = "import sys, team_console.console.clients.session_files; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
-    assert not {"msgspec", "yaml", "asyncio", "argparse", "typing"} & set(done.stdout.split())

@@ -119,26 +119,6 @@ async def test_a_write_that_fails_unexpectedly_says_that_its_outcome_is_not_sure
         assert SECRET not in desk.text
 
 
-async def test_a_worker_with_a_defect_is_told(team: MemoryTeam) -> None:
-    async with opened(team, faults=("ZeroDivisionError",)) as desk:
-        desk.app.main.background.run(fail, desk.app.main.toast)
-        await desk.tells("may or may not have been saved")
-        assert not any(SECRET in toast for toast in desk.toasts)
-
-
-async def test_the_reading_that_fails_unexpectedly_is_tried_again(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("team_console.console.tui.following.HOLDER_LOOK", 0.05)
-    hand_in_plan(team)
-    async with opened(team, faults=("ZeroDivisionError",)) as desk:
-        with monkeypatch.context() as patched:
-            patched.setattr(desk.app.reader, "read", fail)
-            desk.app.look()
-            await desk.shows("◌ old")
-        await desk.until(lambda: "◌ old" not in desk.text, "a reading that went well")
-
-
 def test_the_log_is_put_aside_when_it_is_long_and_never_follows_a_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

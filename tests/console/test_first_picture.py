@@ -1,4 +1,4 @@
-"""The first picture: what was read before the screen was there is in it, and leaving stops a long first reading."""
+"""The first picture says how far a long first reading is, and leaving stops it."""
 
 from __future__ import annotations
 
@@ -32,19 +32,9 @@ class LargeTeam(MemoryTeam):
         return super().snapshot()
 
 
-def early(team: MemoryTeam) -> StoreReader:
-    """A reader whose first reading has begun."""
-    reader = StoreReader(team, LEAD)
-    reader.begin()
-    return reader
-
-
-@pytest.mark.parametrize("make", [lambda team: StoreReader(team, LEAD), early], ids=["late", "early"])
-async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(
-    team: MemoryTeam, make: Callable[[MemoryTeam], StoreReader]
-) -> None:
+async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(team: MemoryTeam) -> None:
     large = LargeTeam(config=team.config(), clock=team.clock)
-    app = ConsoleApp(large, me=LEAD, reader=make(large))
+    app = ConsoleApp(large, me=LEAD, reader=StoreReader(large, LEAD))
     async with app.run_test(size=(120, 40)) as pilot:
         desk = Desk(app, pilot)
         await desk.shows("1 of 3")

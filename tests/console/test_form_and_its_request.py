@@ -7,7 +7,7 @@ from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from textual.widgets import Static
 
-from tests.console.conftest import AUTHOR, Clock, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import Clock, Desk, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -24,12 +24,6 @@ def of_another(team: MemoryTeam) -> None:
 def outcome(desk: Desk) -> str:
     """What the form says of its request."""
     return " ".join(str(desk.front.query_one("#outcome", Static).content).split())
-
-
-async def form_on_the_plan(desk: Desk, key: str = "a") -> None:
-    """A form about the plan of the author, which is under the cursor."""
-    assert f"Plan · {AUTHOR}" in desk.text
-    await desk.asks(key)
 
 
 @pytest.mark.parametrize("place", ["1", "right", "2"])
@@ -56,22 +50,3 @@ async def test_a_superseded_plan_stays_beside_its_form_which_says_so_at_once(tea
         await desk.press("enter")
         await desk.until(lambda: "superseded by" in desk.said, "a refusal")
         assert verdicts(team) == []
-
-
-async def test_after_the_form_its_request_stays_until_the_cursor_leaves_it_and_no_key_decides(
-    team: MemoryTeam,
-) -> None:
-    hand_in_plan(team)
-    of_another(team)
-    async with opened(team) as desk:
-        await form_on_the_plan(desk)
-        hand_in_plan(team, "A quite different plan of today", "rm everything")
-        await desk.until(lambda: "version 2 is here" in outcome(desk), "what became of the plan")
-        await desk.press("escape", "a")
-        await desk.until(lambda: "approve: version 2 is here" in "".join(desk.toasts), "why it cannot be approved")
-        assert desk.front is desk.app.main
-        assert "1. Split" in desk.detail
-        assert "enter shows · n next" in " ".join(desk.detail.split())
-        await desk.press("enter")
-        await desk.reads("rm everything")
-        assert len(desk.rows) == 2

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from team_console.console.preferences import Preferences
 from team_console.console.tui.decisions import KEPT
-from team_console.console.tui.drafts import Drafts
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import UndoBar
@@ -109,25 +106,6 @@ async def test_of_many_decisions_a_cut_leaves_behind_only_those_that_were_not_wr
         if 0 < written < 3:
             assert all(request_id in words for request_id in left)
             assert not any(request_id in words for request_id in asked if request_id not in left)
-
-
-async def test_what_was_read_before_a_cut_is_not_called_lost(team: MemoryTeam) -> None:
-    letter(team)
-    async with opened(team) as desk:
-        await desk.press("D")
-        await desk.until(lambda: len(desk.app.main.pending_decisions) == 1, "a done in its grace")
-        desk.app.main.pending_decisions._waiting[0].pending.writes[0].do(desk.app.main.caller)
-    async with opened(team) as desk:
-        await desk.until(lambda: desk.app.main.drafts.purposes(KEPT) == [], "a note that was looked at")
-        assert not any("Decided and not written" in toast for toast in desk.toasts)
-
-
-async def test_a_decision_of_a_console_that_runs_is_not_called_lost(team: MemoryTeam) -> None:
-    drafts = Drafts(team.location, LEAD)
-    drafts.keep(f"{KEPT}{os.getppid()}:1", {"words": "approve the plan of another console"})
-    async with opened(team) as desk:
-        await desk.pilot.pause()
-        assert not any("another console" in toast for toast in desk.toasts)
 
 
 async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:

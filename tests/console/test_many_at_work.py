@@ -10,7 +10,6 @@ import pytest
 from team_console.console.tui import decisions
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.widgets.fields import Note
 from team_console.widgets.many import Many
 
 from tests.console.conftest import WAIT, Desk, opened, verdicts
@@ -50,25 +49,6 @@ def three_plans(team: MemoryTeam) -> None:
     """A plan of each agent."""
     for name in NAMES:
         requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
-
-
-async def test_a_check_says_how_far_it_is_takes_no_letters_and_is_stopped_by_esc(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
-    go_on = held_at_the_second(monkeypatch, "dry_run")
-    three_plans(team)
-    async with opened(team) as desk:
-        form = await hand_in(desk, "kept")
-        await desk.until(lambda: "checking 1 of 3" in desk.said, "how far it is")
-        await desk.press("x", "tab", "y", "escape")
-        go_on.set()
-        await desk.until(lambda: "stopped after checking 2 of 3; nothing was written" in desk.said, "that it stopped")
-        assert form.query_one(Note).text == "kept"
-        assert (len(desk.app.main.pending_decisions), verdicts(team)) == (0, [])
-        await desk.type("z")
-        await desk.press("enter")
-        await desk.until(lambda: len(desk.app.main.pending_decisions) == 3, "all of them in their grace")
 
 
 async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_became_of_it(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 import pytest
 from team_console.store.model.message import new_record
-from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.widgets.form import Form
+from team_console.store.settings.team_config import TeamConfig
 
 from tests.console.conftest import Clock, Desk, opened
 from tests.console.test_writing import write
@@ -33,36 +30,6 @@ def heard(team: MemoryTeam, *senders: str, to: str) -> None:
             payload = {"summary": "s", "content": "c"}
             tx.add(new_record(message_id=f"m{number}", sender=sender, to=to, payload=payload, **facts))
         tx.record("edit")
-
-
-async def test_agents_of_any_script_are_written_to_and_asked_to_stop(clock: Clock) -> None:
-    agents = {name: Agent(name) for name in (BOSS, FINANCE, "Müller")}
-    config = TeamConfig(name="财务团队", lead=BOSS, agents=MappingProxyType(agents), declared=True)
-    team = MemoryTeam(config=config, clock=clock)
-    async with opened(team, me=BOSS) as desk:
-        await choose(desk, FINANCE)
-        await desk.press("m")
-        await write(desk, "请 准备 二月 份 报表", "内容")
-        await desk.press("ctrl+s")
-        await desk.until(lambda: len(team.snapshot().messages) == 1, "the message")
-        await desk.until(lambda: not isinstance(desk.front, Form), "the way back")
-        await choose(desk, FINANCE)
-        await desk.press("s")
-        await desk.shows(f"{FINANCE} will be asked to stop: 1 request.")
-        await desk.press("enter")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the request")
-        await desk.press("b")
-        await write(desk, "今天 下午 四点 代码 冻结", "请 合并")
-        await desk.press("ctrl+s")
-        await desk.shows("2 deliveries", FINANCE, "Müller", "Not listening: " + FINANCE)
-        await desk.press("escape")
-        await desk.press("S")
-        await desk.shows("Müller will be asked to stop, one after", "Not asked, since", "Ask 1 agent to stop")
-    sent = team.snapshot().messages
-    assert [(item.type, item.sender, item.recipients) for item in sent] == [
-        ("message", BOSS, (FINANCE,)),
-        ("shutdown_request", BOSS, (FINANCE,)),
-    ]
 
 
 async def test_who_cannot_be_written_to_is_refused_before_a_text_is_typed(clock: Clock) -> None:

@@ -59,19 +59,6 @@ def test_only_new_decisions_are_told_and_many_at_once_are_one_notice(team: Memor
     assert listener.see(more) == "\x07"
 
 
-def test_a_decision_that_was_made_meanwhile_is_no_news(team: MemoryTeam) -> None:
-    listener = Listener()
-    empty = view_of(team)
-    listener.see(empty)
-    hand_in_plan(team)
-    listener.notifier.take(view_of(team), "sprint-42")
-    assert listener.notifier.seconds_left() == 0.0
-    listener.notifier.take(empty, "sprint-42")
-    assert listener.notifier.seconds_left() is None
-    listener.notifier.tell("sprint-42")
-    assert "\x07" not in listener.written
-
-
 def test_the_title_says_how_many_wait_and_is_given_back(team: MemoryTeam) -> None:
     listener = Listener("title")
     hand_in_plan(team)

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.service import requests
-from team_console.store.service.caller import Caller
 
 from tests import showcase
 from tests.equipment.command_line import COMMAND, CommandLine
@@ -27,13 +25,6 @@ def on_team(folder: Path, home: Path, *flags: str, **env: str) -> Terminal:
     showcase.build(folder)
     homes = {"XDG_STATE_HOME": str(home / "state"), "XDG_CONFIG_HOME": str(home / "config")}
     return Terminal([*COMMAND, "-t", str(folder), "--as", LEAD, *flags], cwd=home, env={**homes, **env})
-
-
-def hand_in(folder: Path, title: str, agent: str = "debugger") -> None:
-    """A plan for the lead."""
-    team = open_team(str(folder))
-    requests.submit_plan(Caller(team, agent), content="1. Look\n2. Ask", summary=title)
-    team.close()
 
 
 def editor(folder: Path, body: str) -> str:

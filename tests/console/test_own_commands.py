@@ -86,36 +86,14 @@ async def test_what_looks_like_an_option_is_not_handed_over(team: MemoryTeam, co
         await desk.tells("begins with -")
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ('key = "a"\nrun = "x"', "a is the key of approve already"),
-        ('key = "F"\nrun = "echo \'{text}\'"', "{text} stands in quotes"),
-        ('key = "F"\nrun = "echo \\"of {agent}\\""', "{agent} stands in quotes"),
-        ("key = 'F'\nrun = 'echo \"of \\{agent}\"'", "{agent} stands in quotes"),
-        (
-            r"""key = 'F'
-run = 'echo "$(git log --grep "{text}")"'""",
-            "{text} stands in quotes",
-        ),
-        (
-            """key = 'F'
-run = '''# it"s
-echo "{text}"'''""",
-            "{text} stands in quotes",
-        ),
-        ("key = 'F'\nrun = 'echo \\{text}'", "behind a backslash"),
-        ("key = 'F'\nrun = 'echo $(( {text} ))'", "more than a word"),
-        ("key = 'F'\nrun = 'echo `cat {file}`'", "more than a word (column 11)"),
-        ("key = 'F'\nrun = 'echo {text} \"x'", "cannot be read"),
-        ('key = "F"\nrun = "x"\noutput = "screen"', "output is one of"),
-        ('key = "F"', "run is a line for the shell"),
-        ('run = "x"', "each command has a key"),
-        ('key = "F"\nrun = "x"\nwhen = "y"', "[commands] has no when"),
-    ],
-)
-def test_a_mistake_in_a_command_is_named_and_the_command_is_left_out(given: str, said: str) -> None:
-    checked = check(f"[[commands]]\n{given}\n", usual_keys())
+WRONG = Path(__file__).with_name("wrong_commands.txt").read_text(encoding="utf-8").split("%%\n")
+"""What is said of a mistake, and below it the command that has it."""
+
+
+@pytest.mark.parametrize("block", WRONG)
+def test_a_mistake_in_a_command_is_named_and_the_command_is_left_out(block: str) -> None:
+    said, _, given = block.partition("\n")
+    checked = check(f"[[commands]]\n{given}", usual_keys())
     assert checked.preferences.commands == ()
     assert any(said in mistake.message for mistake in checked.mistakes)
 

@@ -6,13 +6,12 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from team_console.console.clients.place import Receipt, keep_receipt
 from team_console.console.tui.modes.agents import AgentsPane
 from team_console.store.protocol.membership import Doing
-from team_console.store.service import requests, sending
+from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.sessions import note_session
 
@@ -59,31 +58,6 @@ async def test_who_comes_back_is_told_what_happened_and_finds_the_line_between_l
     async with opened(team) as desk:
         await desk.shows("Since you left at", "(41 min)", "1 message")
         await desk.until(lambda: desk.app.main.pane.rows.size.width == width, "the same line")
-
-
-async def test_after_a_quarter_of_an_hour_without_a_key_it_is_told_as_well(
-    team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with opened(team) as desk:
-        await desk.press("j")
-        clock.advance(1_200)
-        hand_in_plan(team, "Split the loader")
-        await desk.shows("Split the loader")
-        monkeypatch.setattr("team_console.console.tui.app.monotonic", lambda: monotonic() + 1_200)
-        await desk.press("j")
-        await desk.shows("Since you left at", "1 new request")
-
-
-async def test_ends_that_do_not_come_and_news_that_is_alike_are_one_row_each(team: MemoryTeam, clock: Clock) -> None:
-    for name in (AUTHOR, "schedule-manager", "file-manager"):
-        requests.request_shutdown(Caller(team, LEAD), agent=name, reason="The day is over")
-    finish(team, 4)
-    clock.advance(86_400)
-    async with opened(team) as desk:
-        await desk.shows("1 Needs you 3", "TROUBLE 3", "3 agents", "NEWS 4", "4 times")
-        assert len(desk.rows) == 2
-        await desk.press("G", "d")
-        await desk.until(lambda: len(desk.rows) == 1, "all four are done")
 
 
 def page(desk: Desk) -> str:

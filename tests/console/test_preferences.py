@@ -29,40 +29,21 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ob
     return lambda text: path.write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "message", "hint"),
-    [
-        ('them = "dark"', 1, "there is no them", "Did you mean theme?"),
-        ("\n\ngrace_seconds = 99", 3, "from 0 to 60", "0 writes at once"),
-        ("grace_seconds = true", 1, "from 0 to 60", ""),
-        ("grace_seconds = nan", 1, "from 0 to 60", ""),
-        (f"grace_seconds = 1{'0' * 400}", 1, "from 0 to 60", "0 writes at once"),
-        (f"grace_seconds = {'9' * 5_000}", 0, "thousands of digits", "smaller"),
-        ("remember = true", 1, "no longer a setting", "Needs you"),
-        ('[columns]\nneeds = ["age"]', 1, "no longer a setting", ""),
-        ("[notices]\nbell = true", 1, "no longer a setting", 'notify = "title"'),
-        ("motion = false", 1, "no longer a setting", ""),
-        ('density = "wide"', 1, "one of compact, roomy", ""),
-        ('theme = "drak"', 1, "no theme drak", "Did you mean dark?"),
-        ('theme = "qqqq"', 1, "no theme qqqq", "contrast"),
-        ("theme = 5", 1, "theme is a name", "contrast"),
-        ('[keys]\nreject = "nokey+foo"', 2, "a key or a list of keys", "f5"),
-        ('[keys]\nreject = ["x", "ctrl+foo"]', 2, "a key or a list of keys", "f5"),
-        ('[keys]\nreject = "ctrl+"', 2, "a key or a list of keys", "f5"),
-        ('# keys\n[keys]\napprov = "k"', 3, "[keys] has no approv", "Did you mean approve?"),
-        ('[keys]\nreject = "a"', 2, "a is the key of approve already", ""),
-        ("[keys]\nreject = 5", 2, "a key or a list of keys", "f5"),
-        ("[keys]\nreject = []", 2, "a key or a list of keys", "f5"),
-        ('[sort]\nrequests = "size"', 2, "requests is one of age, agent, kind, state", ""),
-        ('[sort]\nneeds = "age"', 2, "[sort] has no needs", ""),
-        ('notify_command = "notify-send"', 1, "a list of texts", "a program and its arguments"),
-        ('notify = "bel"', 1, "one of bell, none, title", ""),
-        ('[[commands]]\nkey = "F"\nrun = "ls"\n[[commands]]\nkey = "X"\nrun = ""', 6, "a line for the shell", ""),
-        ("keys = 1", 1, "keys is a table", "[keys]"),
-        ("theme = \n", 1, "Invalid value", "key = value"),
-        ('theme = "\x07"', 1, "", ""),
-    ],
-)
+WRONG: list[tuple[str, int, str, str]] = [
+    (text.removesuffix("\n"), int(line), message, hint)
+    for block in Path(__file__).with_name("wrong_settings.txt").read_text(encoding="utf-8").split("%%\n")
+    for head, _, text in [block.partition("\n")]
+    for line, message, hint in [[part.strip() for part in head.split(" |")]]
+]
+"""A text of settings; the line of its mistake, words of what is wrong, and of the next step."""
+MADE = [
+    (f"grace_seconds = 1{'0' * 400}", 1, "from 0 to 60", "0 writes at once"),
+    (f"grace_seconds = {'9' * 5_000}", 0, "thousands of digits", "smaller"),
+    ('theme = "\x07"', 1, "", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message", "hint"), [*WRONG, *MADE])
 def test_a_mistake_has_its_line_and_the_next_step(text: str, line: int, message: str, hint: str) -> None:
     checked = check(text, usual_keys())
     [mistake] = checked.mistakes
@@ -184,13 +165,6 @@ async def test_what_is_saved_in_the_editor_holds_at_once_and_a_mistake_leaves_wh
         await desk.press("slash")
         assert desk.app.main.pane.search.is_open
         assert "once" not in "".join(desk.toasts[said:])
-
-
-@pytest.mark.anyio
-async def test_a_read_only_console_changes_no_settings(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(team, read_only=True) as desk:
-        await desk.press("comma")
-        await desk.tells("changes no file")
 
 
 @pytest.mark.anyio

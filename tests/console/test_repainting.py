@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,11 +15,6 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from textual._compositor import CompositorUpdate
-from textual.app import App
-from textual.events import Resize
-from textual.geometry import Size
-from textual.screen import Screen
-from textual.widgets import Input
 
 from tests import showcase
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened
@@ -105,58 +100,3 @@ async def test_every_key_is_painted_in_whole(tmp_path: Path, terminal: pyte.Scre
             await desk.pilot.press(key)
             await desk.until(lambda: desk.app.is_running)
             await is_painted(desk, terminal)
-
-
-@pytest.fixture
-async def behind(team: MemoryTeam, terminal: pyte.Screen, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
-    """A console with the palette over it, all of it painted, and nothing left that would be painted with time."""
-    monkeypatch.setattr(ConsoleApp, "_tick", lambda app: None)  # ages and the bars, every few seconds
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("colon")
-        await desk.until(lambda: bool(desk.app.screen.query(Input)), "a line to type in")
-        desk.app.screen.query(Input).first().cursor_blink = False
-        await is_painted(desk, terminal)
-        for screen in desk.app.screen_stack:
-            screen._exchange_repaint_regions()
-        yield desk
-
-
-@pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[Size]:
-    """The sizes that screens were laid out for."""
-    known: list[Size] = []
-    resized = Screen._screen_resized
-
-    def counted(self: Screen[object], size: Size) -> None:
-        known.append(size)
-        if len(known) < 50:  # or an endless exchange would keep the test, too
-            resized(self, size)
-
-    monkeypatch.setattr(Screen, "_screen_resized", counted)
-    return known
-
-
-def drag(app: App[Any]) -> Size:
-    """Tell the screen in front several sizes while one picture is made; returns the last."""
-    for size in (Size(100, 30), Size(90, 28), Size(100, 30), Size(90, 28)):
-        app._size = size  # as the app does, which tells its screens a little later
-        app.screen.post_message(Resize(size, size))
-        app.screen.call_later(lambda: None)  # something between, or the last of them would stand for all
-    return size
-
-
-@pytest.mark.parametrize("covered", [False, True], ids=["in front", "behind a form"])
-async def test_a_terminal_resized_again_while_one_picture_is_made_comes_to_rest(
-    team: MemoryTeam, told: list[Size], covered: bool
-) -> None:
-    """As a window is that is dragged: each size told to a screen, and by its layout again, would never come to rest."""
-    async with opened(team, size=(120, 40)) as desk:
-        if covered:
-            await desk.asks("b")
-        told.clear()
-        last = drag(desk.app)
-        await desk.until(lambda: desk.app.main.size == desk.app.screen.size == last, "the last size")
-        await desk.pilot.pause()
-        assert set(told) == {last}
-        assert len(told) < 50

@@ -21,14 +21,3 @@ async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: Me
         assert request in "".join(desk.detail.split()), "it may go on in the next line"
         await desk.performs("ids")
         assert request not in desk.detail
-
-
-async def test_no_command_is_copied_where_none_is_offered(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        for mode in ("1", "right", "2"):
-            await desk.press(mode, "/", *"zzz", "enter")
-            await desk.shows("Nothing here holds “zzz”")
-            await desk.press("Y")
-            await desk.shows("There is no text to copy here")
-        assert not desk.app.clipboard

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from team_console.console.tui.screens import ReadingScreen
-from team_console.store.model.errors import TeamError
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 
@@ -40,10 +37,3 @@ async def test_c_opens_the_conversation_of_a_plan_with_its_versions_and_esc_goes
         await desk.until(lambda: "It is small" in read(desk), "what was said meanwhile")
         await desk.pilot.press("escape")
         await desk.is_back()
-
-
-async def test_a_path_without_a_team_is_refused_and_nothing_is_left(team: MemoryTeam, tmp_path: Path) -> None:
-    async with opened(team) as desk:
-        with pytest.raises(TeamError):
-            desk.app.switch_team(str(tmp_path))
-        assert desk.app.next_team is None

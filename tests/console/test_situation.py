@@ -43,12 +43,8 @@ VANISHED = replace(SNAPSHOT, messages=(), condition=Condition.VANISHED)
 SITUATIONS = {
     "loading": ScreenState(progress=(400, 1000)),
     "live": seen(),
-    "empty": seen(replace(SNAPSHOT, messages=(), condition=Condition.EMPTY)),
     "locked": seen(replace(SNAPSHOT, holder=HOLDER)),
     "unreadable": seen(UNREADABLE),
-    "vanished": seen(VANISHED),
-    "stalled": seen(watch=WatchHint(WatchState.STALLED, "the folder is gone")),
-    "failed": seen(failure="the disk answered with an error"),
     "doubted": seen(replace(SNAPSHOT, messages=(), condition=Condition.EMPTY, problems=(FOREIGN,))),
     "rolled back": seen(replace(SNAPSHOT, problems=(ROLLED_BACK,))),
     "settings": seen(replace(SNAPSHOT, problems=(BROKEN,))),
@@ -56,40 +52,23 @@ SITUATIONS = {
 }
 
 
-PULSES = {
-    "loading": "reading",
-    "live": "current",
-    "empty": "current",
-    "locked": "locked",
-    "unreadable": "not readable",
-    "vanished": "gone",
-    "stalled": "a moment old",
-    "failed": "a moment old",
-    "polling": "polling",
-    "doubted": "incomplete",
-    "settings": "settings",
-    "rolled back": "incomplete",
-}
-"""The word of each situation's pulse."""
-
-
 @pytest.mark.parametrize(
-    ("name", "text", "hint"),
+    ("name", "pulse", "text", "hint"),
     [
-        ("unreadable", "message-queue.yaml:47", "Shown is what was read"),
-        ("locked", "process 4711 on box (send)", ""),
-        ("locked", "it is dead", ""),
-        ("doubted", "without the lock", ""),
-        ("rolled back", "somebody took 3 messages out", ""),
-        ("settings", "messenger-config.yaml line 6: no YAML", "Correct it."),
-        ("polling", "no inotify here", ""),
+        ("unreadable", "not readable", "message-queue.yaml:47", "Shown is what was read"),
+        ("locked", "locked", "process 4711 on box (send)", ""),
+        ("locked", "locked", "it is dead", ""),
+        ("doubted", "incomplete", "without the lock", ""),
+        ("rolled back", "incomplete", "somebody took 3 messages out", ""),
+        ("settings", "settings", "messenger-config.yaml line 6: no YAML", "Correct it."),
+        ("polling", "polling", "no inotify here", ""),
     ],
 )
-def test_banners_say_where_who_and_since_when(name: str, text: str, hint: str) -> None:
+def test_banners_say_where_who_and_since_when(name: str, pulse: str, text: str, hint: str) -> None:
     notice = notice_of(SITUATIONS[name], NOW)
     assert notice is not None
     assert (text in notice.text, hint in notice.hint) == (True, True)
-    assert notice.pulse.word == PULSES[name]
+    assert notice.pulse.word == pulse
 
 
 @pytest.mark.parametrize("mode", list(Mode))

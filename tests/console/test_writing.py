@@ -29,24 +29,6 @@ async def write(desk: Desk, summary: str, content: str) -> None:
     form.query_one("#content", Letter).text = content
 
 
-async def test_the_whole_team_is_asked_one_after_the_other(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("S")
-        await desk.shows("Ask 3 agents to stop")
-        await desk.press("enter")
-
-        def asked() -> list[str]:
-            return [message.recipients[0] for message in team.snapshot().messages if message.type == "shutdown_request"]
-
-        for number in range(1, 4):
-            await desk.until(lambda number=number: len(asked()) == number, f"request {number}")  # type: ignore[misc]
-            assert len(asked()) == number
-            request = [message for message in team.snapshot().messages if message.type == "shutdown_request"][-1]
-            requests.approve(Caller(team, asked()[-1]), request_id=str(request.request_id))
-        await desk.tells("3 of 3 agreed")
-
-
 async def test_while_the_team_is_asked_to_stop_other_things_are_done(team: MemoryTeam) -> None:
     sending.send(Caller(team, AUTHOR), to=LEAD, summary="The export is done for today", content="Here it is")
     async with opened(team) as desk:
@@ -80,11 +62,14 @@ async def test_a_message_goes_to_the_agent_under_the_cursor_or_to_a_group_said_b
         assert (message.sender, message.recipients, message.content) == (LEAD, ("file-manager",), "For the export.")
         await desk.tells("Sent to file-manager")
         form = await desk.asks("m")
+        await write(desk, "Please keep forty gigabytes free today", "For all exports.")
+        form.query_one("#to", Field).value = "all"
+        await desk.press("ctrl+s")
+        await desk.shows("Use broadcast (b)")
         form.query_one("#to", Field).value = "@nobody*"
         await desk.shows("nobody is in this group")
         form.query_one("#to", Field).value = "@*-manager"
         await desk.shows("3 deliveries")
-        await write(desk, "Please keep forty gigabytes free today", "For all exports.")
         form.query_one("#content", Letter).focus()
         await desk.press("tab", "space", "ctrl+s")
         await holds(desk, team, 5)
