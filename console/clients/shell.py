@@ -1,16 +1,19 @@
 """Commands in a text for a shell: every command that it can run, as far as the text itself says it.
 
-The text is read by tree-sitter, which knows the grammar of bash. What does not parse is cut at everything that can end
-a command, so that rather too many commands are seen than too few. Time and memory grow with the length of the text:
-what is parsed has a largest size, and repeated expansions an end; what goes beyond is cut as well.
+The text is read by tree-sitter, which knows the grammar of bash. Whatever carries text from one place to another is a
+variable: those of the shell, what a pipeline prints, what a substitution prints. One keeps every value that it ever
+had, since which one holds where a command stands may depend on what runs; and a command is tried with each of them.
+
+What does not parse is cut at everything that can end a command, so that rather too many commands are seen than too few.
+Time and memory grow with the length of the text: what is parsed has a largest size, and repeated expansions an end;
+what goes beyond is cut as well.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from itertools import islice, product
+from collections.abc import Iterator, Sequence
 
 from team_console.console.clients.shell_programs import (
     UNKNOWN,
@@ -52,6 +55,12 @@ _ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
 _TEXT_IN = re.compile(r"(?:\w+_)?(?:COMMAND|EDITOR|PAGER|VISUAL|ASKPASS|EXTERNAL_DIFF)$")
 """Variables whose value other programs run."""
+_WORD, _FIELD = "\1", "\2"
+"""Stand between words, and between the fields that one word becomes."""
+_USE = re.compile("\3(.)([^\4]*)\4")
+"""A variable in a word: how its value is used, and its name."""
+_SPLIT, _QUOTED, _LIST = " ", '"', "@"
+"""Uses of a value: split at white space, as one field, and with its own fields."""
 _INNER_SHELL = frozenset(("subshell", "command_substitution", "process_substitution"))
 _STATEMENTS = frozenset(("pipeline", "redirected_statement", "command", "command_substitution"))
 
@@ -86,7 +95,9 @@ class Command:
 def commands_in(text: str, folder: str) -> list[Command]:
     """Return the commands of a text for a shell that begins in `folder`, with those that they start."""
     reader = _Reader(len(text), folder)
-    reader.read(text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n"))
+    text = re.sub("[\0-\4]", "", text).replace("\r\n", "\n").replace("\r", "\n")
+    reader.read(text, _Found([], (), folder, -1))
+    reader.run()
     return reader.found
 
 
@@ -98,51 +109,41 @@ def _is_option(word: str, wanted: str) -> bool:
     return word == wanted or (is_letter and wanted[1] in word)
 
 
-class _Statement:
-    """One pipeline: the texts that its commands print or read, whether one runs them, and who takes their words."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.is_run = False
-        self.takers: list[list[str]] = []
-
-
-class _Piece:
-    """A text as it is parsed.
+class _Found:
+    """A command as it stands in a text, before its variables have values.
 
     Attributes:
-        source: Its bytes, in which here-documents are blank.
-        bodies: Place of each operator of a here-document -> its text, and whether it was quoted.
-        printed: Place of each substitution -> what its commands print, as far as it stands there.
-        words_behind: Place of a command -> its words behind redirections: the grammar takes them for more files.
+        outputs: The variables that keep what it prints: of its pipeline, from which it reads, too, of the substitutions
+            and the function in which it stands, and of the command that runs its text.
+        depth: In how many texts its own text is.
+        tried: What it became already.
     """
 
-    def __init__(self, source: str, documents: Mapping[int, tuple[str, bool]]) -> None:
-        self.source = source.encode("utf-8", "replace")
-        self.bodies = {len(source[:at].encode("utf-8", "replace")): known for at, known in documents.items()}
-        self.printed: dict[int, str] = {}
-        self.words_behind: dict[int, list[Node]] = {}
+    def __init__(self, words: list[str], outputs: tuple[str, ...], folder: str, depth: int) -> None:
+        self.words, self.outputs, self.folder, self.depth = words, outputs, folder, depth
+        self.tried: set[tuple[str, ...]] = set()
 
 
 class _Reader:
-    """Reads texts for a shell, one within another.
-
-    A variable keeps every value that it ever had: which one holds where a command stands may depend on what runs.
-    """
+    """Reads texts for a shell, one within another."""
 
     def __init__(self, length: int, folder: str) -> None:
         self.found: list[Command] = []
-        self._folder = folder
         self._budget = 8 * length + 100_000
-        self._failed = self._documents = self._depth = 0
-        self._statement: _Statement | None = None
-        self._piece = _Piece("", {})
-        self._variables: dict[str, list[list[str]]] = {"HOME": [[os.path.expanduser("~")]], "PWD": [[folder]]}
-        self._functions: dict[str, tuple[_Piece, Node]] = {}
+        self._failed = self._documents = self._names = 0
+        self._waiting: list[_Found] = []
+        self._variables = {"HOME": [os.path.expanduser("~")], "PWD": [folder]}
+        self._has_news = False
         self._aliases: dict[str, str] = {}
+        # Of the text that is read now:
+        self._folder, self._depth, self._source = folder, 0, b""
+        self._outer: tuple[str, ...] = ()
+        self._bodies: dict[int, tuple[str, bool]] = {}
+        self._substitutions: dict[int, str] = {}
 
-    def read(self, text: str) -> None:
-        """Find the commands of a text."""
+    def read(self, text: str, run_by: _Found) -> None:
+        """Find the commands that stand in a text, which a command runs."""
+        self._folder, self._depth, self._outer = run_by.folder, run_by.depth + 1, run_by.outputs
         # guard: shell-work-bounded
         if self._depth >= _DEEPEST or self._budget < 0:
             self._cut(text)
@@ -157,15 +158,19 @@ class _Reader:
             if size > _LARGEST or self._documents > _MOST_DOCUMENTS or self._failed > _MOST_FAILED:
                 self._cut(text)
                 return
-            piece = _Piece(source, documents)
-            root = parse(piece.source).root_node
+            self._source = source.encode("utf-8", "replace")
+            self._bodies = {len(source[:at].encode("utf-8", "replace")): known for at, known in documents.items()}
+            root = parse(self._source).root_node
             redirections = [node for node in nodes_in(root) if node.type in ("file_redirect", "heredoc_redirect")]
             operators = {child.start_byte for node in redirections for child in node.children if child.type[:1] == "<"}
-            wrong = [at for at, byte in zip(documents, piece.bodies, strict=True) if byte not in operators]
+            wrong = [at for at, byte in zip(documents, self._bodies, strict=True) if byte not in operators]
             if not wrong:
                 break
             plain.add(wrong[0])
-        self._walk(piece, root)
+        try:
+            self._visit(root, ())
+        except RecursionError:
+            self._cut(text)
         if root.has_error or any(node.type == "heredoc_redirect" for node in redirections):
             self._failed += size
             self._cut(text)
@@ -219,141 +224,203 @@ class _Reader:
                 if next(started_by(command), None) is None:
                     break
 
-    # A walk over the tree: what a command holds is read before it.
+    # A walk over the tree: what a command holds is found before it.
 
-    def _walk(self, piece: _Piece, node: Node) -> None:
-        kept = self._piece, self._statement, self._depth, self._folder
-        self._piece, self._depth = piece, self._depth + 1
-        try:
-            self._visit(node)
-        except RecursionError:
-            self._cut(piece.source.decode("utf-8", "replace"))
-        self._piece, self._statement, self._depth, self._folder = kept
-
-    def _visit(self, node: Node) -> None:
-        kind, folder, outer = node.type, self._folder, self._statement
-        if outer is None and kind in _STATEMENTS:
-            self._statement = _Statement()
-        texts = self._statement.texts if self._statement is not None else []
-        first = len(texts)
-        if kind == "for_statement":
-            self._read_loop(node)
-        elif kind == "function_definition":
-            self._read_function(node)
-        elif kind == "redirected_statement":
-            self._read_redirected(node)
+    def _visit(self, node: Node, outputs: tuple[str, ...]) -> None:
+        kind, folder, outer = node.type, self._folder, self._outer
+        if kind == "function_definition":
+            name = f"{self._words(node.children_by_field_name('name'))[0]}()"
+            self._variables.setdefault(name, [])
+            self._outer, outputs = (name,), ()
+        if not outputs and kind in _STATEMENTS:
+            self._names += 1
+            outputs = (f"|{self._names}", *self._outer)
+        if kind == "command_substitution":
+            self._names += 1
+            self._substitutions[node.start_byte] = f"${self._names}"
+            outputs = (*outputs, f"${self._names}")
         for child in node.children:
             if child.child_count:
-                self._visit(child)
+                self._visit(child, outputs)
         if kind in ("command", "declaration_command"):
-            self._read_command(node)
+            self._read_command(node, outputs)
         elif kind == "variable_assignment":
             self._read_assignment(node)
+        elif kind == "for_statement":
+            words = self._words([*node.children_by_field_name("variable"), *node.children_by_field_name("value")])
+            self._add(["for", *words], outputs)
         elif kind == "file_redirect":
-            self._read_redirection(node)
+            self._read_redirection(node, outputs)
         elif kind == "herestring_redirect":
-            texts += (" ".join(fields) for fields in self._values(node.children[1:]))
-        elif kind == "command_substitution":
-            self._piece.printed[node.start_byte] = "\n".join(texts[first:])
+            self._set(outputs, " ".join(self._words(node.children[1:])))
         if kind in _INNER_SHELL:
             self._folder = folder
-        if outer is None and self._statement is not None:
-            self._end(self._statement)
-            self._statement = None
+        self._outer = outer
 
-    def _end(self, statement: _Statement) -> None:
-        """Read what the texts of a statement start."""
-        self._statement = None
-        for text in statement.texts if statement.is_run else ():
-            self.read(text)
-        for words in statement.takers[:_MOST_CHOICES]:
-            for text in statement.texts[:_MOST_CHOICES]:
-                self._start([*words, *text.split()])
+    def _add(self, words: list[str], outputs: tuple[str, ...] = ()) -> None:
+        self._waiting.append(_Found(words, outputs, self._folder, self._depth))
 
-    def _text(self, node: Node) -> str:
-        return self._piece.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-
-    def _set(self, name: str, values: Sequence[list[str]]) -> None:
-        known = self._variables.setdefault(name, [])
-        known += (value for value in values[:_MOST_CHOICES] if value not in known and self._budget > 0)
-        del known[:-_MOST_CHOICES]
-
-    def _set_arguments(self, arguments: Sequence[str]) -> None:
-        """Set `$0`, `$1` and so on."""
-        for number, argument in enumerate(arguments[:10]):
-            self._set(str(number), [[argument]])
-        for name in ("@", "*"):
-            self._set(name, [list(arguments[1:])])
-
-    def _read_assignment(self, node: Node) -> None:
-        named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if named is None:
-            return
-        name = self._text(named).partition("[")[0]
-        is_list = value is not None and value.type == "array"
-        if value is None:
-            values = [[""]]
-        elif is_list:
-            values = self._values(value.children[1:-1])
-        else:
-            values = [[" ".join(fields)] for fields in self._values([value], is_quoted=True)]
-        if node.children[1].type == "+=":
-            before = self._variables.get(name, [[]])[-1]
-            values = [[*before, *more] if is_list else ["".join((*before, *more))] for more in values]
-        self._set(name, values)
-        if _TEXT_IN.match(name):
-            for fields in values:
-                self.read(" ".join(fields))
-
-    def _read_loop(self, node: Node) -> None:
-        named = node.child_by_field_name("variable")
-        if named is not None:
-            values = self._values(node.children_by_field_name("value"))
-            self._set(self._text(named), [[field] for fields in values for field in fields])
-
-    def _read_function(self, node: Node) -> None:
-        named, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        if named is not None and body is not None:
-            self._functions[self._text(named)] = self._piece, body
-
-    def _read_redirected(self, node: Node) -> None:
-        body = node.child_by_field_name("body")
-        if body is not None and body.type == "command":
-            files = [child.children_by_field_name("destination") for child in node.children]
-            self._piece.words_behind[body.start_byte] = [word for words in files for word in words[1:]]
-
-    def _read_redirection(self, node: Node) -> None:
-        operator = next((child for child in node.children if "<" in child.type or ">" in child.type), None)
-        if operator is None:
-            return
-        body, is_quoted = self._piece.bodies.get(operator.start_byte, ("", True))
-        if body and self._statement is not None:
-            self._statement.texts.append(body)
-        if not is_quoted and ("$" in body or "`" in body):
-            # What is expanded there is what is in a string, too; quotes mean something only within what is expanded.
-            for text in sorted({body.replace('"', mark) for mark in "' "}):
-                self.read(f': "{text}"')
-        if ">" in operator.type:
-            for fields in self._values(node.children_by_field_name("destination")[:1]):
-                if fields and not fields[0].isdigit() and fields[0] != "-":
-                    self.found.append(Command([""], fields[:1], self._folder))
-
-    # Commands.
-
-    def _read_command(self, node: Node) -> None:
+    def _read_command(self, node: Node, outputs: tuple[str, ...]) -> None:
         parts: list[Node] = []
         for child in node.children:
             if child.type == "command_name":
                 parts += child.children or [child]
             elif "redirect" not in child.type and child.type not in ("$", "variable_assignment"):
                 parts.append(child)
-        parts += self._piece.words_behind.pop(node.start_byte, ())
-        for words in self._values(parts):
-            if words:
-                self._start(words)
+        if node.parent is not None and node.parent.type == "redirected_statement":
+            # The grammar takes words behind a redirection for more files.
+            files = [child.children_by_field_name("destination") for child in node.parent.children]
+            parts += [word for words in files for word in words[1:]]
+        words = self._words(parts)
+        self._add(words, outputs)
+        if words[1:] and words[0] in ("cd", "pushd"):
+            folder = next(self._expanded(words))[-1]
+            self._folder = os.path.join(self._folder, os.path.expanduser(folder))
 
-    def _start(self, words: list[str]) -> None:
+    def _read_assignment(self, node: Node) -> None:
+        name, value = self._text(node.children[0]), node.child_by_field_name("value")
+        base, bracket, _ = name.partition("[")
+        is_list = value is not None and value.type == "array"
+        fields = self._words(value.children[1:-1]) if value is not None and is_list else []
+        text = _FIELD.join(fields) if is_list or value is None else self._word(value, is_quoted=True)
+        if node.children[1].type == "+=":
+            text = (_FIELD if is_list else "").join((*self._variables.get(base, [])[-1:], text))
+        self._set((base, name) if bracket else (base,), text)
+        for number, field in enumerate(fields):
+            self._set((f"{base}[{number}]",), field)
+        if _TEXT_IN.match(base):
+            self._add(["eval", text])
+
+    def _read_redirection(self, node: Node, outputs: tuple[str, ...]) -> None:
+        operator = next((child for child in node.children if "<" in child.type or ">" in child.type), None)
+        if operator is None:
+            return
+        body, is_quoted = self._bodies.get(operator.start_byte, ("", True))
+        if body:
+            self._set(outputs, body)
+        if not is_quoted and ("$" in body or "`" in body):
+            # What is expanded there is what is in a string, too; quotes mean something only within what is expanded.
+            for text in sorted({body.replace('"', mark) for mark in "' "}):
+                self._add(["eval", f': "{text}"'])
+        if ">" in operator.type:
+            self._add([">", *self._words(node.children_by_field_name("destination")[:1])])
+
+    # Words: what they are but for the values of variables.
+
+    def _text(self, node: Node) -> str:
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _words(self, nodes: Sequence[Node]) -> list[str]:
+        """Return words; what only a joined line parts is one."""
+        words: list[str] = []
+        end = -1
+        for node in nodes:
+            is_apart = end < 0 or self._source[end : node.start_byte].replace(b"\\\n", b"") or end > node.start_byte
+            end = node.end_byte
+            if is_apart:
+                words.append("")
+            words[-1] += self._word(node)
+        return words
+
+    def _word(self, node: Node, *, is_quoted: bool = False) -> str:
+        """Return what a node becomes in a word.
+
+        Args:
+            is_quoted: Whether it becomes one field, as within quotes.
+        """
+        kind, text = node.type, self._text(node)
+        if kind in ("concatenation", "string", "translated_string"):
+            is_quoted = is_quoted or kind == "string"
+            whole, end = "", node.start_byte
+            for child in node.children:
+                if is_quoted:  # white space in a string is no node
+                    whole += self._source[end : child.start_byte].replace(b"\\\n", b"").decode("utf-8", "replace")
+                end = child.end_byte
+                if child.child_count or child.type not in ('"', "$"):
+                    whole += self._word(child, is_quoted=is_quoted)
+            return _braced(whole, text) if kind == "concatenation" else whole
+        if kind in ("simple_expansion", "expansion"):
+            return self._use_of(node, text, _QUOTED if is_quoted else _SPLIT)
+        if kind == "command_substitution":
+            return f"\3{_QUOTED if is_quoted else _SPLIT}{self._substitutions[node.start_byte]}\4"
+        if kind in ("process_substitution", "arithmetic_expansion"):
+            return UNKNOWN
+        if kind == "raw_string":
+            return text[1:-1]
+        if kind == "ansi_c_string":
+            return _ANSI.sub(_ansi, text[2:-1])
+        if kind == "string_content":
+            return _ESCAPED_IN_QUOTES.sub(lambda match: match[1].strip("\n"), text)
+        return _braced(_ESCAPED.sub(lambda match: match[2], text), text)
+
+    def _use_of(self, node: Node, text: str, use: str) -> str:
+        """Return the use of a variable; what stands in for it where it has no value is one of its values."""
+        match = _VARIABLE.match(text)
+        if match is None:
+            return UNKNOWN
+        name, index, operator = match[1], match[2] or "", match[3]
+        given = [child for child in node.children[2:] if child.is_named and child.type != "variable_name"]
+        if operator and given:
+            self._set((name,), "".join(self._word(child, is_quoted=True) for child in given))
+        elif text.removeprefix("${").removesuffix("}").removeprefix("$") != name + index:
+            return UNKNOWN
+        is_list = text in ("$@", "${@}") or index == "[@]"
+        return f"\3{_LIST if is_list else use}{name}{index if index[1:-1].isdigit() else ''}\4"
+
+    def _set(self, names: Sequence[str], value: str) -> None:
+        for name in names:
+            known = self._variables.setdefault(name, [])
+            if value not in known and self._budget > 0:
+                known.append(value)
+                del known[:-_MOST_CHOICES]
+                self._has_news = True
+
+    def _set_arguments(self, arguments: Sequence[str]) -> None:
+        """Set `$0`, `$1` and so on."""
+        for number, argument in enumerate(arguments[:10]):
+            self._set((str(number),), argument)
+        self._set("@*", _FIELD.join(arguments[1:]))
+
+    # What commands do when they run.
+
+    def run(self) -> None:
+        """Follow what the commands that were found start, until nothing new comes of it."""
+        for _ in range(_DEEPEST):
+            self._has_news = False
+            for found in self._waiting:  # which grows meanwhile
+                for words in self._expanded(found.words):
+                    if words and tuple(words) not in found.tried:
+                        found.tried.add(tuple(words))
+                        self._start(words, found)
+            if not self._has_news:
+                return
+
+    def _expanded(self, words: Sequence[str]) -> Iterator[list[str]]:
+        """Yield the fields of words, once for each choice among the values that their variables have."""
+        choices, count = [(_WORD.join(words), 0)], 0
+        while choices and count < _MOST_CHOICES:
+            line, level = choices.pop()
+            self._budget -= len(line)
+            match = _USE.search(line)
+            if match is None:
+                count += 1
+                parted = [word.split(_FIELD) for word in line.split(_WORD)]
+                yield [field for fields in parted for field in fields if field or len(fields) == 1]
+                continue
+            use, name = match[1], match[2]
+            is_known = level <= 2 * _DEEPEST and self._budget > 0
+            for value in (self._variables.get(name) if is_known else None) or [UNKNOWN]:
+                if use != _LIST:  # what is used in a value is used as the whole
+                    value = value.replace(_FIELD, " ") if use == _QUOTED else re.sub(r"\s+", _FIELD, value) or _FIELD
+                    value = re.sub("\3.", f"\3{use}", value)
+                choices.append((line.replace(match[0], value), level + 1))
+
+    def _start(self, words: list[str], found: _Found) -> None:
         """Note a command, and what it starts."""
+        if words[0] == ">":
+            if words[1:] and not words[1].isdigit() and words[1] != "-":
+                self.found.append(Command([""], words[1:2], found.folder))
+            return
         waiting = [(words, 0)]
         while waiting:
             given, level = waiting.pop()
@@ -362,134 +429,55 @@ class _Reader:
                 self._cut(" ".join(given))
                 continue
             command = [program_of(given[0]), *given[1:]]
-            self.found.append(Command(command, [], self._folder))
-            self._note(given, command)
+            self.found.append(Command(command, [], found.folder))
+            self._note(given, command, found)
             for started in started_by(command):
                 if isinstance(started, str):
                     self._set_arguments(arguments_of(command))
-                    self.read(started)
+                    self.read(started, found)
                 elif started:
                     waiting.append((started, level + 1))
 
-    def _note(self, given: list[str], command: list[str]) -> None:
-        """Follow what a command means for those after it, and for the pipeline in which it stands."""
-        name, statement = command[0], self._statement
+    def _note(self, given: list[str], command: list[str], found: _Found) -> None:
+        """Follow what a command means for others, and for the pipeline in which it stands."""
+        name, text = command[0], ""
         for word in command[1:]:
             key, equals, value = word.partition("=")
             if equals and name == "alias":
-                self._aliases[key] = value
-                self.read(value)
+                self._aliases[key] = text = value
             elif equals and key.isidentifier():
-                self._set(key, [[value]])
-        if name in ("cd", "pushd") and len(command) > 1:
-            self._folder = os.path.join(self._folder, os.path.expanduser(command[-1]))
+                self._set((key,), value)
+        if name == "for":
+            for word in command[2:]:
+                self._set((command[1],), word)
         elif name == "set":
             self._set_arguments([UNKNOWN, *command[2 if command[1:2] == ["--"] else 1 :]])
         elif given[0] in self._aliases:
             quoted = (" '" + word.replace("'", "'\\''") + "'" for word in command[1:])
-            self.read(self._aliases[given[0]] + "".join(quoted))
-        elif given[0] in self._functions and len(command) > 1:
-            self._call(given[0], command)
-        elif statement is not None and name in ("echo", "printf"):
-            statement.texts.append(_printed(command))
-        elif statement is not None and name == "xargs":
-            statement.takers += (found for found in started_by(command) if isinstance(found, list))
-        if statement is not None and reads_commands(command):
-            statement.is_run = True
-
-    def _call(self, name: str, words: list[str]) -> None:
-        piece, body = self._functions[name]
-        self._budget -= body.end_byte - body.start_byte
-        if self._budget >= 0 and self._depth < _DEEPEST:
-            kept, self._statement = self._statement, None
-            self._set_arguments(words)
-            self._walk(piece, body)
-            self._statement = kept
-
-    # Words: what they are when the command runs.
-
-    def _values(self, nodes: Sequence[Node], *, is_quoted: bool = False, is_one_word: bool = False) -> list[list[str]]:
-        """Return the fields of words, once for each choice among the values that their variables can have.
-
-        Args:
-            is_quoted: Whether each word becomes one field, as within quotes.
-            is_one_word: Whether the nodes are the parts of one word.
-        """
-        choices: list[list[str]] = [[""]] if is_one_word else [[]]
-        end = -1
-        for node in nodes:
-            gap = self._piece.source[end : node.start_byte].replace(b"\\\n", b"") if 0 <= end < node.start_byte else b""
-            is_apart = not is_one_word and (bool(gap) or not 0 <= end <= node.start_byte)
-            if gap and is_one_word and is_quoted:  # white space in a string is no node
-                choices = self._combined(choices, [[gap.decode("utf-8", "replace")]])
-            end = node.end_byte
-            if node.child_count or node.type not in ('"', "$"):
-                choices = self._combined(choices, self._fields(node, is_quoted=is_quoted), is_apart=is_apart)
-        return choices
-
-    def _combined(
-        self, before: Sequence[list[str]], behind: Sequence[list[str]], *, is_apart: bool = False
-    ) -> list[list[str]]:
-        """Return each choice of fields followed by each other one; what is not apart grows together."""
-        found = []
-        for one, other in islice(product(before, behind), _MOST_CHOICES if self._budget > 0 else 1):
-            self._budget -= sum(map(len, other))
-            if is_apart or not (one and other):
-                found.append([*one, *other])
-            else:
-                found.append([*one[:-1], one[-1] + other[0], *other[1:]])
-        return found
-
-    def _fields(self, node: Node, *, is_quoted: bool = False) -> list[list[str]]:
-        """Return the words that a node becomes, once for each choice; within quotes it is one word."""
-        kind, text = node.type, self._text(node)
-        if kind in ("concatenation", "command_name", "string", "translated_string"):
-            choices = self._values(node.children, is_quoted=is_quoted or kind == "string", is_one_word=True)
-            return choices if kind != "concatenation" else [_braced(fields, text) for fields in choices]
-        if kind in ("simple_expansion", "expansion"):
-            return self._expanded(node, text, is_quoted=is_quoted)
-        if kind == "command_substitution":
-            printed = self._piece.printed.get(node.start_byte) or UNKNOWN
-            return [[printed] if is_quoted else printed.split()]
-        if kind in ("process_substitution", "arithmetic_expansion"):
-            return [[UNKNOWN]]
-        if kind == "raw_string":
-            return [[text[1:-1]]]
-        if kind == "ansi_c_string":
-            return [[_ANSI.sub(_ansi, text[2:-1])]]
-        if kind == "string_content":
-            return [[_ESCAPED_IN_QUOTES.sub(lambda match: match[1].strip("\n"), text)]]
-        return [_braced([_ESCAPED.sub(lambda match: match[2], text)], text)]
-
-    def _expanded(self, node: Node, text: str, *, is_quoted: bool) -> list[list[str]]:
-        """Return the values of a variable, and what stands in for it where it has none."""
-        match = _VARIABLE.match(text)
-        if match is None:
-            return [[UNKNOWN]]
-        name, index, operator = match[1], match[2], match[3]
-        if not operator and text.removeprefix("${").removesuffix("}").removeprefix("$") != name + (index or ""):
-            return [[UNKNOWN]]
-        given = [child for child in node.children[2:] if child.is_named and child.type != "variable_name"]
-        values = self._values(given) if operator and given else []
-        values += self._variables.get(name, [])
-        values = values or [[UNKNOWN]]
-        if index and index[1:-1].isdigit():
-            values = [value[int(index[1:-1]) :][:1] for value in values]
-        if text in ("$@", "${@}") or text.endswith("[@]}"):
-            return values
-        return [[" ".join(value)] if is_quoted else " ".join(value).split() for value in values]
+            text = self._aliases[given[0]] + "".join(quoted)
+        elif f"{given[0]}()" in self._variables:
+            self._set_arguments(command)
+            self._set(found.outputs, f"\3{_QUOTED}{given[0]}()\4")
+        elif name in ("echo", "printf"):
+            self._set(found.outputs, _printed(command))
+        elif name == "xargs" and found.outputs:
+            read = f"\3{_SPLIT}{found.outputs[0]}\4"
+            for started in started_by(command):
+                self._waiting.append(_Found([*started, read], found.outputs, found.folder, found.depth + 1))
+        if text:
+            self.read(text, found)
+        if found.outputs and reads_commands(command):
+            read = f"\3{_QUOTED}{found.outputs[0]}\4"
+            self._waiting.append(_Found(["eval", read], (), found.folder, found.depth + 1))
 
 
-def _braced(fields: list[str], source: str) -> list[str]:
-    """Return fields with what stands in braces written out, the first pair of each."""
-    if source[:1] in "'\"":
-        return fields
-    found: list[str] = []
-    for field in fields:
-        match = _BRACES.search(field)
-        choices = match[1].split(",") if match is not None else [field]
-        found += choices if match is None else (field[: match.start()] + one + field[match.end() :] for one in choices)
-    return found
+def _braced(word: str, source: str) -> str:
+    """Return a word with what stands in braces written out, the first pair of each field."""
+    match = _BRACES.search(word) if source[:1] not in "'\"" else None
+    if match is None:
+        return word
+    before, behind = word[: match.start()], word[match.end() :]
+    return _FIELD.join(f"{before}{choice}{behind}" for choice in match[1].split(","))
 
 
 def _ansi(match: re.Match[str]) -> str:
