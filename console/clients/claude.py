@@ -66,7 +66,6 @@ class Claude(Client):
     can_raise_dialog = True
     shows_dialog_beside = True
     shows_title = True
-    is_woken_by_hook = True
     attended_variable = _ATTENDED
     project_variable = "CLAUDE_PROJECT_DIR"
 

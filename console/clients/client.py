@@ -105,8 +105,6 @@ class Client(Program):
         shows_dialog_beside: Whether its own dialog stands beside a hook that waits, and its record says when that is
             answered.
         shows_title: Whether it shows the name that is given to a session.
-        is_woken_by_hook: Whether a hook that waits wakes its session.
-        needs_waker: Whether a process of ours waits beside its session, and calls `wake`.
         asks_by_tool: The tool by whose use the user is asked without a request for it; empty for none.
         attended_variable: Of the environment of its hooks: `1` where somebody is at its terminal, `0` for a run without
             one, which ends only when its hooks have.
@@ -120,8 +118,6 @@ class Client(Program):
     can_raise_dialog = False
     shows_dialog_beside = False
     shows_title = False
-    is_woken_by_hook = False
-    needs_waker = False
     asks_by_tool = ""
     attended_variable = ""
     project_variable = ""
@@ -227,9 +223,13 @@ class Client(Program):
             return specific_reply(event, permissionDecision="deny", permissionDecisionReason=words)
         return specific_reply(event, decision={"behavior": "deny", "message": words})
 
+
+class TakesPrompts(ABC):
+    """A client whose sessions no hook wakes: a process of ours waits beside each, and hands it a prompt."""
+
+    @abstractmethod
     def wake(self, session: str, words: str) -> None:
-        """Hand a session that rests a prompt; for a client whose session no hook wakes."""
-        raise NotImplementedError(self.name)
+        """Hand a session that rests a prompt."""
 
 
 def yes(event: Event, updated: Mapping[str, Any] | None = None, rules: Sequence[Any] = ()) -> Reply:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from team_console.console.clients.client import Client, Running, yes
+from team_console.console.clients.client import Client, Running, TakesPrompts, yes
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.json_editing import NotEditable, Notes
 from team_console.console.clients.marked_block import put_together, with_block
@@ -64,7 +64,7 @@ _RECENT = 3_600.0
 """Seconds after its last row from which on a session does not count as one that runs."""
 
 
-class Codex(Client):
+class Codex(Client, TakesPrompts):
     """Codex, which shows its own dialog only when its hook has ended."""
 
     name = NAME
@@ -74,7 +74,6 @@ class Codex(Client):
     note_for_all = "Codex joins when a session starts or is resumed, and asks first whether it may run these hooks."
     question_tools = ("request_user_input",)
     asks_by_tool = "request_user_input"
-    needs_waker = True
 
     def places(self, scope: str, joining: Joining) -> list[Place]:
         """Return the file of its hooks, and that of its servers."""

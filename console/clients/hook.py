@@ -14,7 +14,7 @@ from team_console.console.clients.asking import (
     offer_denied,
     record_refused,
 )
-from team_console.console.clients.client import MOST_BLOCKS
+from team_console.console.clients.client import MOST_BLOCKS, TakesPrompts
 from team_console.console.clients.event import EventName, Reply, specific_reply
 from team_console.console.clients.hook_process import undisturbed
 from team_console.console.clients.instructions import command_of, instructions_for
@@ -46,7 +46,7 @@ def answer_event(call: Invocation, files: SessionFiles) -> int:
             act = _ACTS.get(session.event.name)
             if act is not None:
                 act(session)
-            if session.event.name in _WAITED_FROM and session.client.needs_waker:
+            if session.event.name in _WAITED_FROM and isinstance(session.client, TakesPrompts):
                 wait_beside(session)
         finally:
             session.team.close()

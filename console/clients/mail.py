@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from team_console.console.clients.asking import is_denied_before, keep_allowed
-from team_console.console.clients.client import LONGEST_CONTEXT
+from team_console.console.clients.client import LONGEST_CONTEXT, TakesPrompts
 from team_console.console.clients.client_process import client_pid, has_waker, is_alive, is_waker
 from team_console.console.clients.hook_process import ERR, is_read, listening, write_line
 from team_console.console.clients.instructions import command_of, program
@@ -228,6 +228,7 @@ def wait_for_mail(session: ClientSession, held: int) -> int:
     """
     rest, outage = Rest(session), UnavailableStore()
     client = client_pid(session.call.data)
+    prompted = session.client if isinstance(session.client, TakesPrompts) else None
     tick = _TICK
 
     def woken() -> bool | None:
@@ -243,7 +244,7 @@ def wait_for_mail(session: ClientSession, held: int) -> int:
         if not (has_mail and rests):
             return None
         try:
-            return not session.client.is_woken_by_hook or hand_mail(session, partial(write_line, ERR)) or None
+            return prompted is not None or hand_mail(session, partial(write_line, ERR)) or None
         except TeamError as error:
             if error.code is not Code.STORE_LOCKED:
                 raise
@@ -256,8 +257,8 @@ def wait_for_mail(session: ClientSession, held: int) -> int:
         return 0
     if not is_woken:
         return 0
-    if not session.client.is_woken_by_hook:
-        session.client.wake(session.event.session, _NUDGE.format(session.name))
+    if prompted is not None:
+        prompted.wake(session.event.session, _NUDGE.format(session.name))
         return 0
     session.note(Doing.WORKING)
     return WAKE

@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from team_console.console.clients.client import TakesPrompts
 from team_console.console.clients.event import Reply
 from team_console.console.clients.hook_process import OUT, write_line
 from team_console.console.clients.instructions import instructions_for
@@ -158,7 +159,7 @@ class ClientSession:
             "handed": bool(handed_elsewhere(self.caller(self.me), session="")),
             "client": client.name,
             "shows_title": client.shows_title,
-            "needs_waker": client.needs_waker,
+            "needs_waker": isinstance(client, TakesPrompts),
             "asks_by_tool": client.asks_by_tool,
             "attended_variable": client.attended_variable,
             "project_variable": client.project_variable,
