@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
@@ -16,6 +16,8 @@ RowT = TypeVar("RowT")
 
 GUTTER = 2
 """Cells before each row: the cursor's bar, and the mark or the dot of what is new."""
+_WIDEST_NAME = 24
+"""Cells of the column of names at most."""
 
 
 class Drawing(Struct, frozen=True):
@@ -25,20 +27,27 @@ class Drawing(Struct, frozen=True):
         width: Cells of each line, the gutter excluded.
         now: The present moment, for ages.
         lines: Lines of each row, 1 or 2.
+        is_opened: Whether only the second line is drawn, below a first one that is the row's line when it has one.
+        longest_name: Cells of the longest name in the list.
     """
 
     width: int
     now: datetime
     lines: int
+    is_opened: bool = False
+    longest_name: int = _WIDEST_NAME
 
     @property
     def name_width(self) -> int:
-        """Cells of a name in a row of one line."""
-        return min(24, max(10, self.width // 4))
+        """Cells of the column of names in rows of one line."""
+        return min(self.longest_name, _WIDEST_NAME, max(10, self.width // 3))
 
-    def name(self, agent: str) -> str:
-        """Return an agent's name, made safe, in the cells of a name; what has no room is cut at its end."""
-        return pad(safe_line(agent, 64), self.name_width)
+    def name(self, agent: str, *, room: int = 0) -> str:
+        """Return an agent's name, made safe, in the cells of a name; beyond them it has `room`, or is cut at its
+        end.
+        """
+        name = safe_line(agent, 64)
+        return pad(name, max(self.name_width, min(width_of(((name, ""),)), room)))
 
 
 def age_column(moment: datetime | None, drawing: Drawing, *, tone: str = "muted", sign: str = " ") -> Line:
@@ -57,6 +66,7 @@ class RowPainter(Generic[RowT]):
         now: The present moment, for ages.
         hits: Words to mark wherever they stand in a row, case folded.
         empty: Lines that stand where there are no rows.
+        longest_name: Cells of the longest name in the rows.
     """
 
     def __init__(
@@ -72,18 +82,32 @@ class RowPainter(Generic[RowT]):
         self.now = datetime.now(UTC)
         self.hits: tuple[str, ...] = ()
         self.empty: tuple[Line, ...] = ()
+        self.longest_name = _WIDEST_NAME
 
-    def lines_of(self, row: RowT, width: int, lines: int) -> tuple[Line, ...]:
-        """Return the lines of a row; one that cannot be drawn does not take the others with it."""
+    def measure_names(self, names: Iterable[str]) -> None:
+        """Make the column of names as wide as the longest of them."""
+        self.longest_name = max((width_of(((safe_line(name, 64), ""),)) for name in set(names)), default=_WIDEST_NAME)
+
+    def lines_of(self, row: RowT, width: int, lines: int, *, is_opened: bool = False) -> tuple[Line, ...]:
+        """Return the lines of a row; one that cannot be drawn does not take the others with it.
+
+        Args:
+            is_opened: Whether the second line stands below the line of a row that has one.
+        """
+        drawing = Drawing(max(1, width - GUTTER), self.now, lines, is_opened, self.longest_name)
         try:
-            return self._draw(row, Drawing(max(1, width - GUTTER), self.now, lines))
+            return self._draw(row, drawing)
         except Exception as error:
             self._failed(error)
             return (((CANNOT_BE_SHOWN, "bad"),),)
 
     def line(self, row: RowT, number: int, width: int, lines: int) -> Line:
-        """Return one line of a row with its hits, in the cells beside the gutter."""
-        shown = next(iter(self.lines_of(row, width, lines)[number:]), ())
+        """Return one line of a row with its hits, in the cells beside the gutter; beyond its `lines` the second of
+        two.
+        """
+        is_opened = number >= lines
+        made = self.lines_of(row, width, 2, is_opened=True) if is_opened else self.lines_of(row, width, lines)
+        shown = next(iter(made[number:]), ())
         return fit(marked_hits(shown, self.hits) if self.hits else shown, width - GUTTER)
 
     def sign(self, row: RowT, *, is_marked: bool) -> Part:

@@ -28,6 +28,8 @@ RowT = TypeVar("RowT")
 
 _LEAST_WIDTH = 26
 """Cells from which on a second line has room for something."""
+_OPENS = 8
+"""Height of a list from which on the row under the cursor has a second line where the others have one."""
 
 
 class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
@@ -104,6 +106,7 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         has_group_in_title: bool = False,
         heading: Callable[[tuple[RowT, ...], Drawing], Line] = lambda below, drawing: (),
         is_new: Callable[[RowT], bool] = lambda row: False,
+        who: Callable[[RowT], str] | None = None,
         clock: Callable[[], float] = monotonic,
         id: str | None = None,
     ) -> None:
@@ -113,13 +116,15 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             key: What names a row.
             draw: How a row looks.
             lines: Lines of each row, 1 or 2.
-            roomy: Height from which on rows have two lines; 0 to leave `lines` as it is.
+            roomy: Height from which on rows have two lines; below it only the one under the cursor has. 0 to leave
+                `lines` as it is.
             basis: The part of a row that a human decides on; a change of it under the cursor is a disturbance.
             markable: Whether space marks rows.
             group: What the rows below one heading have in common; empty for rows without a heading.
             has_group_in_title: Whether the title names the group at the top, so that the first needs no heading.
             heading: How the heading looks, from the rows below it.
             is_new: Whether the human has not seen a row yet.
+            who: The agent that a row names, for the width of that column; None where the rows have none.
             clock: Seconds that only go forward.
         """
         super().__init__(id=id)
@@ -128,7 +133,7 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             draw, heading=heading, is_new=is_new, failed=lambda error: self.post_message(NotShown(error))
         )
         self._has_group_in_title, self._told_group = has_group_in_title, ""
-        self._places, self._roomy = RowPlaces(lines), roomy
+        self._places, self._roomy, self._who = RowPlaces(lines), roomy, who
         self._is_roomy = True
         self.disturbances, self.held = Disturbances(basis, clock), HeldRows(key, basis)
         self.rows: tuple[RowT, ...] = ()
@@ -185,6 +190,9 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             self.cursor_key = self.key_of(rows[self._cursor]) if rows else None
             self.marks = frozenset(key for key in self.marks if self._find(key) is not None)
             self._places.arrange(map(self._group, rows), skip_first=self._has_group_in_title)
+            if self._who is not None:
+                self._painter.measure_names(map(self._who, rows))
+        self._places.open(self._cursor if self.rows else None)
         self._painter.empty, self._painter.now = () if rows else empty, now
         self._resize_virtual()
         self._tell_group()
@@ -325,8 +333,12 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
     def _fit_lines(self) -> None:
         room = room_of(self)
         if self._roomy and room.height > 0:
-            has_room = room.height >= self._roomy and room.width >= _LEAST_WIDTH
-            self.set_lines(2 if self._is_roomy and has_room else 1)
+            is_wide = room.width >= _LEAST_WIDTH
+            is_roomy = self._is_roomy and is_wide and room.height >= self._roomy
+            self._places.opens = is_wide and not is_roomy and room.height >= _OPENS
+            self.set_lines(2 if is_roomy else 1)
+            self._places.open(self._cursor if self.rows else None)
+            self._resize_virtual()
 
     def render_line(self, y: int) -> Strip:
         """Return one line of the row that is there, the gutter included."""
@@ -386,17 +398,17 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             return
         self._is_touched = self._is_touched or by_user
         self._cursor, self.cursor_key = index, self.key_of(self.rows[index])
-        for row in (old, index):
-            y = self._places.top(row) - self.scroll_offset.y
-            if -self._places.lines < y < room_of(self).height:
-                self.refresh(Region(0, y, self.outer_size.width, self._places.lines))
+        self._places.open(self._cursor if self.rows else None)
+        room = Region(0, 0, self.outer_size.width, room_of(self).height)
+        for top, lines in self._places.changed(old, index):
+            self.refresh(Region(0, top - self.scroll_offset.y, room.width, lines).intersection(room))
         self._show_cursor()
         self.post_message(self.Moved(self, self.cursor_key, by_user))
 
     def _show_cursor(self) -> None:
         """Scroll so that the cursor's row is in sight; a third of a page at a time, so that few keys repaint much."""
         height, top, row = room_of(self).height, self.scroll_offset.y, self._places.top(self._cursor)
-        last = row + min(self._places.lines, height)
+        last = row + min(self._places.lines_of(self._cursor), height)
         heading = self._places.has_heading(self._cursor)
         first = max(row - heading, last - height)  # the heading as far as it has room
         step = max(0, height // 3)

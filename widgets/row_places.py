@@ -11,10 +11,14 @@ class RowPlaces:
 
     Attributes:
         lines: Lines of each row.
+        opens: Whether a row can be opened.
+        opened: The row that has one line more; None for none.
     """
 
     def __init__(self, lines: int) -> None:
         self.lines = lines
+        self.opens = False
+        self.opened: int | None = None
         self._starts: list[int] = []
 
     def arrange(self, groups: Iterable[str], *, skip_first: bool) -> None:
@@ -29,20 +33,46 @@ class RowPlaces:
                 self._starts.append(index)
             last = group
 
+    def open(self, index: int | None) -> None:
+        """Give a row, and no other one, one line more where rows are opened."""
+        self.opened = index if self.opens else None
+
+    def changed(self, *moved: int) -> list[tuple[int, int]]:
+        """Return first line and number of lines of each stretch that is another since the cursor moved between two
+        rows: those two, and where one is opened all between them.
+        """
+        stretches = [(index, index) for index in moved] if self.opened is None else [(min(moved), max(moved))]
+        more = self.opened is not None
+        return [
+            (top, self.top(last) + self.lines + more - top) for first, last in stretches for top in [self.top(first)]
+        ]
+
     def top(self, index: int) -> int:
         """Return the first line of a row, its heading excluded."""
+        return self._even_top(index) + (self.opened is not None and index > self.opened)
+
+    def _even_top(self, index: int) -> int:
+        """Return the first line of a row as if all rows had as many lines."""
         return index * self.lines + bisect_right(self._starts, index)
 
     def at(self, line: int) -> tuple[int, int]:
         """Return the row at a line of the list, and which of its lines; -1 for the heading above it."""
-        before = bisect_right(range(len(self._starts)), line, key=lambda order: self.top(self._starts[order]) - 1)
-        if before and self.top(self._starts[before - 1]) - 1 == line:
+        if self.opened is not None and line >= (further := self._even_top(self.opened) + self.lines):
+            if line == further:
+                return self.opened, self.lines
+            line -= 1
+        before = bisect_right(range(len(self._starts)), line, key=lambda order: self._even_top(self._starts[order]) - 1)
+        if before and self._even_top(self._starts[before - 1]) - 1 == line:
             return self._starts[before - 1], -1
         return divmod(line - before, self.lines)
 
     def height(self, number: int) -> int:
         """Return the lines of so many rows and their headings."""
-        return number * self.lines + len(self._starts)
+        return number * self.lines + len(self._starts) + (self.opened is not None)
+
+    def lines_of(self, index: int) -> int:
+        """Return the lines of a row, its heading excluded."""
+        return self.lines + (index == self.opened)
 
     def has_heading(self, index: int) -> bool:
         """Return whether a heading stands above a row."""

@@ -39,11 +39,13 @@ def row_lines(
     has_column = bool(word) and drawing.width >= WORDY
     if has_column:
         head = (*head, (pad(word, _TAG) + " ", sign.tone))
+    room = drawing.width - width_of((*head, *title, *end)) - 2
     if drawing.lines == 1:
-        name: Line = ((drawing.name(who) + "  ", ""),) if who else ()
+        name: Line = ((drawing.name(who, room=room) + "  ", ""),) if who else ()
         return (spread((*head, *name, *title), end, drawing.width),)
     parts: list[Part] = [(word, sign.tone)] if word and not has_column else []
-    parts += [(safe_line(who, 64), "")] if who else []
+    is_named = drawing.is_opened and drawing.name(who, room=room).rstrip() == safe_line(who, 64)
+    parts += [(safe_line(who, 64), "")] if who and not (is_named and (parts or facts)) else []
     below: list[Part] = []
     for part in (*parts, *facts):
         below += [(" · ", "muted"), part] if below else [part]

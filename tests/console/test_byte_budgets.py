@@ -61,7 +61,7 @@ def test_keys_and_messages_keep_to_their_bytes_and_rest_costs_none(folder: Path,
         terminal.wait_for("●", "Note 3")
         written(terminal)
         terminal.send("l")
-        terminal.wait_for("No requests yet")
+        terminal.wait_for("No request is open")
         terminal.send("l")
         terminal.wait_for("NEWS 12")
         written(terminal)

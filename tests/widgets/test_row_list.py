@@ -146,6 +146,27 @@ async def test_big_moves_stay_inside_the_list() -> None:
         assert app.list.cursor_key == "k0"
 
 
+async def test_in_rows_of_one_line_the_one_under_the_cursor_has_a_second() -> None:
+    rows = [Row(f"k{number}", "even" if number < 3 else "odd") for number in range(30)]
+    async with listed(*rows, size=(60, 10), roomy=30, group=lambda row: row.text) as (app, pilot):
+        for key, index in (("k1", 1), ("k2", 2), ("k3", 3), ("k29", 29)):
+            assert app.list.select(key)
+            await pilot.pause()
+            lines = shown(app.list)
+            place = next(number for number, line in enumerate(lines) if f"{key} " in line)
+            assert "below" in lines[place + 1]
+            assert sum("below" in line for line in lines) == 1
+            assert app.list.virtual_size.height == 30 + 2 + 1
+            assert app.list.position[0] == index + 1
+        app.list.select("k0")
+        await pilot.pause()
+        await pilot.click(RowList, offset=(5, 4))
+        assert app.list.cursor_key == "k2", "the second line of the first row and the heading are above it"
+        app.list.styles.height = 7
+        await pilot.pause()
+        assert not any("below" in line for line in shown(app.list)), "where room is small, rows are worth more"
+
+
 async def test_headings_stand_above_their_groups_and_the_cursor_steps_over_them() -> None:
     async with listed(
         *("a1", "a2", "b1", "c1", "c2"),

@@ -84,8 +84,13 @@ class DecisionListing(Listing[ClosedRequest]):
         end = age_column(row.at, drawing)
         if drawing.lines == 1:
             end = ((f"  {proof.glyph}{f' {proof.word}' if drawing.width >= WORDY else ''}", proof.tone), *end)
-        title = ((f"{verdict} ", tone), (f"{kind}: ", "muted"), (what, ""))
-        return row_lines(drawing, Sign(glyph, verdict, tone), title, end, who=row.asked_by or row.by, facts=facts)
+        of_kind = f"{kind}: " if verdict == row.verdict else ""
+        title = ((f"{verdict}{' ' if of_kind else ': '}", tone), (of_kind, "muted"), (what, ""))
+        return row_lines(drawing, Sign(glyph, verdict, tone), title, end, who=self.who_of(row), facts=facts)
+
+    def who_of(self, row: ClosedRequest) -> str:
+        """Return who asked, else who decided."""
+        return row.request.asker if isinstance(row, EndedRequest) else row.asked_by or row.by
 
     def rows_of(self, view: View) -> tuple[ClosedRequest, ...]:
         """Return the decisions and ends read so far."""

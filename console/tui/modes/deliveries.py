@@ -46,6 +46,10 @@ class DeliveryListing(Listing[DeliveryRow]):
         title: Line = ((row_title(row.message), "strong" if row.state is DeliveryState.FAILED else ""),)
         return row_lines(drawing, sign, title, end, word=sign.word.upper(), who=row.recipient, facts=facts)
 
+    def who_of(self, row: DeliveryRow) -> str:
+        """Return whom it goes to."""
+        return row.recipient
+
     def basis_of(self, row: DeliveryRow) -> object:
         """Return the message and its state; clocks are no disturbance."""
         return row.message, row.state

@@ -342,7 +342,10 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tup
         first = (*time, sign, *(what or ((title, ""),)))
         return first, ((" " * (width_of(time) + 2), ""), (below, "muted"))
     # One column of both names: where one is short, the other is seen whole.
-    size = min(44, max(16, drawing.width // 4))
+    size = min(44, max(16, drawing.width // 3))
+    whole = f"{sender} → {safe_line(to, 200)}"
+    room = drawing.width - width_of((*time, sign, *(what or ((title, ""),)))) - 2
+    size = max(size, min(width_of(((whole, ""),)), room))
     sender = crop(sender, max(size // 2, size - 3 - width_of(((to, ""),))))
     parties: Part = (pad(f"{sender} → {safe_line(to, 200)}", size), "")
     if not what:

@@ -107,6 +107,10 @@ class Listing(ABC, Generic[RowT]):
         """Return the line above a group of rows."""
         return ((f" {self.group_of(below[0])} {len(below):,}", "muted"),)
 
+    def who_of(self, row: RowT) -> str:
+        """Return the agent whose name a row has in a column; empty for none."""
+        return ""
+
     def is_new(self, row: RowT) -> bool:
         """Return whether the human has not seen a row yet."""
         return False

@@ -116,6 +116,10 @@ class NeedsListing(Listing[ActionItem]):
         """Return the heading of a row: by urgency, trouble, news."""
         return group_of(row).upper()
 
+    def who_of(self, row: ActionItem) -> str:
+        """Return the agent it comes from or is about."""
+        return row.who
+
     def heading(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
         """Return the group, how many, and the key that marks the news as read."""
         return spread(((f" {self.group_words(below)}", "muted"),), key_of_group(below), drawing.width)
@@ -417,6 +421,10 @@ class RequestListing(Listing[RequestRow]):
         """Those of others, and those of the human."""
         return "ASKED BY YOU" if row.asker == self.me else "OPEN"
 
+    def who_of(self, row: RequestRow) -> str:
+        """Return who asks."""
+        return row.asker
+
     def basis_of(self, row: RequestRow) -> object:
         """Return the question and whether it is open."""
         return row.question, row.is_open
@@ -482,6 +490,7 @@ def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
     title: Line = ((safe_line(row.title, 400), "strong" if row.is_open else "muted"),)
     if drawing.lines == 1 and drawing.width < WORDY:
         title = ((f"{word} ", "muted"), *title)
+    word = "" if drawing.is_opened and drawing.width < WORDY else word  # the line above says it
     facts: list[Part] = [(f"→ {safe_line(row.addressee, 64)}", "muted")]
     if row.is_open and not row.seen_at:
         facts.append(("not picked up", "muted"))

@@ -114,6 +114,7 @@ class Pane(Container, Generic[RowT]):
             has_group_in_title=listing.HAS_GROUP_IN_TITLE,
             heading=listing.heading,
             is_new=listing.is_new,
+            who=listing.who_of if type(listing).who_of is not Listing.who_of else None,
             id=id,
         )
 
