@@ -62,7 +62,8 @@ class Dialog:
 
     def is_closed(self) -> bool:
         """Look once more; returns whether it was open and is not any more."""
-        status = self._client.status_of(self._session)
+        record = self._client.record_of(self._session)
+        status = record.doing if record is not None else ""
         self._was_open = self._was_open or status == "waiting"
         self._absent = self._absent + 1 if self._was_open and status not in ("waiting", "") else 0
         # guard: dialog-answered-in-terminal

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.clients.client import Client, Running, yes
-from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.file_change import read_file
 from team_console.console.clients.json_editing import NotEditable, Notes, Part, Settings, read, value_at
@@ -110,19 +109,16 @@ class Claude(Client):
             *([_PATHS[scope]] if scope in _PATHS else []),
         ]
 
-    def running(self) -> Iterator[Running]:
-        """Yield the sessions of which it keeps a record, and whose process is there."""
-        for facts in _sessions():
-            session, folder, name, doing = (str(facts.get(key) or "") for key in ("sessionId", "cwd", "name", "status"))
-            if session and is_alive(facts.get("pid")):
-                yield Running(session, NAME, folder, name, doing)
-
-    def processes(self) -> Iterator[tuple[str, int]]:
-        """Yield sessions with the number of their process, as its records say."""
-        for facts in _sessions():
-            session, pid = facts.get("sessionId"), facts.get("pid")
-            if isinstance(session, str) and isinstance(pid, int):
-                yield session, pid
+    def sessions(self) -> Iterator[Running]:
+        """Yield the sessions of which it keeps a record, a small file each."""
+        for path in sorted(claude_home().glob("sessions/*.json")):
+            with suppress(OSError, ValueError, RecursionError, AttributeError):
+                with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                    facts = json.loads(file.read(_LARGEST_RECORD))
+                session, pid = facts.get("sessionId"), facts.get("pid")
+                folder, name, doing = (str(facts.get(key) or "") for key in ("cwd", "name", "status"))
+                if session and isinstance(session, str) and type(pid) is int:
+                    yield Running(session, NAME, folder, name, doing, pid)
 
     def problems(self) -> list[Problem]:
         """Return the plugins that have modules: such a one can let pass what hooks, rules and the human refused."""
@@ -164,13 +160,9 @@ class Claude(Client):
         is_name = path.endswith(".jsonl") and "/" not in thread and "\0" not in thread
         return f"{path.removesuffix('.jsonl')}/subagents/agent-{thread}.jsonl" if is_name else ""
 
-    def status_of(self, session: str) -> str:
-        """Return what its record says of a session that runs."""
-        return str(_facts_of(session).get("status") or "")
-
-    def title_of(self, session: str) -> str:
-        """Return the name of a session that runs, given by its user or made up."""
-        return str(_facts_of(session).get("name") or "")
+    def record_of(self, session: str) -> Running | None:
+        """Return its record of a session, whose name was given by the user or made up."""
+        return next((one for one in self.sessions() if one.session == session), None)
 
     def take_row(self, said: Said, row: Row) -> None:
         """Take a row, of which there is one for each block of a message, all with the id of the message."""
@@ -241,17 +233,3 @@ def _held(joining: Joining) -> Place:
 def claude_home() -> Path:
     """Return the folder of its own files."""
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or home() / ".claude")
-
-
-def _facts_of(session: str) -> Mapping[str, Any]:
-    return next((facts for facts in _sessions() if facts.get("sessionId") == session), {})
-
-
-def _sessions() -> Iterator[dict[str, Any]]:
-    """Yield its own record of each session that runs."""
-    for path in sorted(claude_home().glob("sessions/*.json")):
-        with suppress(OSError, ValueError, RecursionError):
-            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-                value = json.loads(file.read(_LARGEST_RECORD))
-            if isinstance(value, dict):
-                yield value

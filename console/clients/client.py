@@ -28,6 +28,7 @@ class Running(Struct, frozen=True):
         client: What people call the client.
         name: What the client calls the session, if anything.
         doing: What it does, in the client's word.
+        process: Its number; None where the client does not say it.
     """
 
     session: str
@@ -35,6 +36,7 @@ class Running(Struct, frozen=True):
     folder: str
     name: str = ""
     doing: str = ""
+    process: int | None = None
 
     @property
     def line(self) -> str:
@@ -80,12 +82,8 @@ class Program(ABC):
         """Return whether it has rules of its own by which such calls can be held until somebody decides."""
         return False
 
-    def running(self) -> Iterator[Running]:
-        """Yield its sessions that run."""
-        yield from ()
-
-    def processes(self) -> Iterator[tuple[str, int]]:
-        """Yield sessions with the number of their process, which may be gone."""
+    def sessions(self) -> Iterator[Running]:
+        """Yield the sessions that run as its records say; the process of one may be gone."""
         yield from ()
 
     def problems(self) -> list[Problem]:
@@ -176,14 +174,11 @@ class Client(Program):
         """Return whether the session is a run without a terminal, as its transcript says."""
         return False
 
-    def status_of(self, session: str) -> str:
-        """Return its own word for what a session does: `idle`, `busy`, `waiting` while a dialog is open; empty where it
-        has none."""
-        return ""
-
-    def title_of(self, session: str) -> str:
-        """Return what it calls a session that runs; empty where it does not say."""
-        return ""
+    def record_of(self, session: str) -> Running | None:
+        """Return what it says of a session now, whose `doing` is `idle`, `busy`, or `waiting` while a dialog is open;
+        None where it keeps no such record.
+        """
+        return None
 
     @abstractmethod
     def take_row(self, said: Said, row: Row) -> None:

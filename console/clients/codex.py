@@ -92,7 +92,7 @@ class Codex(Client, TakesPrompts):
             "get what its sandbox and its rules let pass. With no console open it does what it would do without us.",
         ]
 
-    def running(self) -> Iterator[Running]:
+    def sessions(self) -> Iterator[Running]:
         """Yield the sessions that wrote something lately."""
         for path in codex_home().glob("sessions/*/*/*/rollout-*.jsonl"):
             with suppress(OSError, ValueError, KeyError, TypeError):

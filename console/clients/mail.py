@@ -200,16 +200,16 @@ class Rest:
         session = self._session
         state = session.files.read(STATE) or {}
         is_working = state.get("doing") == Doing.WORKING
-        word = session.client.status_of(session.event.session)
-        if not word:
+        record = session.client.record_of(session.event.session)
+        if record is None or not record.doing:
             return not is_working
         # guard: new-turn-is-no-rest
         is_same = state == self._known
-        self._known, self._looks = state, self._looks + 1 if word == "idle" and is_same else 0
+        self._known, self._looks = state, self._looks + 1 if record.doing == "idle" and is_same else 0
         rests = self._looks >= _RESTING_LOOKS
         if rests and is_working:
             self._note(Doing.IDLE)
-        elif self._has_noted and not is_working and word == "busy":
+        elif self._has_noted and not is_working and record.doing == "busy":
             self._note(Doing.WORKING)
         return rests
 

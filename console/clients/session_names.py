@@ -42,7 +42,8 @@ def name_session(call: Invocation) -> str:
 def _give_name(call: Invocation) -> str:
     client = client_of(call.data, call.client)
     folder = project_of(call.data, client.project_variable)
-    title = text_in(call.data, "session_title") or client.title_of(call.session)
+    record = client.record_of(call.session)
+    title = text_in(call.data, "session_title") or (record.name if record is not None else "")
     name = location = ""
     if call.data.get("hook_event_name") != "SessionEnd" and not has_joined(Path(folder)):
         team = open_team(call.location)

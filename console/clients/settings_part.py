@@ -7,7 +7,6 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from team_console.console.clients.event import EventName
@@ -199,10 +198,9 @@ def _take_out(document: Document, name: str, notes: Notes) -> None:
     """Take out hooks and server of the member `name`, and what `notes` say, if any of it is there."""
     if name not in members_in(document.value):
         return
-    for event, entries in _hooks(document.value).items():
-        for number in reversed(range(len(entries))):
-            if _members(entries[number]) == {name}:
-                document.cut(["hooks", event], number)
+    for event, number, members in reversed([*_entries(document.value)]):
+        if members == {name}:
+            document.cut(["hooks", event], number)
     if server_member(document.at((SERVERS, SERVER))) == name:
         document.cut([SERVERS], SERVER)
     for *way, last in reversed(notes):
@@ -225,7 +223,7 @@ def members_in(settings: Settings) -> set[str]:
     Raises:
         NotEditable: They cannot be read.
     """
-    found = {member for entries in _hooks(settings).values() for entry in entries for member in _members(entry)}
+    found = {member for _, _, members in _entries(settings) for member in members}
     server = value_at(settings, (SERVERS, SERVER))
     # A server that says no name is somebody else's.
     found |= {server_member(server) or "somebody else"} if server is not None else set()
@@ -238,22 +236,20 @@ def events_of(settings: Settings, name: str) -> list[str]:
     Raises:
         NotEditable: They cannot be read.
     """
-    entries = ((event, entry) for event, some in _hooks(settings).items() for entry in some)
-    return [event for event, entry in entries if _members(entry) == {name}]
+    return [event for event, _, members in _entries(settings) if members == {name}]
 
 
-def _hooks(settings: Settings) -> dict[str, list[Any]]:
+def _entries(settings: Settings) -> Iterator[tuple[str, int, set[str | None]]]:
+    """Yield event and number of each entry of the hooks, and for whom its commands call ours; None for those of
+    others.
+    """
     hooks = settings.get("hooks", {})
     if not isinstance(hooks, dict):
         raise NotEditable("hooks is not an object")
     for event, entries in hooks.items():
         if not isinstance(entries, list):
             raise NotEditable(f"hooks.{event} is not a list")
-    return hooks
-
-
-def _members(entry: object) -> set[str | None]:
-    """For whom the commands of an entry call our hook; None for commands of others."""
-    hooks = entry.get("hooks") if isinstance(entry, dict) else None
-    commands = [item.get("command") for item in hooks if isinstance(item, dict)] if isinstance(hooks, list) else [None]
-    return {member_of(command) for command in commands}
+        for number, entry in enumerate(entries):
+            inner = entry.get("hooks") if isinstance(entry, dict) else None
+            hooked = [item for item in inner if isinstance(item, dict)] if isinstance(inner, list) else [{}]
+            yield event, number, {member_of(item.get("command")) for item in hooked}

@@ -28,14 +28,14 @@ def client_of(data: Mapping[str, Any], name: str = "") -> Client:
 def running_sessions() -> Iterator[Running]:
     """Yield the sessions that run, of every client that keeps a record of them."""
     for program in PROGRAMS.values():
-        yield from program.running()
+        yield from (one for one in program.sessions() if one.process is None or is_alive(one.process))
 
 
 def processes() -> dict[str, str]:
     """Return session -> the state of its process in words, as safe text."""
     found = {}
     for program in PROGRAMS.values():
-        for session, pid in program.processes():
+        for session, pid in ((one.session, one.process) for one in program.sessions() if one.process is not None):
             found[session] = f"process {pid} runs{_terminal_of(pid)}" if is_alive(pid) else "its process is gone"
     return found
 
