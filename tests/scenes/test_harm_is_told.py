@@ -71,6 +71,28 @@ def test_what_is_lost_of_a_file_is_among_the_findings(folder: Path, name: str, h
     assert told & TELLS[name] or (name != "attachment" and _held(open_team(str(folder)), name) == before), found
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_write_goes_over_no_queue_that_cannot_be_read_and_loses_nothing_of_one_that_can(
+    folder: Path, harm: str
+) -> None:
+    queue, team = folder / QUEUE_NAME, open_team(str(folder))
+    before = {message.message_id for message in team.snapshot().messages}
+    HARMS[harm](queue)
+    harmed = queue.read_bytes() if queue.is_file() else None
+    condition, error = team.snapshot().condition, None
+    try:
+        send(Caller(team, "ceo"), to="task-manager", summary="one two three four five", content="c")
+    except TeamError as refused:
+        error = refused
+    if error is not None:
+        assert (error.exit_code, condition in (Condition.UNREADABLE, Condition.VANISHED)) == (4, True)
+        assert (queue.read_bytes() if queue.is_file() else None) == harmed
+    else:
+        after = open_team(str(folder))
+        assert before <= {item.message_id for item in (*after.snapshot().messages, *after.history().messages)}
+
+
 def test_archives_that_another_program_wrote_without_a_trail_are_no_loss(folder: Path) -> None:
     for name in ("audit.jsonl", LOCK, f"{QUEUE_NAME}.prev"):
         (folder / name).unlink(missing_ok=True)
