@@ -70,15 +70,6 @@ def test_an_error_while_writing_leaves_everything_as_it_was(team: SqlTeam, place
     put(team, make_message(3))
 
 
-def test_a_network_file_system_is_pointed_out(file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.sql import sqlite
-
-    mounts = file.parent / "mounts"
-    mounts.write_text(f"server:/x {file.parent} nfs4 rw 0 0\n/dev/sda1 / ext4 rw 0 0\n")
-    monkeypatch.setattr(sqlite, "_MOUNTS", mounts)
-    assert [problem.code for problem in opened(str(file)).snapshot().problems] == ["NETWORK_FILE_SYSTEM"]
-
-
 @pytest.mark.parametrize("read_only", [True, False])
 def test_a_pipe_beside_the_file_is_refused_and_not_waited_for(file: Path, read_only: bool) -> None:
     os.mkfifo(f"{file}-journal")
