@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -115,12 +114,3 @@ def healthy_team(folder: Path) -> Path:
     team.ok("init", ".", "--name", "sprint-42", "--lead", "ceo", *members)
     healthy(team)
     return folder
-
-
-def repair(path: Path, good: Path) -> None:
-    """Put the file `good` in the place of whatever is at `path`."""
-    staged = path.parent / "repaired.new"
-    shutil.copy2(good, staged)
-    if path.is_dir() and not path.is_symlink():
-        path.rmdir()
-    staged.replace(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
@@ -110,14 +109,3 @@ def test_a_console_whose_presence_was_removed_is_there_again(location: str) -> N
             shutil.rmtree(aside)
     assert list(folder.iterdir()) == []
     team.close()
-
-
-def test_a_planted_link_is_neither_followed_nor_written_to(team: CommandLine, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (team.folder / "presence").symlink_to(outside)
-    opened = open_team(str(team.folder))
-    with announce_presence(opened) as announced:
-        assert not announced
-        assert not human_present(opened)
-    assert os.listdir(outside) == []

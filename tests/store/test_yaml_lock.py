@@ -70,23 +70,6 @@ def test_a_lock_file_deleted_while_held_stops_the_commit(tmp_path: Path) -> None
     assert len(team.snapshot().messages) == 2
 
 
-@pytest.mark.parametrize("number", ["ENOSYS", "ENOLCK"])
-def test_a_file_system_without_flock_is_an_error_and_no_soft_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str
-) -> None:
-    import errno
-    import fcntl
-
-    def refuse(fd: int, how: int) -> None:
-        raise OSError(getattr(errno, number), os.strerror(getattr(errno, number)))
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(TeamError) as caught:
-        put(open_yaml(tmp_path), make_message(1))
-    assert caught.value.code is Code.STORE_FAILED
-    assert not (tmp_path / QUEUE).exists()
-
-
 def test_locking_twice_in_one_thread_is_a_programming_error_and_no_hang(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     with team.transaction(actor="ceo", action="outer", wait=5) as tx:

@@ -178,20 +178,6 @@ async def test_no_enter_decides_behind_words_for_something_else(team: MemoryTeam
 
 
 @pytest.mark.anyio
-async def test_of_alike_ones_those_beyond_the_screen_join_once_they_are_scrolled_into_sight(team: MemoryTeam) -> None:
-    asked = [permission(team, number) for number in range(45)]
-    async with opened(team, size=(120, 24)) as desk:
-        await desk.shows("45 alike")
-        await desk.asks("a")
-        await desk.shows("not shown whole")
-        for _ in range(40):
-            await desk.press("pagedown")
-        await desk.shows("Approve 45")
-        await desk.press("enter")
-        await desk.until(lambda: len(written(team)) == len(asked), "all of them")
-
-
-@pytest.mark.anyio
 async def test_lines_under_something_are_not_on_record(
     team: MemoryTeam,
 ) -> None:

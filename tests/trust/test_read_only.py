@@ -75,32 +75,31 @@ def test_a_whole_session_changes_no_byte_no_time_and_no_listing(folder: Path) ->
     assert everything_in(folder) == before
 
 
-WRITES: tuple[tuple[tuple[str, ...], object], ...] = (
-    (("send", "--to", "architect", "--summary", "s", "--content", "x"), None),
-    (("broadcast", "--summary", "s", "--content", "x", "--yes"), None),
-    (("receive", "--agent", "ceo"), None),
-    (("ack", "MSG-1"), None),
-    (("--as", "task-manager", "plan", "--content", "x"), None),
-    (("approve", "plan_approval-1"), None),
-    (("reject", "plan_approval-1", "--reason", "x"), None),
-    (("shutdown", "architect"), None),
-    (("deliver",), None),
-    (("retry", "MSG-1"), None),
-    (("redirect", "MSG-1", "--to", "ceo"), None),
-    (("discard", "MSG-1", "--reason", "x"), None),
-    (("recall", "MSG-1"), None),
-    (("clear", "--older-than-days", "1"), None),
-    (
-        ("--as", "ceo", "sendmessage"),
-        {"type": "message", "recipient": "architect", "content": "x", "summary": "a b c d e"},
-    ),
-)
+WRITES = """
+send --to architect --summary s --content x
+broadcast --summary s --content x --yes
+receive --agent ceo
+ack MSG-1
+--as task-manager plan --content x
+approve plan_approval-1
+reject plan_approval-1 --reason x
+shutdown architect
+deliver
+retry MSG-1
+redirect MSG-1 --to ceo
+discard MSG-1 --reason x
+recall MSG-1
+clear --older-than-days 1
+--as ceo sendmessage
+"""
+DOCUMENT = {"type": "message", "recipient": "architect", "content": "x", "summary": "a b c d e"}
+"""What `sendmessage` reads, and the others do not."""
 
 
 def test_every_writing_verb_is_refused_with_5_and_leaves_no_trace(folder: Path) -> None:
     before = everything_in(folder)
-    for words, document in WRITES:
-        done = CommandLine(folder)("--read-only", *words, stdin=json.dumps(document) if document else b"")
+    for line in WRITES.strip().splitlines():
+        done = CommandLine(folder)("--read-only", *line.split(), stdin=json.dumps(DOCUMENT))
         assert done.status == 5, done
         assert "READ_ONLY" in done.err + done.out
     assert everything_in(folder) == before
