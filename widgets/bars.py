@@ -273,7 +273,7 @@ class KeyBar(OneLine):
 
 
 def _key_piece(hint: KeyHint) -> Line:
-    key, label = ("key", "muted") if hint.enabled else ("faint", "faint")
+    key, label = ("key", "muted") if hint.enabled else ("muted", "muted")
     return (hint.key, key), (f" {hint.label}  ", label)
 
 

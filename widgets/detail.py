@@ -24,6 +24,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+_OF_RULES = " ─┼"
 _PARTS = 6
 """Stretches of lines that the record of a decision names."""
 
@@ -320,9 +321,11 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         return bool(shown)
 
     def _to_point_at(self) -> list[tuple[int, int]]:
-        """Return the lines a remark can be on, none of them blank: their numbers on the page and as `LaidLine.at`."""
+        """Return the lines a remark can be on, none of them blank or a rule: their numbers on the page and as
+        `LaidLine.at`.
+        """
         lines = zip(self._at, self._lines, strict=True)
-        return [(number, at) for number, (at, line) in enumerate(lines) if at and text_of(line).strip()]
+        return [(number, at) for number, (at, line) in enumerate(lines) if at and text_of(line).strip(_OF_RULES)]
 
     def action_stop_pointing(self) -> None:
         """Point at no line."""

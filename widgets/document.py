@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from msgspec import Struct
 from team_console.store.protocol.verdicts import Seen
-from team_console.widgets.text import Line, Part, fit, pad, pieces, width_of, wrap
+from team_console.widgets.text import Line, Part, fit, pad, parts_within, pieces, width_of, wrap
 
 CANNOT_BE_SHOWN = "✗ this cannot be shown"
 
@@ -28,7 +29,7 @@ _BELOW_HEAD = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\
 _BAR = re.compile(r"(?<!\\)\|")
 _CODE = re.compile(
     r"(?P<muted>(?<!\S)#.*|(?<![:/])//.*)"
-    r"|(?P<good>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
+    r"|(?P<good>\"{3}(?:(?!\"{3}).)*(?:\"{3})?|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
     r"|(?P<open>(?<!\w)\d[\w.]*)"
     r"|(?P<key>\b(?:and|as|async|await|break|case|catch|class|const|continue|def|del|do|done|elif|else|end|except|export"
     r"|false|False|fi|finally|fn|for|from|func|function|go|if|impl|import|in|interface|is|lambda|let|match|module|new|nil"
@@ -71,7 +72,7 @@ def prose(text: str, width: int) -> Iterator[Group]:
                 yield _code(line, width, language)
         elif edge and "`" not in edge[2]:
             fence, language = edge[1], edge[2].strip()
-            yield wrap(((_EDGE, "faint"), (language, "faint")), width) if language else ()
+            yield wrap(((_EDGE, "faint"), (language, "muted")), width) if language else ()
         elif (
             "|" in line
             and number + 1 < len(lines)
@@ -160,11 +161,11 @@ def inline(text: str, tone: str = "") -> Line:
 
 def _code(line: str, width: int, language: str) -> Group:
     """Return a line of code, told apart from one that goes on."""
-    word = language.partition(" ")[0].lower()
-    return [
-        ((_GOES_ON if number else _EDGE, "faint"), *_coloured(piece, word))
-        for number, piece in enumerate(pieces(line, width - len(_EDGE)))
-    ]
+    line = line.expandtabs(4)
+    ends = list(accumulate(map(len, pieces(line, width - len(_EDGE)))))
+    coloured = _coloured(line, language.partition(" ")[0].lower())
+    drawn = parts_within(coloured, pairwise((0, *ends)))
+    return [((_GOES_ON if number else _EDGE, "faint"), *parts) for number, parts in enumerate(drawn)]
 
 
 def _marked_code(line: str, start: int, end: int, width: int) -> Group:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from team_console.widgets.text import Line, cell_len, crop, width_of
+from team_console.widgets.text import Line, cell_len, crop_name, width_of
 from team_console.widgets.tones import TONES
 from textual.content import Content
 from textual.style import Style
@@ -50,7 +50,7 @@ class Edged(_Widget):
         parts: list[tuple[str, str | Style]] = []
         left = room - end - 2
         for text, tone in self._left:
-            shown = crop(text, max(0, left))
+            shown = crop_name(text, max(0, left))
             parts.append((shown, _style(tone)))
             left -= cell_len(shown)
         title = Content.assemble(before, *parts, " ") if parts else Content("")

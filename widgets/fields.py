@@ -29,6 +29,7 @@ class Field(Input):
     Field, Field:focus { border: none; height: 1; padding: 0; background: $panel; }
     Field:focus { background: $primary-muted; }
     Field:ansi:focus { text-style: underline; }
+    Field > .input--placeholder, Field > .input--suggestion { color: $text-muted; }
     """
 
     def __init__(self, value: str = "", **more: Any) -> None:
@@ -74,6 +75,7 @@ class Note(TextArea):
     DEFAULT_CSS = """
     Note, Note:focus { border: none; height: 2; padding: 0; background: $panel; }
     Note:focus { background: $primary-muted 45%; }
+    Note > .text-area--placeholder { color: $text-muted; }
     """
     BINDINGS = [
         Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False),

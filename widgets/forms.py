@@ -431,7 +431,7 @@ class Compose(Form[ResultT]):
     DEFAULT_CSS = """
     Compose { max-height: 70%; }
     .-tall Letter, .-tall Letter:focus { height: 8; }
-    Compose .compose--words { width: 10; color: $text-muted; text-align: right; }
+    Compose .compose--words { width: 11; color: $text-muted; text-align: right; }
     """
     SCOPED_CSS = False  # see `Form`
     HELP = (

@@ -138,5 +138,5 @@ def _heading(below: tuple[HelpRow, ...], drawing: Drawing) -> Line:
 
 def _lines(row: HelpRow, drawing: Drawing) -> tuple[Line, ...]:
     """Draw the key's name and effect; muted where it does nothing now."""
-    key, label, text = ("faint", "muted", "muted") if row.why_not else ("key", "strong", "")
+    key, label, text = ("muted", "muted", "muted") if row.why_not else ("key", "strong", "")
     return (((pad(row.key, _KEY - 1) + " ", key), (pad(row.label, _LABEL - 1) + " ", label), (row.text, text)),)

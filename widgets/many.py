@@ -168,7 +168,7 @@ class Many(Form[ResultT]):
         return f"△ {len(self._left):,} not shown whole stay: {first_of(who, _NAMED)}" if who else ""
 
     def _line(self, item: Item) -> Line:
-        sign, tone = (("− ", "faint"), "faint") if item.subject in self._left else (("  ", ""), "")
+        sign, tone = (("− ", "muted"), "muted") if item.subject in self._left else (("  ", ""), "")
         columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (pad(item.who, _NAME) + " ", tone))
         why, (start, end) = self._left.get(item.subject, ""), item.differs
         before, differing, behind = item.what[:start], item.what[start:end], item.what[end:]

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 from team_console.store.model.safe import safe_line
 from team_console.widgets.document import CANNOT_BE_SHOWN
-from team_console.widgets.text import Line, Part, age, fit, marked_hits, pad, width_of, wrap
+from team_console.widgets.text import Line, Part, age, crop_name, fit, marked_hits, pad, width_of, wrap
 from textual.geometry import Size
 
 RowT = TypeVar("RowT")
@@ -43,11 +43,12 @@ class Drawing(Struct, frozen=True):
         return min(self.longest_name, _WIDEST_NAME, max(10, self.width // 3))
 
     def name(self, agent: str, *, room: int = 0) -> str:
-        """Return an agent's name, made safe, in the cells of a name; beyond them it has `room`, or is cut at its
-        end.
+        """Return an agent's name, made safe, in the cells of a name; beyond them it has `room`, or is cut before its
+        last word.
         """
         name = safe_line(agent, 64)
-        return pad(name, max(self.name_width, min(width_of(((name, ""),)), room)))
+        width = max(self.name_width, min(width_of(((name, ""),)), room))
+        return pad(crop_name(name, width), width)
 
 
 def age_column(moment: datetime | None, drawing: Drawing, *, tone: str = "muted", sign: str = " ") -> Line:

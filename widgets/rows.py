@@ -14,7 +14,7 @@ from team_console.store.views.needs import need_of
 from team_console.store.views.rows import Need, RequestState
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.signs import KIND_NAMES, NEEDS, Sign
-from team_console.widgets.text import Line, Part, pad, spread, width_of
+from team_console.widgets.text import Line, Part, crop_name, pad, spread, width_of
 
 _TAG = 10
 """Cells of the word for a kind."""
@@ -45,7 +45,8 @@ def row_lines(
         return (spread((*head, *name, *title), end, drawing.width),)
     parts: list[Part] = [(word, sign.tone)] if word and not has_column else []
     is_named = drawing.is_opened and drawing.name(who, room=room).rstrip() == safe_line(who, 64)
-    parts += [(safe_line(who, 64), "")] if who and not (is_named and (parts or facts)) else []
+    left = drawing.width - width_of(head) - (width_of(tuple(parts)) + 3) * bool(parts)
+    parts += [(crop_name(safe_line(who, 64), left), "")] if who and not (is_named and (parts or facts)) else []
     below: list[Part] = []
     for part in (*parts, *facts):
         below += [(" · ", "muted"), part] if below else [part]

@@ -56,7 +56,7 @@ PRIORITIES: Mapping[str, Sign] = {
     Priority.CRITICAL: Sign("▲", "critical", "bad"),
     Priority.HIGH: Sign("△", "high", "warn"),
     Priority.MEDIUM: Sign(" ", "medium", "muted"),
-    Priority.LOW: Sign("▽", "low", "faint"),
+    Priority.LOW: Sign("▽", "low", "muted"),
 }
 STATUSES: Mapping[str, Sign] = {
     Status.PENDING: Sign("○", "not picked up", "open"),
@@ -74,8 +74,8 @@ AGENTS: Mapping[AgentState, Sign] = {
     AgentState.PLANNING: Sign("◇", "planning", "open"),
     AgentState.WAITING: Sign("◆", "waits for you", "warn"),
     AgentState.STOPPING: Sign("◐", "stopping", "warn"),
-    AgentState.STOPPED: Sign("■", "gone", "faint"),
-    AgentState.UNKNOWN: Sign("·", "not seen", "faint"),
+    AgentState.STOPPED: Sign("■", "gone", "muted"),
+    AgentState.UNKNOWN: Sign("·", "not seen", "muted"),
 }
 FAILING = Sign("✗", "failing", "bad")
 """What is said of agents something failed for, whatever else they do."""
@@ -118,7 +118,7 @@ def severity_sign(problem: Problem) -> Sign:
 
 def priority_sign(message: Message) -> Sign:
     """Return the sign of its priority, another writer's word included."""
-    return PRIORITIES.get(message.priority) or Sign("·", safe_line(message.priority, 16), "faint")
+    return PRIORITIES.get(message.priority) or Sign("·", safe_line(message.priority, 16), "muted")
 
 
 def status_sign(message: Message) -> Sign:

@@ -62,6 +62,14 @@ def crop(text: str, width: int) -> str:
     return _beginning(text, width - 1) + ELLIPSIS if width > 1 else ELLIPSIS[:width]
 
 
+def crop_name(name: str, width: int) -> str:
+    """Return at most `width` cells of a name, its last word whole where there is room: there names of a kind differ."""
+    cut = max(name.rfind(sign) for sign in "-_.")
+    if cell_len(name) <= width or cut < 1 or cell_len(name[cut:]) > width // 2:
+        return crop(name, width)
+    return crop(name[:cut], width - cell_len(name[cut:])) + name[cut:]
+
+
 def _beginning(text: str, width: int) -> str:
     """Return the first `width` cells of a longer text; half of a wide character is blank."""
     if not _has_pairs(text):
@@ -150,12 +158,10 @@ def _wrapped_plainly(line: Line, width: int, rest: Line) -> list[Line] | None:
         while text[start : start + 1] == " ":
             start += 1
     stretches.append((start, len(text)))
-    return [
-        _trimmed((*(rest if number else ()), *parts)) for number, parts in enumerate(_parts_within(line, stretches))
-    ]
+    return [_trimmed((*(rest if number else ()), *parts)) for number, parts in enumerate(parts_within(line, stretches))]
 
 
-def _parts_within(line: Line, stretches: Iterable[tuple[int, int]]) -> Iterator[list[Part]]:
+def parts_within(line: Line, stretches: Iterable[tuple[int, int]]) -> Iterator[list[Part]]:
     """Yield the parts of a line within each stretch of its characters; the line is walked once for all of them."""
     place = begin = 0
     for start, end in stretches:

@@ -85,7 +85,7 @@ def _pieces(evidence: Evidence) -> tuple[Block, ...]:
         for piece in section.pieces:
             if piece.source and piece.source != source:
                 source = piece.source
-                lines.append((("from ", "faint"), (safe_line(source, _LONGEST), "muted")))
+                lines.append((("from ", "muted"), (safe_line(source, _LONGEST), "muted")))
             sign = MARKS[piece.mark]
             word = f" · {sign.word}" if sign.word and piece.mark not in (Mark.RAN, Mark.FAILED, Mark.NOT_KNOWN) else ""
             lines.append((sign.mark, (safe_line(piece.text, _LONGEST), ""), (word, sign.tone or "muted")))

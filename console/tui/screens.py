@@ -266,7 +266,7 @@ def _team_row(location: str) -> TeamRow:
 def _team_lines(row: TeamRow, drawing: Drawing) -> tuple[Line, ...]:
     waits = f"{row.waiting:,} waiting" if row.waiting else ""
     head = spread((("◆ ", "accent"), (row.name, "strong")), ((waits + " ", "warn"),), drawing.width)
-    return head, ((f"  {row.words}  ", "muted"), (safe_line(row.location, 300), "faint"))
+    return head, ((f"  {row.words}  ", "muted"), (safe_line(row.location, 300), "muted"))
 
 
 # Lets the human choose among the teams that were found.

@@ -132,14 +132,18 @@ async def test_a_small_terminal_has_ten_rows_of_list_and_four_beside_a_form(team
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("theme", ["dark", "light", "contrast"])
 async def test_whatever_informs_can_be_read(theme: str, team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_THEME", theme)
     hand_in_plans(team)
+    code = "```python\nreturn load(1)  # all of it\n```"
+    requests.submit_plan(Caller(team, _NAMES[0]), content=code, summary="The first of them again")
     async with opened(team) as desk:
         for place in ("1", "2", "3", "4"):
             await desk.press(place)
             assert too_faint(desk) == set(), place
-        await desk.press("1")
-        await desk.asks("a")
-        assert too_faint(desk) == set()
+        await desk.press("1", "g")
+        for form in ("a", "m"):
+            await desk.asks(form)
+            assert too_faint(desk) == set(), form
+            await desk.press("escape")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from team_console.widgets.text import Line, crop, fit, spread, text_of, width_of, wrap
+from team_console.widgets.text import Line, crop, crop_name, fit, spread, text_of, width_of, wrap
 
 TEXTS = st.text(st.sampled_from("ab c日本e\u0301🙂…-"), max_size=60)
 
@@ -47,3 +47,17 @@ def test_what_stands_in_one_place_is_shown_whole_or_not_at_all(one: str, width: 
     text = "ab" + one * 6 + "cd"
     for cut in (crop(text, width), *(text_of(line) for line in wrap(((text, ""),), width))):
         assert not set(cut.replace(one, "")) - set("abcd …")
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "shown"),
+    [
+        ("payments-developer-07", 30, "payments-developer-07"),
+        ("payments-developer-07", 14, "payments-d…-07"),
+        ("quality-assurance-tester", 18, "quality-as…-tester"),
+        ("a-nameofonewordthatislong", 12, "a-nameofone…"),
+        ("nameofonewordthatislong", 8, "nameofo…"),
+    ],
+)
+def test_a_name_is_cut_before_its_last_word(name: str, width: int, shown: str) -> None:
+    assert crop_name(name, width) == shown

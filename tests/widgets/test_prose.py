@@ -60,3 +60,8 @@ def test_however_narrow_a_table_is_all_of_its_letters_are_there(width: int) -> N
 
 def test_a_fence_that_never_ends_hides_nothing() -> None:
     assert texts(prose("```\nlast words", 60)) == ["│ last words"]
+
+
+def test_a_text_in_three_quotes_is_one_text_also_where_the_screen_breaks_it() -> None:
+    groups = list(prose('```python\n"""All of it in order for us"""\n```', 24))
+    assert [[tone for _, tone in line[1:]] for line in groups[1]] == [["good"], ["good"]]

@@ -631,7 +631,7 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
     if at == 0:
         detail.focus()
         if detail.point():
-            screen.toast("j and k choose the line, enter writes a remark on it, esc ends it.")
+            screen.toast("j and k choose a line, enter remarks on it, esc ends.")
         else:
             screen.toast("Nothing here has lines that a remark could be on.", severity="warning")
         return

@@ -32,7 +32,7 @@ from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, row_title
 from team_console.widgets.signs import AGENTS, Sign, priority_sign, signs_of, status_sign
-from team_console.widgets.text import Line, age, pad, short_ago, span, spread, text_of, width_of
+from team_console.widgets.text import Line, age, cell_len, crop_name, pad, short_ago, span, spread, text_of, width_of
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -476,7 +476,8 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str = "") -
     end = Unread(row.unread, row.oldest_unread).column(drawing.now)
     mark = "look-alike" if row.looks_like else "no name" if not row.is_addressable else "stranger" * row.stranger
     odd: Line = ((f" {mark}", "warn"),) if mark else ()
-    name: Line = (sign.mark, (safe_line(row.name, 64), "strong" if row.unread else ""), *odd)
+    written = safe_line(row.name, 64)
+    name: Line = (sign.mark, (written, "strong" if row.unread else ""), *odd)
     if drawing.lines > 1:
         since = row.heard_at or row.last_seen
         state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
@@ -488,7 +489,9 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str = "") -
     # Agents of one kind differ at the end of their names: a whole name comes before the role.
     if drawing.width >= _WITH_ROLE and width_of(name) + width_of(role) + width_of(end) <= drawing.width:
         end = (*role, *end)
-    return (spread(name, end, drawing.width),)
+    over = width_of(name) + width_of(end) - drawing.width
+    cut = (sign.mark, (crop_name(written, max(1, cell_len(written) - over)), name[1][1]), *odd) if over > 0 else name
+    return (spread(cut, end, drawing.width),)
 
 
 def _below_name(row: RosterRow, sign: Sign, said: str) -> Line:

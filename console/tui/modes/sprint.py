@@ -141,7 +141,7 @@ class SprintListing(Listing[SprintRow]):
         )
 
     def _step(self, step: Step, life: Lifecycle) -> Line:
-        mark, tone, note = ("✓", "good", "") if step.at else ("·", "faint", "")
+        mark, tone, note = ("✓", "good", "") if step.at else ("·", "muted", "")
         for words, numbers in _troubles(life):
             if step.number in numbers:
                 mark, tone, note = ("✗" if words == "missing" else "‼"), "warn", f"  {words}"
@@ -246,7 +246,7 @@ def _stories(batch: Batch, room: int) -> Line:
 def _life(life: Lifecycle, drawing: Drawing, name: int, bar: int) -> tuple[Line, Line]:
     step, trouble = _last_step(life), trouble_of(life)
     number = step.number if step is not None else 0
-    sign: Part = ("‼ ", "warn") if trouble else ("■ ", "faint") if life.ended else ("● ", "good")
+    sign: Part = ("‼ ", "warn") if trouble else ("■ ", "muted") if life.ended else ("● ", "good")
     tone = "muted" if life.ended else ""
     head: Line = (("  ", ""), sign, (pad(safe_line(life.agent, 64), name) + "  ", tone))
     if drawing.width >= _WITH_BAR:
