@@ -30,24 +30,6 @@ def test_an_agent_does_not_rise_to_a_human(team: CommandLine, human: str, verb: 
     assert row["state"] == "open"
 
 
-@pytest.mark.parametrize("human", ["ceo", "user"])
-def test_an_agent_takes_no_mail_of_a_human(team: CommandLine, human: str) -> None:
-    """What it marked as read would no longer wait for the human."""
-    sent = team.ok("send", "--to", human, *SUMMARY, "--json").json["message_id"]
-    for way in ((), ("--lease", "60"), ("--wait", "0"), ("--delivered",)):
-        refused = team("receive", "--agent", human, *way, "--json", env=AGENT)
-        assert (refused.status, refused.json["error"]) == (1, "ACTOR_BOUND")
-    looked = team("receive", "--agent", human, "--peek", "--json", env=AGENT).json
-    assert [(message["message_id"], message["status"]) for message in looked["messages"]] == [(sent, "pending")]
-    assert team("receive", "--agent", human, "--json", env={"TEAM_CONSOLE_AS": "ceo"}).json["count"] == 1
-
-
-def test_an_agent_may_act_as_another_agent_and_a_human_as_anybody(team: CommandLine) -> None:
-    words = ("send", "--to", "file-manager", *SUMMARY, "--json")
-    assert team("--as", "schedule-manager", *words, env=AGENT).json["sender"] == "schedule-manager"
-    assert team("--as", "task-manager", *words, env={"TEAM_CONSOLE_AS": "ceo"}).json["sender"] == "task-manager"
-
-
 def unnamed(folder: Path, *words: str) -> tuple[int, str]:
     status, out, _ = template().run(words, data=b"", folder=folder, environment=clean_environment(), timeout=30.0)
     return status, out.decode()

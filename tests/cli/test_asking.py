@@ -19,30 +19,6 @@ def ask(team: CommandLine) -> str:
     return team.ok(*ME, "ask", "Which database?", "--option", "SQLite", "--option", "PostgreSQL").out.strip()
 
 
-def test_what_a_wait_printed_is_read_and_what_others_look_at_is_not(team: CommandLine) -> None:
-    request_id = ask(team)
-    team.ok("answer", request_id, "--option", "sqlite")
-    team.ok("verdict", request_id)
-    assert team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["count"] == 1
-    assert team.ok(*ME, "verdict", request_id, "--wait", "5").out == "SQLite\n"
-    assert team.ok("receive", "--agent", "task-manager", "--peek", "--json").json["count"] == 0
-    assert team.ok(*ME, "verdict", request_id).out == "SQLite\n"
-
-
-def test_the_exit_status_tells_yes_no_nothing_yet_and_withdrawn(team: CommandLine) -> None:
-    ids = [ask(team) for _ in range(3)]
-    assert [team("verdict", request_id, "--timeout", "0").status for request_id in ids] == [11, 11, 11]
-    team.ok("answer", ids[0], "--text", "Neither")
-    team.ok("reject", ids[1], "--reason", "Decide yourself")
-    team.ok(*ME, "withdraw", ids[2], "--reason", "found it")
-    results = [team("verdict", request_id, "--wait") for request_id in ids]
-    assert [(result.status, result.out) for result in results] == [
-        (0, "Neither\n"),
-        (10, "rejected: Decide yourself\n"),
-        (12, "withdrawn: found it\n"),
-    ]
-
-
 DB = Question("Which database?", "DB", (Option("SQLite"), Option("PostgreSQL"), Option("a=b")))
 SIZE = Question("How many?", "", (Option("2"), Option("1"), Option("SQLite")), several=True)
 

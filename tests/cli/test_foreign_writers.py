@@ -33,17 +33,3 @@ def test_a_program_that_writes_as_the_source_says_is_not_told_off(here: CommandL
         assert "nothing is missing" in found.out
         assert here.ok(*SEND).err == ""
     assert here.ok("receive", "dev", "--json").json["count"] == 5
-
-
-def test_a_file_in_drop_that_is_no_message_is_named_by_readers(here: CommandLine) -> None:
-    here.ok(*SEND)
-    (here.folder / "drop").mkdir()
-    (here.folder / "drop" / "bad.yaml").write_text("# by hand\nmessage_id: x\ntype: message: 1\n")
-    (here.folder / "drop" / "none.json").write_text("{}")
-    before = (here.folder / QUEUE).read_bytes()
-    for words in (("status",), ("inbox", "dev"), ("receive", "dev", "--peek"), ("requests",), ("check",)):
-        shown = here(*words)
-        lines = [line for line in (shown.out + shown.err).splitlines() if "is no message" in line]
-        assert len([line for line in lines if "drop/bad.yaml" in line and "line 3" in line]) == 1, shown
-        assert len([line for line in lines if "drop/none.json" in line]) == 1, shown
-    assert (here.folder / QUEUE).read_bytes() == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
 
-from tests.equipment.command_line import CommandLine, next_line
+from tests.equipment.command_line import CommandLine, Result, next_line
+from tests.equipment.scripts import Script, values
 
 pytestmark = pytest.mark.slow
 
@@ -40,42 +40,28 @@ def departures(value: Any, verb: str) -> list[str]:
 
 
 DAY = Path(__file__).with_name("day.txt").read_text(encoding="utf-8").splitlines()
-"""The commands of a day in which every verb is used; the head of the file says how they are written."""
+"""The commands of a day in which every verb is used, as a script has them."""
 
 
-class Day:
+class Day(Script):
     """A day of a team.
 
     Attributes:
         printed: What each verb printed.
-        kept: What some commands printed, by the names that the day gives it.
     """
 
     def __init__(self, command: CommandLine) -> None:
-        self.command = command
+        super().__init__(command)
         self.printed: dict[str, list[Any]] = {}
-        self.kept: dict[str, Any] = {}
 
-    def do(self, line: str) -> None:
-        """Run a line of the day; its JSON is kept, whatever its status is."""
-        words, _, stdin = line.partition(" << ")
-        name, _, words = words.rpartition(" = ")
-        actor, _, words = words.partition(": ")
-        verb, *arguments = (self.value(word) for word in shlex.split(words))
-        result = self.command("--as", actor, verb, *arguments, "--json", stdin=stdin)
-        assert result.out, result
-        values = [json.loads(text) for text in result.out.splitlines()]
-        refused = any(value.get("success") is False and "error" in value for value in values)
-        self.printed.setdefault("error" if refused else verb, []).extend(values)
-        self.kept[name] = values[0]
-
-    def value(self, word: str) -> str:
-        """What a word stands for: itself, or a field of what was kept."""
-        name, _, field = word.partition(".")
-        if not field or name not in self.kept:
-            return word
-        found = self.kept[name]
-        return str(found[field] if field in found else (found.get("messages") or found["requests"])[0][field])
+    def run(self, line: str) -> Result:
+        """Run the command of a line; its JSON is kept for the verb, whatever its status is."""
+        result = super().run(line)
+        printed = values(result)
+        refused = any(value.get("success") is False and "error" in value for value in printed)
+        verb = line.partition(": ")[2].split()[0]
+        self.printed.setdefault("error" if refused else verb, []).extend(printed)
+        return result
 
     def ask_permission(self) -> None:
         """Ask for a permission as a hook does."""
@@ -89,7 +75,7 @@ class Day:
         with self.command.running(verb, *arguments, "--json") as process:
             if meanwhile:
                 next_line(process.stderr)
-                self.do(meanwhile)
+                self.run(meanwhile)
             self.printed[verb] = [json.loads(next_line(process.stdout))]
 
 
@@ -99,18 +85,18 @@ def test_what_a_verb_prints_is_of_its_type(elsewhere: CommandLine) -> None:
         if "permission.request_id" in line and "permission" not in day.kept:
             day.ask_permission()
         if line and not line.startswith("#"):
-            day.do(line)
-    day.watch("watch", meanwhile="ceo: send --to a1 --summary 'Something new for you today' --content x")
+            day.run(line)
+    day.watch("watch", meanwhile="$ ceo: send --to a1 --summary 'Something new for you today' --content x")
     day.watch("serve", "--port", "0")
     (elsewhere.folder / "messenger-config.yaml").write_text("")
     for verb in ("status", "check", "check --heal"):
-        day.do(f"ceo: {verb}")
+        day.run(f"$ ceo: {verb}")
     printed = day.printed
     assert sorted(printed) == sorted(RESULTS), "the day does not use every verb"
     for value in printed.pop("error"):
         assert departures({key: value[key] for key in value if key in SCHEMAS["error"]["properties"]}, "error") == []
-    for verb, values in printed.items():
-        assert [found for value in values if (found := departures(value, verb))] == [], verb
+    for verb, results in printed.items():
+        assert [found for value in results if (found := departures(value, verb))] == [], verb
 
 
 def test_every_verb_with_json_has_a_schema_and_help_prints_it(elsewhere: CommandLine) -> None:

@@ -9,27 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.test_receive import SUMMARY, record
+from tests.cli.test_receive import record
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
-
-
-def test_what_was_delivered_is_named_counted_and_can_be_taken(team: CommandLine) -> None:
-    sent = team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "Now.", "--json").json
-    team.ok("deliver")
-    result = team.ok("receive", "--agent", "task-manager")
-    assert result.out == "No pending messages for task-manager\n"
-    assert f"delivered and not acknowledged: 1 ({sent['message_id']} from ceo)" in result.err
-    assert "team-console receive --agent task-manager --delivered" in result.err
-    row = next(row for row in team.ok("roster", "--json").json["agents"] if row["name"] == "task-manager")
-    assert row["unread"] == 1
-    assert sent["message_id"] in team.ok("inbox", "task-manager", "--unread").out
-    taken = team.ok("receive", "--agent", "task-manager", "--delivered")
-    assert ("  Now.\n" in taken.out, taken.err) == (True, "")
-    assert team.ok("receive", "--agent", "task-manager", "--delivered").err == ""
-    row = next(row for row in team.ok("roster", "--json").json["agents"] if row["name"] == "task-manager")
-    assert (row["unread"], row["last_seen"] is not None) == (0, True)
 
 
 def test_a_message_in_drop_is_counted_and_taken_in_by_receive_and_deliver(team: CommandLine) -> None:

@@ -1,0 +1,110 @@
+"""Scripts: commands of a team and what comes of them, as text that reads like a session at a terminal.
+
+`$ ACTOR: COMMAND` prints its JSON, `% ACTOR: COMMAND` its words for people; `ACTOR@BOUND` is ACTOR in a process that
+belongs to BOUND, and what stands behind ` << ` is its standard input. Before it, `NAME = ` keeps what was printed:
+NAME.FIELD is a field of that, or of the first message or request in it. `write FILE TEXT` and `replace FILE OLD NEW`
+are what another program does. Below a command stands, indented, what must hold:
+
+- of JSON `PLACE: VALUE` and `PLACE ~ WORDS` (which are in it); a place is names and numbers with dots, `*` is each;
+- of words for people, words that stand in them, behind `!` words that do not, `=` all of the standard error;
+- of both `exits N`; otherwise the command succeeds, unless an `error: CODE` is named.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from tests.equipment.command_line import CommandLine, Result
+
+
+class Script:
+    """A script that is played.
+
+    Attributes:
+        kept: What some commands printed, by the names that the script gives it.
+    """
+
+    def __init__(self, command: CommandLine) -> None:
+        self.command = command
+        self.kept: dict[str, Any] = {}
+
+    def play(self, text: str) -> None:
+        """Play all of it."""
+        for step in text.replace("\n  ", "\0").splitlines():
+            line, *expected = step.split("\0")
+            if not line or line.startswith("#"):
+                continue
+            verb, *words = shlex.split(line) if line.startswith(("write ", "replace ")) else ("",)
+            if verb:
+                self._change(verb, *(word.replace("\\n", "\n") for word in words))
+                continue
+            result = self.run(line)
+            status = next((int(one[6:]) for one in expected if one.startswith("exits ")), None)
+            refused = any(one.startswith("error: ") for one in expected)
+            assert (result.status == status) if status is not None else ((result.status != 0) is refused), (
+                line,
+                result,
+            )
+            for one in expected:
+                assert one.startswith("exits ") or self._holds(one, result, "$ " in line), (line, one, result)
+
+    def run(self, line: str) -> Result:
+        """Run the command of a line; its JSON is kept."""
+        words, _, stdin = line.partition(" << ")
+        name, _, words = words.rpartition(" = ")
+        sort, _, words = words.partition(" ")
+        actor, _, words = words.partition(": ")
+        actor, _, bound = actor.partition("@")
+        arguments = [self.value(word) for word in shlex.split(words)]
+        given = ["--json"] if sort == "$" else []
+        env = {"TEAM_CONSOLE_AS": bound} if bound else {}
+        result = self.command("--as", actor, *arguments, *given, stdin=stdin, env=env)
+        if given:
+            assert result.out, (line, result)
+            self.kept[name] = values(result)[0]
+        return result
+
+    def value(self, word: str) -> str:
+        """What a word stands for: itself, or a field of what was kept."""
+        name, _, field = word.partition(".")
+        if not field or name not in self.kept:
+            return word
+        found = self.kept[name]
+        return str(found[field] if field in found else (found.get("messages") or found["requests"])[0][field])
+
+    def _change(self, verb: str, file: str, text: str, new: str = "") -> None:
+        path = self.command.folder / file
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text if verb == "write" else path.read_text("utf-8").replace(text, new), encoding="utf-8")
+
+    def _holds(self, expected: str, result: Result, is_json: bool) -> bool:
+        if not is_json:
+            if expected.startswith("="):
+                return result.err.strip() == expected[1:].strip()
+            words = self.value(expected.removeprefix("! "))
+            return (words in result.out + result.err) is not expected.startswith("! ")
+        printed = values(result)
+        place, sign, wanted = expected.partition(": ")
+        if not sign:
+            place, _, wanted = expected.partition(" ~ ")
+        found = found_at(printed if len(printed) > 1 else printed[0], place.split("."))
+        text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+        return text == self.value(wanted) if sign else wanted in text
+
+
+def values(result: Result) -> list[Any]:
+    """The JSON values that a command printed, one a line."""
+    return [json.loads(text) for text in result.out.splitlines()]
+
+
+def found_at(value: Any, place: Sequence[str]) -> Any:
+    """What stands at a place; None where nothing does."""
+    if not place or value is None:
+        return value
+    first, *rest = place
+    if first == "*":
+        return [found_at(each, rest) for each in value]
+    return found_at(value[int(first)] if isinstance(value, list) else value.get(first), rest)
