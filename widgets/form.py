@@ -83,7 +83,7 @@ class Excerpt(Detail):
 
     def put(self, *blocks: Block, token: str = "") -> None:
         """Show these blocks; their painted lines are counted under `token`."""
-        self.display, self._token = bool(blocks), token
+        self.display, self._blocks, self._token = bool(blocks), blocks, token
         self.show(Document(key="excerpt", title="", blocks=blocks, token=token))
 
     def is_whole(self, frame: int) -> bool:

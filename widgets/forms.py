@@ -191,11 +191,17 @@ _MOST_LINES = 14
 
 
 class Choice(Struct, frozen=True):
-    """One way to answer: what it is called, what the button says then, and whether it is a refusal."""
+    """One way to answer: what it is called, what the button says then, and whether it is a refusal.
+
+    Attributes:
+        whole: Safe text of which each line must have been shown, behind the token under which they are counted; it is
+            shown once this way is chosen.
+    """
 
     line: OptionLine
     verb: str
     refuses: bool = False
+    whole: tuple[str, str] | None = None
 
 
 class Answered(Struct, frozen=True):
@@ -298,6 +304,8 @@ class Prompt(Form[ResultT]):
         if self._whole is not None:
             token, text = self._whole
             yield Excerpt(Text(text, Reading.CODE), most=_MOST_LINES, id="whole", token=token)
+        if any(way.whole is not None for way in self._ways):
+            yield Excerpt(most=_MOST_LINES, id="sent")
         if self._text is not None:
             yield Excerpt(*self._difference(), most=_MOST_LINES, id="asked", token=self._edited_token())
         if len(self._ways) > 1:
@@ -334,6 +342,10 @@ class Prompt(Form[ResultT]):
         if any(excerpt.id == "whole" for excerpt in unread):
             text = "not all of it was shown yet; what was not read is not granted"
             raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
+        # guard: lasting-rule-painted-whole
+        if any(excerpt.id == "sent" for excerpt in unread):
+            text = "not all of the rule was shown yet; what was not read is not allowed always"
+            raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
         # guard: edited-words-painted-whole
         if unread and not way.refuses:
             text = "not all of what you edited was shown yet; what was not read does not go back"
@@ -355,7 +367,7 @@ class Prompt(Form[ResultT]):
 
     def excerpts(self) -> list[Excerpt]:
         """See `Form.excerpts`."""
-        return [one for one in self.query("#whole, #asked").results(Excerpt) if one.display]
+        return [one for one in self.query("#whole, #sent, #asked").results(Excerpt) if one.display]
 
     def action_edit(self) -> None:
         """Let the human edit what is asked before it is approved."""
@@ -383,8 +395,11 @@ class Prompt(Form[ResultT]):
 
     @on(Options.Changed)
     def _show_way(self) -> None:
-        """The button and the keys say what will happen."""
+        """The button and the keys say what will happen, and what goes back with it is shown whole."""
         self.show_verb(" as edited" * (self._is_edited and not self._way.refuses))
+        token, text = self._way.whole or ("", "")
+        for excerpt in self.query("#sent").results(Excerpt):
+            excerpt.put(*((Text(text, Reading.CODE),) if text else ()), token=token)
         if self._words is not None and not self._words.wanted:
             way = "why not; the agent reads it" if self._way.refuses else "if you like; the asker reads it"
             for note in self.query("#words").results(Note):

@@ -53,14 +53,15 @@ class ScreenCache(Struct):
         """Return what was shown of a request, with the lines of it that the terminal held up to a frame.
 
         Raises:
-            TeamError: Nothing of it was held.
+            TeamError: Nothing of it was held, or its heading alone.
         """
         painted = self.painted.get(seen.question, Painted()).until(frame)
         changed = self.painted.get(f"{CHANGED}{seen.question}", Painted()).until(frame)
         if not painted.text and changed.text:
             return replace(seen, painted=f"what changed meanwhile, {changed.words}", hides_evidence=True)
+        is_heading = bool(painted.text_lines) and not (painted.text or painted.beside)
         # guard: nothing-decided-that-was-never-drawn
-        if painted.shown is None:
+        if painted.shown is None or is_heading:
             text = "nothing of it was on the screen when the key was pressed"
             raise TeamError(Code.NOT_PERMITTED, text, "esc, then enter shows it.")
         evidence = painted.has_evidence

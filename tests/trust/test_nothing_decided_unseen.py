@@ -288,6 +288,35 @@ async def test_no_grant_is_made_of_a_scope_that_was_not_shown_whole(team: Memory
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
+async def test_no_rule_is_allowed_always_that_was_not_shown_whole(team: MemoryTeam, size: tuple[int, int]) -> None:
+    """The widest rule may be the last one."""
+    rules = [{"toolName": "Bash", "ruleContent": f"npm run part-{number}"} for number in range(60)]
+    suggested = [{"type": "addRules", "rules": [*rules, {"toolName": "Bash"}], "behavior": "allow"}]
+    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "make"}, suggestions=suggested)
+    async with opened(team, size=size) as desk:
+        await desk.asks("a")
+        await desk.press("2", "enter")
+        await desk.until(lambda: "what was not read is not allowed always" in desk.said, "why not")
+        assert written(team) == []
+        await desk.press("1", "2", *["pagedown"] * 24)
+        await desk.shows("part-59), Bash")
+        await desk.press("enter")
+        await desk.until(lambda: bool(written(team)), "the answer")
+    assert written(team)[0].payload["suggestion"] == suggested[0]
+
+
+@pytest.mark.anyio
+async def test_the_heading_of_a_plan_is_not_the_plan(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team, size=(24, 10)) as desk:
+        await desk.asks("a")
+        await desk.press("enter")
+        await desk.until(lambda: "nothing of it was on the screen" in desk.said, "why not")
+        assert written(team) == []
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_was_shown(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]

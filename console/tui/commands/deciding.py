@@ -54,6 +54,8 @@ from team_console.widgets.many import Item, Many
 from team_console.widgets.text import short_ago
 
 _LONGEST = 300
+_LONGEST_RULE = 120
+"""Characters of a rule that stand in the line of its answer."""
 UNTIL = Choice(OptionLine("until …", "the very same, by a grant with an end; all of it is shown next"), "Go on")
 """The answer to a permission that makes a grant."""
 
@@ -150,19 +152,21 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
 def _ways_of_permission(row: RequestRow, context: ActionContext) -> Sequence[Choice]:
     """Once, always by each suggestion of the client, no, and until an end where a grant can be made of it."""
     suggested = permission_of(row.question.payload).suggestions
-    always = [Choice(OptionLine("always", _offered(suggestion)), "Allow always") for suggestion in suggested]
+    always = [_always(suggestion_words(suggestion)) for suggestion in suggested]
     no = Choice(OptionLine("no", "and the agent reads your words"), "Refuse", refuses=True)
     until = (UNTIL,) if context.me == context.lead and scope_of(row.question) is not None else ()
     return Choice(OptionLine("once", "this call alone"), "Allow once"), *always, no, *until
 
 
-def _offered(suggestion: Any) -> str:
-    """Return the rule that would be allowed always, as a safe line; a cut is marked, since the end may be the widest
-    part.
+def _always(rule: str) -> Choice:
+    """Return the answer that allows a rule from now on; a long one is shown whole before it counts, since its end may
+    be the widest part.
     """
-    words = suggestion_words(suggestion)
-    cut = f" [cut: all {len(words):,} characters stand with the request]" if len(words) > _LONGEST else ""
-    return safe_line(words, _LONGEST) + cut
+    line = safe_line(rule, _LONGEST_RULE)
+    if len(rule) <= _LONGEST_RULE:
+        return Choice(OptionLine("always", line), "Allow always")
+    whole = (seen_of_words(rule).question, safe_text(rule))
+    return Choice(OptionLine("always", f"{line} [shown whole once chosen]"), "Allow always", whole=whole)
 
 
 def _ways_of_plan(row: RequestRow) -> Sequence[Choice]:

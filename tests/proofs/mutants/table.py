@@ -30,6 +30,9 @@ GUARDS: Mapping[str, Guard] = {
     "granted-words-painted-whole": guard(
         never, "trust/test_nothing_decided_unseen.py::test_no_grant_is_made_of_a_scope_that_was_not_shown_whole"
     ),
+    "lasting-rule-painted-whole": guard(
+        never, "trust/test_nothing_decided_unseen.py::test_no_rule_is_allowed_always_that_was_not_shown_whole"
+    ),
     "edited-words-painted-whole": guard(
         never,
         "trust/test_nothing_decided_unseen.py::test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_was_shown",
