@@ -9,31 +9,31 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 import textual
 from team_console.console.cli.main import VERBS
 
-from tests.equipment.command_line import COMMAND, ROOT, CommandLine, clean_environment
+from tests.equipment.command_line import ROOT, CommandLine, clean_environment
 
 OURS = "team_console."
 """What the import names of our packages begin with; their folders lack it."""
 SCREEN = {"textual", "rich", "widgets", "console"}
 HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "psycopg", "sqlite3", "importlib.metadata", "yaml"}
 PACKAGES = ("store", "widgets", "console")
-CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/clients", "console/demo", "console/mcp")
 
 
 def imports_of(path: Path) -> Iterator[str]:
-    """The absolute names imported anywhere in a module, inside functions too."""
+    """Yield what a module imports anywhere, inside functions and for type checking, too, as dotted names."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name.removeprefix(OURS) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} uses a relative import"
-            yield (node.module or "").removeprefix(OURS)
+            yield from (f"{node.module}.{alias.name}".removeprefix(OURS) for alias in node.names)
 
 
 def modules(package: str) -> list[Path]:
@@ -41,128 +41,70 @@ def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
-def is_within(name: str, packages: set[str]) -> bool:
+def name_of(path: Path) -> str:
+    """The dotted name of a module of ours."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def is_within(name: str, packages: Iterable[str]) -> bool:
     """Whether the dotted name belongs to one of the packages."""
     return any(name == package or name.startswith(package + ".") for package in packages)
 
 
-def test_store_imports_no_screen() -> None:
-    wrong = [(path, name) for path in modules("store") for name in imports_of(path) if is_within(name, SCREEN)]
-    assert modules("store")
-    assert wrong == []
+ROOMS = ("model", "settings", "protocol", "contract", "backends", "service", "views")
+PLAIN_WIDGETS = {
+    *("widgets.signs", "widgets.message_documents", "widgets.document"),
+    *("widgets.request_documents", "widgets.text"),
+}
+"""Documents, their lines and signs, which verbs print, too; they know no Textual."""
+DOORS = {"console.tui.app", "console.tui.reader", "console.tui.screens"}
+"""What opens the screen: the console, with the team that is read meanwhile, and the list of teams to choose from."""
+BESIDE_THE_SCREEN = ("console/cli", "console/clients", "console/demo", "console/mcp")
+RULES: dict[str, tuple[Sequence[str], set[str], set[str]]] = {
+    "the store knows no screen": (["store"], SCREEN, set()),
+    **{
+        f"a room of the store knows only those before it: {room}": (
+            [f"store/{room}"],
+            {f"store.{later}" for later in ROOMS[place + 1 :]},
+            set(),
+        )
+        for place, room in enumerate(ROOMS)
+    },
+    "widgets know of the store only plain models and safe text": (
+        ["widgets"],
+        {"console", "store.service", "store.backends", "store.settings.settings_file"},
+        set(),
+    ),
+    "verbs, clients, demo and MCP know no Textual": (BESIDE_THE_SCREEN, {"textual", "widgets"}, PLAIN_WIDGETS),
+    "clients, demo and MCP know nothing of the screen": (BESIDE_THE_SCREEN[1:], {"console.tui"}, set()),
+    "verbs know the screen by its doors": (["console/cli"], {"console.tui"}, DOORS),
+}
+"""A rule -> folders, what their modules must not import, and what of it they may."""
 
 
-ROOMS = (
-    "store.model",
-    "store.settings",
-    "store.protocol",
-    "store.contract",
-    "store.backends",
-    "store.service",
-    "store.views",
-)
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_of_the_store_depends_only_on_those_before_it(room: str) -> None:
-    later = set(ROOMS[ROOMS.index(room) + 1 :])
-    paths = modules(room.replace(".", "/"))
+@pytest.mark.parametrize("rule", RULES)
+def test_modules_import_only_what_they_may(rule: str) -> None:
+    folders, forbidden, allowed = RULES[rule]
+    paths = [path for folder in folders for path in modules(folder)]
+    named = [(path, name) for path in paths for name in imports_of(path) if is_within(name, forbidden)]
     assert paths
-    assert [(path, name) for path in paths for name in imports_of(path) if is_within(name, later)] == []
+    assert [entry for entry in named if not is_within(entry[1], allowed)] == []
 
 
-def graph() -> dict[str, set[str]]:
-    """Every module of ours and those of ours it imports anywhere: in functions and for type checking, too."""
-    paths = [path for package in PACKAGES for path in modules(package)]
-    names = {_name(path): path for path in paths}
-    arrows: dict[str, set[str]] = {}
-    for name, path in names.items():
-        targets = {_known(target, names) for target in _targets(path)}
-        arrows[name] = {target for target in targets if target and not f"{name}.".startswith(f"{target}.")}
-    return arrows
-
-
-def _name(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-
-
-def _targets(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.removeprefix(OURS) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}".removeprefix(OURS) for alias in node.names)
-
-
-def _known(name: str, names: Mapping[str, Path]) -> str:
-    while name and name not in names:
-        name = name.rpartition(".")[0]
-    return name
+def test_only_two_verbs_open_the_screen() -> None:
+    paths = [path for path in modules("console") if not path.is_relative_to(ROOT / "console/tui")]
+    opening = {path for path in paths for name in imports_of(path) if is_within(name, {"console.tui"})}
+    assert opening == {ROOT / "console/cli/bare.py", ROOT / "console/cli/team.py"}
 
 
 def test_no_imports_form_a_circle() -> None:
-    arrows = graph()
+    names = {name_of(path): path for package in PACKAGES for path in modules(package)}
+    arrows = {}
+    for name, path in names.items():
+        known = ({target, target.rpartition(".")[0]} & names.keys() for target in imports_of(path))
+        arrows[name] = {target for found in known for target in found if not f"{name}.".startswith(f"{target}.")}
     assert len(arrows) > 200
-    done: set[str] = set()
-    for start in arrows:
-        trail, stack = [], [(start, iter(sorted(arrows[start])))] if start not in done else []
-        while stack:
-            name, rest = stack[-1]
-            trail = [step for step, _ in stack]
-            target = next(rest, None)
-            if target is None:
-                done.add(name)
-                stack.pop()
-                continue
-            assert target not in trail, " -> ".join([*trail[trail.index(target) :], target])
-            if target not in done:
-                stack.append((target, iter(sorted(arrows[target]))))
-
-
-def test_widgets_import_of_the_store_only_plain_models_and_safe_text() -> None:
-    working = {"store.service", "store.backends", "store.settings.settings_file"}
-    wrong = [
-        (path, name)
-        for path in modules("widgets")
-        for name in imports_of(path)
-        if is_within(name, {"console", *working})
-    ]
-    assert wrong == []
-
-
-PLAIN_WIDGETS = {
-    "widgets.signs",
-    "widgets.message_documents",
-    "widgets.document",
-    "widgets.request_documents",
-    "widgets.text",
-}
-"""Documents, their lines and signs, which verbs print, too; they know no Textual."""
-
-
-def test_the_command_line_and_the_demo_import_no_textual() -> None:
-    names = [
-        (path, name)
-        for package in CONSOLE_WITHOUT_TEXTUAL
-        for path in modules(package)
-        for name in imports_of(path)
-        if is_within(name, {"textual", "widgets"}) and name not in PLAIN_WIDGETS
-    ]
-    assert names == []
-
-
-DOORS = {"console.tui.app", "console.tui.reader", "console.tui.screens"}
-"""What opens the screen: the console, with the team that is read meanwhile, and the list of teams to choose from."""
-
-
-def test_nothing_beside_the_screen_imports_of_it_more_than_its_doors() -> None:
-    paths = [path for path in modules("console") if not path.is_relative_to(ROOT / "console/tui")]
-    names = [(path, name) for path in paths for name in imports_of(path) if is_within(name, {"console.tui"})]
-    assert [entry for entry in names if entry[1] not in DOORS] == []
-    assert {str(path.relative_to(ROOT)) for path, _ in names} == {
-        "console/cli/bare.py",
-        "console/cli/team.py",
-    }
+    TopologicalSorter(arrows).prepare()  # names the circle
 
 
 FIXES = ROOT / "console/tui/textual_fixes.py"
@@ -180,8 +122,8 @@ def test_private_parts_of_textual_are_used_in_one_module_alone() -> None:
         for path, node in nodes
         if isinstance(node, ast.Attribute) and node.attr in theirs - ours and ast.unparse(node) != "os._exit"
     ]
-    imported = [(path, name) for path in trees for name in imports_of(path) if re.match(r"textual\b.*\._", name)]
-    assert {path for path, _ in imported} == {FIXES}
+    imported = [path for path in trees for name in imports_of(path) if re.match(r"textual\b.*\._", name)]
+    assert set(imported) == {FIXES}
     assert [entry for entry in used if entry[0] != FIXES] == []
 
 
@@ -195,7 +137,7 @@ def _defined(node: ast.AST) -> Iterator[str]:
 def test_no_private_method_of_textual_is_replaced_by_one_of_ours() -> None:
     found = []
     for path in (*modules("widgets"), *modules("console/tui")):
-        module = importlib.import_module(OURS + _name(path))
+        module = importlib.import_module(OURS + name_of(path))
         classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
         for one in classes if path != FIXES else ():
             theirs = {name for base in one.__mro__ if base.__module__.startswith("textual.") for name in vars(base)}
@@ -232,16 +174,6 @@ def loaded_by(code: str, cwd: Path) -> set[str]:
         check=True,
     )
     return {name.removeprefix(OURS) for name in done.stdout.rpartition("LOADED")[2].split()}
-
-
-def test_importing_every_module_of_store_loads_no_screen(tmp_path: Path) -> None:
-    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules("store")]
-    code = "import importlib\n" + "\n".join(
-        f"importlib.import_module({OURS + name.removesuffix('.__init__')!r})" for name in names if ".sql" not in name
-    )
-    loaded = loaded_by(code, tmp_path)
-    assert "store.contract.team" in loaded
-    assert not {name for name in loaded if is_within(name, SCREEN)}
 
 
 RUNS: dict[str, tuple[str, ...]] = {
@@ -333,11 +265,6 @@ def test_what_agents_call_all_day_loads_nothing_heavy(verb: str, team: CommandLi
 
 def test_every_verb_is_among_those_that_were_run() -> None:
     assert {verb.name for verb in VERBS} == set(RUNS)
-
-
-def test_the_program_and_the_module_are_the_same(make_team: Callable[..., CommandLine]) -> None:
-    done = subprocess.run([*COMMAND, "--help"], env=clean_environment(), capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("usage: team-console")
 
 
 PICTURES = {".svg", ".png"}

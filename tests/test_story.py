@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +30,20 @@ def submit(agent: CommandLine, title: str) -> str:
     return agent.ok(*words).out.strip()
 
 
-def verdict(agent: CommandLine) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """The agent's process waiting for its verdict."""
+def decided(team: CommandLine, console: Terminal, title: str, key: str, words: str, done: str) -> tuple[str, Any]:
+    """Hand in a plan, decide it by keys, and return its request id and what the agent's waiting process was told."""
     wanted = ("receive", "--agent", "task-manager", "--type", "plan_approval_response", "--wait", "30", "--json")
-    return agent.running(*wanted)
-
-
-def heard(process: subprocess.Popen[bytes]) -> dict[str, Any]:
-    """What the waiting process was told."""
-    out, _ = process.communicate(timeout=40)
+    with team.running(*wanted) as waiting:
+        request = submit(team, title)
+        console.wait_for(title)
+        console.settle(1.0)
+        console.send(key)
+        console.wait_for(f"{done} the plan of task-manager", f"enter {done.lower()}")
+        console.send(words + "\r")
+        console.wait_for(f"{done.rstrip('e')}ed the plan of task-manager")
+        out, _ = waiting.communicate(timeout=40)
     [message] = json.loads(out)["messages"]
-    assert isinstance(message, dict)
-    return message
+    return request, message["payload"]
 
 
 def records(path: Path) -> list[dict[str, Any]]:
@@ -55,31 +56,12 @@ def records(path: Path) -> list[dict[str, Any]]:
 def test_a_plan_is_rejected_revised_and_approved_from_the_keyboard(team: CommandLine) -> None:
     with Terminal([*COMMAND, "-t", str(team.folder)], cwd=team.folder) as console:
         console.wait_for("●")
-        with verdict(team) as waiting:
-            first = submit(team, FIRST)
-            console.wait_for(FIRST)
-            console.settle(1.0)
-            console.send("r")
-            console.wait_for("Reject the plan of task-manager", "enter reject")
-            console.send(REASON + "\r")
-            console.wait_for("Rejected the plan of task-manager")
-            no = heard(waiting)
-        assert (no["payload"]["request_id"], no["payload"]["approve"]) == (first, False)
-        assert REASON in no["payload"]["content"]
-
-        with verdict(team) as waiting:
-            second = submit(team, SECOND)
-            assert second != first
-            console.wait_for(SECOND)
-            console.settle(1.0)
-            console.send("a")
-            console.wait_for("Approve the plan of task-manager", "enter approve")
-            console.send("\r")
-            console.wait_for("Approved the plan of task-manager")
-            yes = heard(waiting)
-        assert (yes["payload"]["request_id"], yes["payload"]["approve"]) == (second, True)
+        first, no = decided(team, console, FIRST, "r", REASON, "Reject")
+        second, yes = decided(team, console, SECOND, "a", "", "Approve")
         console.send("q")
         assert console.wait_exit() == 0
+    assert (no["request_id"], no["approve"], REASON in no["content"]) == (first, False, True)
+    assert (yes["request_id"], yes["approve"], first != second) == (second, True, True)
     assert_agreement(team.folder, first, second)
 
 
