@@ -8,7 +8,7 @@ from time import perf_counter
 
 from tests.proofs.benchmarks.measure import Figure, Run, take_turns
 from tests.proofs.clients import network, packages
-from tests.proofs.clients.joining import join_claude
+from tests.proofs.clients.kinds import join_claude
 from tests.proofs.clients.model import ScriptedModel
 from tests.proofs.clients.scenario import Scenario
 from tests.proofs.clients.sessions import Claude

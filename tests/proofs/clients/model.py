@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Any
 
 from tests.proofs.clients import anthropic_stream, chat_stream, openai_stream
-from tests.proofs.clients.turns import Conversation, Say, Step, Turn
+from tests.proofs.clients.turns import Call, Conversation, Play, Say, Turn
 
-Script = Mapping[str, Sequence[Step]]
+Script = Mapping[str, Sequence[Play]]
 """A phrase of a conversation's first words -> the model's turns in it; "" is the script of all others."""
 _DONE: Turn = (Say("Done."),)
 
@@ -91,7 +91,8 @@ class ScriptedModel:
             return _DONE
         turn = turns[conversation.turns]
         try:
-            return turn(conversation) if callable(turn) else turn
+            made = turn(conversation) if callable(turn) else turn
+            return (made,) if isinstance(made, Say | Call) else made
         except Exception as error:  # it would be taken for a fault of the network, and tried again for minutes
             self.problems.append(f"{type(error).__name__}: {error}; told was {conversation.texts[-1:]}")
             return (Say("The script of the test failed."),)

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from tests.proofs.clients.conftest import SetUp
-from tests.proofs.clients.joining import join_claude
-from tests.proofs.clients.sessions import Claude
-from tests.proofs.clients.turns import Call, Say, Step
+from tests.proofs.clients.kinds import join_claude
+from tests.proofs.clients.turns import Call, Play, Say
 
 pytestmark = pytest.mark.usefixtures("claude")
 CALLS = Path(__file__).parent / "data" / "asked_calls.json"
@@ -20,11 +19,10 @@ CALLS = Path(__file__).parent / "data" / "asked_calls.json"
 def test_what_is_on_the_list_is_asked_for_and_nothing_else(set_up: SetUp, tmp_path: Path) -> None:
     project = tmp_path / "project"
     calls: list[dict[str, Any]] = json.loads(CALLS.read_text("utf-8").replace("PROJECT", str(project)))
-    turns: list[Step] = [(Call(call["tool"], call["input"]),) for call in calls]
-    scenario = set_up({"": [*turns, (Say("That is all."),)]})
+    turns: list[Play] = [Call(call["tool"], call["input"]) for call in calls]
+    scenario = set_up(*turns, Say("That is all."))
     scenario.open_console()
-    claude = Claude(scenario.place)
-    join_claude(scenario, ask_for="team")
+    claude = join_claude(scenario, ask_for="team")
     run = scenario.watch(claude.start("-p", "Do all of it"))
 
     def goes_on() -> bool:

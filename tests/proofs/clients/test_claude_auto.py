@@ -4,33 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from tests.equipment.terminal import Terminal
 from tests.proofs.clients.conftest import SetUp
-from tests.proofs.clients.joining import join_claude
-from tests.proofs.clients.scenario import AGENT, Scenario, prompt
+from tests.proofs.clients.kinds import bash, join_claude, start_claude
+from tests.proofs.clients.scenario import AGENT, prompt
 from tests.proofs.clients.sessions import READY, Claude
-from tests.proofs.clients.test_claude_permissions import bash
-from tests.proofs.clients.turns import Call, Say, Step
+from tests.proofs.clients.turns import Call, Play, Say
 
 pytestmark = pytest.mark.usefixtures("claude")
 HIDDEN = "bash -c 'rm -f old'"
 """A command that no rule of the client sees."""
 
 
-def started(scenario: Scenario) -> Terminal:
-    """A session of the agent that asks for what a team asks for by itself."""
-    claude = Claude(scenario.place)
-    join_claude(scenario, ask_for="team")
-    client = scenario.watch(claude.start())
-    scenario.wait_for(client, READY)
-    return client
-
-
 def test_dialog_and_desk_stand_side_by_side_and_the_first_answer_wins(set_up: SetUp) -> None:
-    turns: list[Step] = [(bash("git -C sub push"),), (bash("git push"),), (bash(HIDDEN),), (Say("That is all."),)]
-    scenario = set_up({"": turns})
+    turns: list[Play] = [bash("git -C sub push"), bash("git push"), bash(HIDDEN), Say("That is all.")]
+    scenario = set_up(*turns)
     console = scenario.open_console()
-    client = started(scenario)
+    client = start_claude(scenario, ask_for="team")
     prompt(scenario, client, "Push it")
     scenario.wait_for(client, "ceo wants to be asked for: push", "Do you want to proceed?")
     console.reject("git -C sub push", "Not on a Friday")
@@ -44,7 +33,7 @@ def test_dialog_and_desk_stand_side_by_side_and_the_first_answer_wins(set_up: Se
 
 
 def test_what_is_held_waits_with_nobody_at_a_console_and_fails_as_a_no(set_up: SetUp) -> None:
-    scenario = set_up({"": [(bash("git push"),), (bash("git push again"),), (Say("That is all."),)]})
+    scenario = set_up(bash("git push"), bash("git push again"), Say("That is all."))
     claude = Claude(scenario.place)
     scenario.verb("join", AGENT, "--for", "claude", "--hold", "push")
     client = scenario.watch(claude.start())
@@ -63,10 +52,9 @@ def test_what_is_held_waits_with_nobody_at_a_console_and_fails_as_a_no(set_up: S
 
 
 def test_a_headless_run_waits_for_the_human(set_up: SetUp) -> None:
-    scenario = set_up({"": [(bash(HIDDEN + "; mkfifo made"),), (Say("That is all."),)]})
+    scenario = set_up(bash(HIDDEN + "; mkfifo made"), Say("That is all."))
     console = scenario.open_console()
-    claude = Claude(scenario.place)
-    join_claude(scenario, ask_for="team")
+    claude = join_claude(scenario, ask_for="team")
     run = scenario.watch(claude.start("-p", "Do it"))
     console.allow("rm -f old")
     assert run.wait_exit(60) == 0
@@ -76,9 +64,9 @@ def test_a_headless_run_waits_for_the_human(set_up: SetUp) -> None:
 
 def test_a_denied_call_is_allowed_once_within_the_turn(set_up: SetUp) -> None:
     denied = Call("Bash", {"command": "mkfifo made", "description": "x"}, flagged="It makes a pipe")
-    scenario = set_up({"": [(denied,), (denied,), (denied,), (Say("That is all."),)]})
+    scenario = set_up(denied, denied, denied, Say("That is all."))
     console = scenario.open_console()
-    client = started(scenario)
+    client = start_claude(scenario, ask_for="team")
     prompt(scenario, client, "Do it")
     console.wait_for("It makes a pipe")
     console.allow("mkfifo made")
@@ -93,11 +81,9 @@ def test_a_denied_call_is_allowed_once_within_the_turn(set_up: SetUp) -> None:
 def test_a_subagent_asks_under_the_name_of_its_session(set_up: SetUp) -> None:
     task = "Helper, push it"
     spawn = Call("Agent", {"prompt": task, "description": "pushes it", "subagent_type": "general-purpose"})
-    scenario = set_up(
-        {task: [(bash("git push"),), (Say("I was told not to."),)], "": [(spawn,), (Say("It is over."),)]}
-    )
+    scenario = set_up(spawn, Say("It is over."), others={task: [bash("git push"), Say("I was told not to.")]})
     console = scenario.open_console()
-    client = started(scenario)
+    client = start_claude(scenario, ask_for="team")
     prompt(scenario, client, "Get it pushed")
     console.reject("git push", "Not on a Friday")
     scenario.wait_for(client, "It is over.")
@@ -106,10 +92,9 @@ def test_a_subagent_asks_under_the_name_of_its_session(set_up: SetUp) -> None:
 
 
 def test_a_console_that_is_killed_lets_a_headless_run_go_on(set_up: SetUp) -> None:
-    scenario = set_up({"": [(bash(HIDDEN + "; mkfifo made"),), (Say("That is all."),)]})
+    scenario = set_up(bash(HIDDEN + "; mkfifo made"), Say("That is all."))
     console = scenario.open_console()
-    claude = Claude(scenario.place)
-    join_claude(scenario, ask_for="team")
+    claude = join_claude(scenario, ask_for="team")
     run = scenario.watch(claude.start("-p", "Do it"))
     console.wait_for("rm -f old")
     console.terminal.end()

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from tests.proofs.clients.conftest import SetUp
+from tests.proofs.clients.kinds import bash, start_claude
 from tests.proofs.clients.scenario import AGENT, Scenario, prompt
-from tests.proofs.clients.test_claude_permissions import bash, started
-from tests.proofs.clients.turns import Conversation, Say, Turn
+from tests.proofs.clients.turns import Call, Conversation, Say
 
 pytestmark = pytest.mark.usefixtures("claude")
 
@@ -25,12 +25,12 @@ def statuses(scenario: Scenario) -> list[str]:
 
 
 def test_mail_keeps_a_turn_from_ending_and_is_read_once_it_went_on(set_up: SetUp) -> None:
-    def mail_comes(conversation: Conversation) -> Turn:
+    def mail_comes(conversation: Conversation) -> Say | Call:
         write(scenario, "Mind the tests of the loader")
-        return (Say("I am done."),)
+        return Say("I am done.")
 
-    scenario = set_up({"": [mail_comes, (Say("I minded the tests."),)]})
-    client = started(scenario)
+    scenario = set_up(mail_comes, Say("I minded the tests."))
+    client = start_claude(scenario)
     prompt(scenario, client, "Do it")
     scenario.wait_for(client, "I minded the tests.")
     assert "Mind the tests of the loader." in scenario.model.told
@@ -39,18 +39,18 @@ def test_mail_keeps_a_turn_from_ending_and_is_read_once_it_went_on(set_up: SetUp
 
 
 def test_urgent_mail_comes_in_the_middle_of_the_work(set_up: SetUp) -> None:
-    def work(conversation: Conversation) -> Turn:
+    def work(conversation: Conversation) -> Say | Call:
         write(scenario, "Stop using the old loader at once", "--priority", "critical")
         write(scenario, "Lunch is at twelve in the hall")
-        return (bash("echo one"),)
+        return bash("echo one")
 
-    def after(conversation: Conversation) -> Turn:
+    def after(conversation: Conversation) -> Say | Call:
         told.append("\n".join((*conversation.texts, *conversation.results)))
-        return (Say("I use the new one."),)
+        return Say("I use the new one.")
 
     told: list[str] = []
-    scenario = set_up({"": [work, after, (Say("I know about lunch."),)]})
-    client = started(scenario)
+    scenario = set_up(work, after, Say("I know about lunch."))
+    client = start_claude(scenario)
     prompt(scenario, client, "Do it")
     scenario.wait_for(client, "I know about lunch.")
     assert "Stop using the old loader at once." in told[0]
@@ -59,8 +59,8 @@ def test_urgent_mail_comes_in_the_middle_of_the_work(set_up: SetUp) -> None:
 
 
 def test_mail_wakes_a_session_that_rests(set_up: SetUp) -> None:
-    scenario = set_up({"": [(Say("I rest now."),), (Say("I am awake."),)]})
-    client = started(scenario)
+    scenario = set_up(Say("I rest now."), Say("I am awake."))
+    client = start_claude(scenario)
     prompt(scenario, client, "Do it")
     scenario.wait_for(client, "I rest now.")
     scenario.wait(lambda: _state(scenario) == "idle", "agent at rest")
@@ -71,14 +71,14 @@ def test_mail_wakes_a_session_that_rests(set_up: SetUp) -> None:
 
 
 def test_a_request_to_stop_comes_with_the_command_that_answers_it(set_up: SetUp) -> None:
-    def agree(conversation: Conversation) -> Turn:
+    def agree(conversation: Conversation) -> Say | Call:
         told = "\n".join((*conversation.texts, *conversation.results))
         command = re.search(r"team-console \S.* approve shutdown-\S+", told)
         assert command is not None
-        return (bash(command.group()),)
+        return bash(command.group())
 
-    scenario = set_up({"": [(Say("I rest now."),), agree, (Say("Good bye."),)]})
-    client = started(scenario)
+    scenario = set_up(Say("I rest now."), agree, Say("Good bye."))
+    client = start_claude(scenario)
     prompt(scenario, client, "Do it")
     scenario.wait_for(client, "I rest now.")
     scenario.verb("shutdown", AGENT, "--reason", "The work is done")

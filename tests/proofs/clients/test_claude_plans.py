@@ -6,43 +6,33 @@ import re
 
 import pytest
 
-from tests.equipment.terminal import Terminal
 from tests.proofs.clients.conftest import SetUp
-from tests.proofs.clients.joining import join_claude
-from tests.proofs.clients.scenario import EDITED, Scenario, prompt
-from tests.proofs.clients.sessions import READY, Claude
-from tests.proofs.clients.turns import Call, Conversation, Say, Step, Turn
+from tests.proofs.clients.kinds import start_claude
+from tests.proofs.clients.scenario import EDITED, prompt
+from tests.proofs.clients.sessions import READY
+from tests.proofs.clients.turns import Call, Conversation, Play, Say
 
 pytestmark = pytest.mark.usefixtures("claude")
 _PLAN_FILE = re.compile(r"/\S+/\.claude/plans/[\w-]+\.md")
 FIRST, SECOND = "# Split the loader\n\n1. Split it\n", "# Split the loader and test it\n\n1. Split it\n2. Test it\n"
 
 
-def planning(scenario: Scenario) -> Terminal:
-    """A session that plans first, ready for a prompt."""
-    claude = Claude(scenario.place)
-    join_claude(scenario)
-    client = scenario.watch(claude.start(mode="plan"))
-    scenario.wait_for(client, "plan mode on")
-    return client
-
-
-def written(plan: str) -> list[Step]:
+def written(plan: str) -> list[Play]:
     """The two turns by which a model hands in a plan: the file that its client names, then the tool."""
 
-    def write(conversation: Conversation) -> Turn:
+    def write(conversation: Conversation) -> Say | Call:
         path = _PLAN_FILE.search("\n".join(conversation.texts))
         assert path is not None
-        return (Call("Write", {"file_path": path.group(), "content": plan}),)
+        return Call("Write", {"file_path": path.group(), "content": plan})
 
-    return [write, (Call("ExitPlanMode", {"plan": plan}),)]
+    return [write, Call("ExitPlanMode", {"plan": plan})]
 
 
 def test_a_plan_is_refused_revised_and_approved_in_manual_mode(set_up: SetUp) -> None:
-    turns: list[Step] = [*written(FIRST), *written(SECOND), (Say("I begin."),)]
-    scenario = set_up({"": turns})
+    turns: list[Play] = [*written(FIRST), *written(SECOND), Say("I begin.")]
+    scenario = set_up(*turns)
     console = scenario.open_console()
-    client = planning(scenario)
+    client = start_claude(scenario, mode="plan")
     prompt(scenario, client, "Plan the work")
     console.reject("Split the loader", "Test it as well")
     console.approve("Split the loader and test it", choose="1")
@@ -52,12 +42,9 @@ def test_a_plan_is_refused_revised_and_approved_in_manual_mode(set_up: SetUp) ->
 
 
 def test_a_session_from_auto_mode_goes_on_in_it(set_up: SetUp) -> None:
-    scenario = set_up({"": [(Call("EnterPlanMode", {}),), *written(FIRST), (Say("I begin."),)]})
+    scenario = set_up(Call("EnterPlanMode", {}), *written(FIRST), Say("I begin."))
     console = scenario.open_console()
-    claude = Claude(scenario.place)
-    join_claude(scenario)
-    client = scenario.watch(claude.start())
-    scenario.wait_for(client, READY)
+    client = start_claude(scenario)
     prompt(scenario, client, "Plan the work")
     console.approve("Split the loader")
     scenario.wait_for(client, "I begin.", READY)
@@ -65,9 +52,9 @@ def test_a_session_from_auto_mode_goes_on_in_it(set_up: SetUp) -> None:
 
 
 def test_a_plan_that_was_edited_first_is_what_the_model_reads(set_up: SetUp) -> None:
-    scenario = set_up({"": [*written(FIRST), (Say("I begin."),)]})
+    scenario = set_up(*written(FIRST), Say("I begin."))
     console = scenario.open_console()
-    client = planning(scenario)
+    client = start_claude(scenario, mode="plan")
     prompt(scenario, client, "Plan the work")
     console.edit("Split the loader", "Approve as edited")
     scenario.wait_for(client, "I begin.")
@@ -75,32 +62,13 @@ def test_a_plan_that_was_edited_first_is_what_the_model_reads(set_up: SetUp) -> 
     assert EDITED in scenario.model.results[-1]
 
 
-def test_a_question_is_answered_by_the_keys_of_its_options(set_up: SetUp) -> None:
-    options = [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL", "description": "a server"}]
-    question = {"question": "Which database?", "header": "Database", "options": options, "multiSelect": False}
-    scenario = set_up({"": [(Call("AskUserQuestion", {"questions": [question]}),), (Say("So be it."),)]})
-    console = scenario.open_console()
-    claude = Claude(scenario.place)
-    join_claude(scenario)
-    client = scenario.watch(claude.start())
-    scenario.wait_for(client, READY)
-    prompt(scenario, client, "Ask me")
-    console.answer("Which database?", "2")
-    scenario.wait_for(client, "So be it.")
-    assert "PostgreSQL" in scenario.model.results[-1]
-    assert scenario.states() == [("question", "answered")]
-
-
 def test_a_preview_and_the_words_beside_an_option_reach_the_model(set_up: SetUp) -> None:
     previews = {"SQLite": "PRAGMA journal_mode", "PostgreSQL": "CREATE TABLE"}
     options = [{"label": name, "description": "a store", "preview": text} for name, text in previews.items()]
     question = {"question": "Which database?", "header": "Database", "options": options, "multiSelect": False}
-    scenario = set_up({"": [(Call("AskUserQuestion", {"questions": [question]}),), (Say("So be it."),)]})
+    scenario = set_up(Call("AskUserQuestion", {"questions": [question]}), Say("So be it."))
     console = scenario.open_console()
-    claude = Claude(scenario.place)
-    join_claude(scenario)
-    client = scenario.watch(claude.start())
-    scenario.wait_for(client, READY)
+    client = start_claude(scenario)
     prompt(scenario, client, "Ask me")
     console.wait_for("PRAGMA journal_mode")
     console.answer("Which database?", "2", note="but smaller")

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.proofs.clients.conftest import SetUp
-from tests.proofs.clients.joining import join_claude
+from tests.proofs.clients.kinds import bash, join_claude
 from tests.proofs.clients.model import ScriptedModel
 from tests.proofs.clients.scenario import Scenario, prompt
 from tests.proofs.clients.sessions import Claude
-from tests.proofs.clients.test_claude_permissions import bash
 from tests.proofs.clients.turns import Call, Say
 
 pytestmark = pytest.mark.usefixtures("claude")
@@ -34,7 +33,7 @@ def scene(folder: Path, *, joined: bool) -> Iterator[Scenario]:
         Call("Write", {"file_path": f"{folder}/outside.md", "content": "x"}),
         Call("WebFetch", {"url": "http://127.0.0.1:9/", "prompt": "x"}),
     ]
-    with ScriptedModel({"": [*((call,) for call in calls), (Say(ENDS),)]}) as model, Scenario(folder, model) as found:
+    with ScriptedModel({"": [*(call for call in calls), Say(ENDS)]}) as model, Scenario(folder, model) as found:
         (project / "old").mkdir()
         (project / "old" / "file").write_text("x")
         if joined:
@@ -81,10 +80,9 @@ def test_a_terminal_with_nobody_at_a_console_shows_what_it_would_show_without_us
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_headless_run_is_asked_for_while_a_console_is_open(mode: str, set_up: SetUp) -> None:
-    scenario = set_up({"": [(bash("git push origin main; mkfifo made"),), (Say(ENDS),)]})
+    scenario = set_up(bash("git push origin main; mkfifo made"), Say(ENDS))
     console = scenario.open_console()
-    claude = Claude(scenario.place)
-    join_claude(scenario, ask_for="team")
+    claude = join_claude(scenario, ask_for="team")
     run = scenario.watch(claude.start("-p", "Do it", mode=mode))
     console.allow("git push origin main")
     assert run.wait_exit(60) == 0

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.proofs.clients.conftest import SetUp
-from tests.proofs.clients.joining import join_claude
+from tests.proofs.clients.kinds import bash, start_claude
 from tests.proofs.clients.scenario import prompt
-from tests.proofs.clients.sessions import READY, Claude
-from tests.proofs.clients.test_claude_permissions import bash
 from tests.proofs.clients.turns import Call, Say
 
 pytestmark = pytest.mark.usefixtures("claude")
@@ -20,17 +18,9 @@ def test_a_teammate_asks_under_its_own_name(set_up: SetUp) -> None:
     spawn = Call(
         "Agent", {"name": MATE, "prompt": task, "description": "makes a pipe", "subagent_type": "general-purpose"}
     )
-    scenario = set_up(
-        {
-            task: [(bash("mkfifo by-mate"),), (Say("The pipe is there."),)],
-            "": [(spawn,), (Say("I have help."),)],
-        }
-    )
+    scenario = set_up(spawn, Say("I have help."), others={task: [bash("mkfifo by-mate"), Say("The pipe is there.")]})
     console = scenario.open_console()
-    claude = Claude(scenario.place)
-    join_claude(scenario)
-    client = scenario.watch(claude.start(teams=True))
-    scenario.wait_for(client, READY)
+    client = start_claude(scenario, teams=True)
     prompt(scenario, client, "Get help")
     console.allow("mkfifo by-mate")
     scenario.wait(lambda: (scenario.place.project / "by-mate").is_fifo(), "pipe of the teammate")

@@ -8,12 +8,11 @@ import pytest
 
 from tests.equipment.terminal import Terminal
 from tests.proofs.clients.conftest import SetUp
-from tests.proofs.clients.joining import join_claude
+from tests.proofs.clients.kinds import bash, join_claude, wakers
 from tests.proofs.clients.model import Script
 from tests.proofs.clients.scenario import AGENT, Scenario, prompt
-from tests.proofs.clients.sessions import READY, Claude, processes_with
+from tests.proofs.clients.sessions import READY
 from tests.proofs.clients.test_claude_mail import write
-from tests.proofs.clients.test_claude_permissions import bash
 from tests.proofs.clients.turns import Say
 
 pytestmark = pytest.mark.usefixtures("claude")
@@ -101,35 +100,30 @@ def waited_for(scenario: Scenario, client: Terminal, start: Callable[..., Termin
 
 STATES = (fresh, waited_for, at_rest, esc_at_a_dialog, esc_while_a_command_runs, cleared, compacted, continued)
 SCRIPT: Script = {
-    "Make it": [(bash("mkfifo made"),), (Say(AWAKE),)],
-    "Sleep well": [(bash("touch begun; sleep 600"),), (Say(AWAKE),)],
-    "Do it": [(Say(RESTS),), (Say(AWAKE),)],
-    "": [(Say(AWAKE),)],
+    "Make it": [bash("mkfifo made"), Say(AWAKE)],
+    "Sleep well": [bash("touch begun; sleep 600"), Say(AWAKE)],
+    "Do it": [Say(RESTS), Say(AWAKE)],
 }
 
 
 @pytest.mark.parametrize("rest", STATES)
 def test_mail_wakes_a_session(rest: Callable[..., Terminal], set_up: SetUp) -> None:
-    scenario = set_up(SCRIPT)
-    claude = Claude(scenario.place)
-    join_claude(scenario)
+    scenario = set_up(Say(AWAKE), others=SCRIPT)
+    claude = join_claude(scenario)
 
     def start(*words: str) -> Terminal:
         return scenario.watch(claude.start(*words, mode="default" if rest is esc_at_a_dialog else "auto"))
 
-    def wakers() -> int:
-        return len(processes_with("hook", "--wake", str(scenario.team)))
-
     first = start()
     scenario.wait_for(first, "? for shortcuts" if rest is esc_at_a_dialog else READY)
-    scenario.wait(lambda: wakers() == 1, "process that waits")
+    scenario.wait(lambda: len(wakers(scenario)) == 1, "process that waits")
     client = rest(scenario, first, start)
     if rest is not waited_for:
         rests(scenario)
-        scenario.wait(lambda: wakers() == 1, "one process that waits")
+        scenario.wait(lambda: len(wakers(scenario)) == 1, "one process that waits")
         write(scenario, NEWS)
     scenario.wait_for(client, AWAKE)
     assert f"{NEWS}." in scenario.model.told
-    scenario.wait(lambda: wakers() == 1, "one process that waits again")
+    scenario.wait(lambda: len(wakers(scenario)) == 1, "one process that waits again")
     client.end()
-    scenario.wait(lambda: wakers() == 0, "end of the process that waits")
+    scenario.wait(lambda: len(wakers(scenario)) == 0, "end of the process that waits")

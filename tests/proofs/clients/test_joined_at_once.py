@@ -6,12 +6,9 @@ import pytest
 
 from tests.proofs.clients import packages
 from tests.proofs.clients.conftest import SetUp
-from tests.proofs.clients.joining import join_claude, join_codex
+from tests.proofs.clients.kinds import CODEX_READY, bash, escalated, join_codex, start_claude, start_codex
 from tests.proofs.clients.scenario import AGENT, Scenario, prompt
-from tests.proofs.clients.sessions import READY, Claude, Codex
-from tests.proofs.clients.test_claude_permissions import bash
-from tests.proofs.clients.test_codex import READY as CODEX_READY
-from tests.proofs.clients.test_codex import command
+from tests.proofs.clients.sessions import READY, Claude
 from tests.proofs.clients.turns import Call, Say
 
 
@@ -30,7 +27,7 @@ def named(scenario: Scenario, clients: int) -> list[str]:
 
 @pytest.mark.usefixtures("claude")
 def test_two_sessions_that_run_in_one_project_join_without_a_restart_as_two_members(set_up: SetUp) -> None:
-    scenario = set_up({"First": [(Say("One."),), (Say("I read it."),)], "Second": [(Say("Two."),)]})
+    scenario = set_up(others={"First": [Say("One."), Say("I read it.")], "Second": [Say("Two.")]})
     claude = Claude(scenario.place)
     first, second = (scenario.watch(claude.start()) for _ in range(2))
     for client in (first, second):
@@ -54,7 +51,7 @@ def test_two_sessions_that_run_in_one_project_join_without_a_restart_as_two_memb
 
 @pytest.mark.usefixtures("claude")
 def test_a_session_that_starts_later_has_joined(set_up: SetUp) -> None:
-    scenario = set_up({"": [(bash("git push"),), (Say("That is all."),)]})
+    scenario = set_up(bash("git push"), Say("That is all."))
     console = scenario.open_console()
     scenario.verb("join", "--all")
     claude = Claude(scenario.place)
@@ -69,11 +66,8 @@ def test_a_session_that_starts_later_has_joined(set_up: SetUp) -> None:
 @pytest.mark.usefixtures("claude")
 def test_a_session_cannot_take_its_hooks_off(set_up: SetUp) -> None:
     unhook, push = bash("echo '{}' > .claude/settings.json"), bash("git push")
-    scenario = set_up({"": [(unhook,), (bash("sleep 4"),), (push,), (Say("That is all."),)]})
-    claude = Claude(scenario.place)
-    join_claude(scenario, ask_for="push")
-    client = scenario.watch(claude.start())
-    scenario.wait_for(client, READY)
+    scenario = set_up(unhook, bash("sleep 4"), push, Say("That is all."))
+    client = start_claude(scenario, ask_for="push")
     scenario.open_console()
     prompt(scenario, client, "Do it")
     scenario.wait(lambda: scenario.states() == [("permission", "open")], "request")
@@ -84,13 +78,10 @@ def test_a_session_cannot_take_its_hooks_off(set_up: SetUp) -> None:
 
 @pytest.mark.usefixtures("codex")
 def test_an_idle_codex_is_woken_by_mail(set_up: SetUp) -> None:
-    scenario = set_up({"": [(Say("I rest now."),), (Say("I am awake."),)]})
+    scenario = set_up(Say("I rest now."), Say("I am awake."))
     program = packages.codex()
     assert program is not None
-    codex = Codex(scenario.place)
-    join_codex(scenario)
-    client = scenario.watch(codex.start(path=str(program.parent)))
-    scenario.wait_for(client, CODEX_READY)
+    client = start_codex(scenario, path=str(program.parent))
     prompt(scenario, client, "Do it")
     scenario.wait_for(client, "I rest now.")
     scenario.rest(2.0)
@@ -105,9 +96,8 @@ def test_mail_for_a_busy_codex_comes_when_its_turn_ends_and_for_one_that_has_end
     set_up: SetUp,
 ) -> None:
     works = Call("exec_command", {"cmd": "sleep 4"})
-    scenario = set_up({"": [(works,), (Say("I have slept."),), (Say("I read it."),), (Say("Again."),), (Say("So."),)]})
-    codex = Codex(scenario.place)
-    join_codex(scenario)
+    scenario = set_up(works, Say("I have slept."), Say("I read it."), Say("Again."), Say("So."))
+    codex = join_codex(scenario)
     client = scenario.watch(codex.start())
     scenario.wait_for(client, CODEX_READY)
     prompt(scenario, client, "Do it")
@@ -123,10 +113,9 @@ def test_mail_for_a_busy_codex_comes_when_its_turn_ends_and_for_one_that_has_end
 
 @pytest.mark.usefixtures("codex")
 def test_a_codex_in_its_server_outlives_its_terminal_and_is_still_answered(set_up: SetUp) -> None:
-    scenario = set_up({"": [(command("mkfifo made"),), (Say("It is made."),)]})
+    scenario = set_up(escalated("mkfifo made"), Say("It is made."))
     console = scenario.open_console()
-    codex = Codex(scenario.place)
-    join_codex(scenario)
+    codex = join_codex(scenario)
     client = scenario.watch(codex.start(in_server=True))
     scenario.wait_for(client, "Trust all and continue")
     scenario.press_until(client, "2", lambda: "› 2. Trust all" in client.text)

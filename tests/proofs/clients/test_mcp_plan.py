@@ -6,36 +6,26 @@ import re
 
 import pytest
 
-from tests.equipment.terminal import Terminal
 from tests.proofs.clients.conftest import SetUp
-from tests.proofs.clients.joining import join_claude
-from tests.proofs.clients.scenario import Scenario, prompt
-from tests.proofs.clients.sessions import READY, Claude
-from tests.proofs.clients.turns import Call, Conversation, Say, Step, Turn
+from tests.proofs.clients.kinds import start_claude
+from tests.proofs.clients.scenario import prompt
+from tests.proofs.clients.turns import Call, Conversation, Play, Say
 
 pytestmark = pytest.mark.usefixtures("claude")
 _SERVER = "mcp__team-console__"
 PLAN = {"plan": "1. Split the loader\n2. Test it", "summary": "Split the loader and test both halves"}
 
 
-def session(scenario: Scenario) -> Terminal:
-    """Claude Code with the server of `AGENT`."""
-    claude = Claude(scenario.place)
-    join_claude(scenario)
-    return scenario.watch(claude.start())
-
-
 def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
     better = {"plan": f"{PLAN['plan']}\n3. Undo", "summary": "The same, with a way back at the end"}
-    turns: list[Step] = [
-        (Call(f"{_SERVER}hand_in_plan", PLAN),),
-        (Call(f"{_SERVER}hand_in_plan", better),),
-        (Say("I go on."),),
+    turns: list[Play] = [
+        Call(f"{_SERVER}hand_in_plan", PLAN),
+        Call(f"{_SERVER}hand_in_plan", better),
+        Say("I go on."),
     ]
-    scenario = set_up({"": turns})
+    scenario = set_up(*turns)
     console = scenario.open_console()
-    client = session(scenario)
-    scenario.wait_for(client, READY)
+    client = start_claude(scenario)
     prompt(scenario, client, "Plan the work")
     console.reject(PLAN["summary"], "Say how it is undone")
     scenario.wait_for_result("Say how it is undone")
@@ -46,19 +36,18 @@ def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
 
 
 def test_a_verdict_that_comes_late_wakes_the_session(set_up: SetUp) -> None:
-    def look_again(conversation: Conversation) -> Turn:
+    def look_again(conversation: Conversation) -> Say | Call:
         (ticket,) = re.findall(r'"request_id": ?"([^"]+)"', conversation.results[-1])
-        return (Call(f"{_SERVER}verdict", {"request_id": ticket}),)
+        return Call(f"{_SERVER}verdict", {"request_id": ticket})
 
-    turns: list[Step] = [
-        (Call(f"{_SERVER}hand_in_plan", {**PLAN, "wait_seconds": 0.5}),),
-        (Say("I wait for the verdict."),),
+    turns: list[Play] = [
+        Call(f"{_SERVER}hand_in_plan", {**PLAN, "wait_seconds": 0.5}),
+        Say("I wait for the verdict."),
         look_again,
-        (Say("I go on."),),
+        Say("I go on."),
     ]
-    scenario = set_up({"": turns})
-    client = session(scenario)
-    scenario.wait_for(client, READY)
+    scenario = set_up(*turns)
+    client = start_claude(scenario)
     prompt(scenario, client, "Plan the work")
     scenario.wait_for(client, "I wait for the verdict.")
     scenario.open_console().approve(PLAN["summary"])

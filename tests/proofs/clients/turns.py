@@ -49,3 +49,5 @@ class Conversation:
 
 Step = Turn | Callable[[Conversation], Turn]
 """One turn of a script, or what makes it of what the model was told."""
+Play = Say | Call | Turn | Callable[[Conversation], "Say | Call | Turn"]
+"""The same, where a turn of one thing need not be put into a list."""
