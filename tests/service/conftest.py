@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from team_console.store.contract.team import Team
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.teams import FakeClock
+from tests.equipment.teams import FACTORIES, FakeClock
 
 SeatOf = Callable[[str], Caller]
 
@@ -37,3 +39,10 @@ def team(clock: FakeClock) -> MemoryTeam:
 @pytest.fixture
 def caller(team: MemoryTeam) -> SeatOf:
     return lambda name: Caller(team, name, wait=1.0)
+
+
+@pytest.fixture(params=list(FACTORIES))
+def any_team(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[Team]:
+    """A team of each kind."""
+    with FACTORIES[request.param](tmp_path, clock) as make:
+        yield make()

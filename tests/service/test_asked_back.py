@@ -2,88 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code
 from team_console.store.protocol.remarks import Remark, placed, remark_on
-from team_console.store.service import asking, inbox, requests, sending
-from team_console.store.service.caller import Caller
-from team_console.store.views.rows import RequestRow
-from team_console.store.views.status import view_of_team
+from team_console.store.service import inbox, requests, sending
 
+from tests.equipment.asking import agent, ask, lead, plan, question, refusal, row
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signing_keys import sign_verdicts
-from tests.equipment.teams import FACTORIES, FakeClock
 
 pytestmark = pytest.mark.slow
 
 PLAN = "# Move it\n\n1. Copy the table\n2. Switch\n3. Drop the old one"
 
 
-@pytest.fixture(params=list(FACTORIES))
-def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Team]:
-    with FACTORIES[request.param](tmp_path, FakeClock()) as make:
-        yield make()
+def escalate(team: Team) -> str:
+    fields = {"issue": "i", "options": ["a"], "recommendation": "a", "severity": "high"}
+    sent = sending.send(agent(team), to="user", type="escalate", summary="one two three four five", payload=fields)
+    return sent.messages[0].message_id
 
 
-def agent(team: Team, name: str = "task-manager") -> Caller:
-    return Caller(team, name, wait=2.0)
+@pytest.mark.parametrize("make", [question, escalate, ask])
+def test_any_request_can_be_asked_about_and_nothing_of_it_answers(any_team: Team, make: Callable[[Team], str]) -> None:
+    request = make(any_team)
+    requests.ask_back(lead(any_team), request_id=request, content="approve: yes, go on")
+    requests.answer(agent(any_team), request_id=request, content="yes")
+    found = row(any_team, request)
+    assert (found.is_open, len(found.talk), found.answers) == (True, 2, ())
 
 
-def lead(team: Team) -> Caller:
-    return Caller(team, "ceo", wait=2.0)
+def test_who_may_not_answer_may_not_ask_back_and_nothing_is_asked_twice(any_team: Team) -> None:
+    request = plan(any_team)
+
+    def refused(by: str, content: str) -> Code:
+        return refusal(requests.ask_back, agent(any_team, by), request_id=request, content=content).code
+
+    assert (refused("file-manager", "Why?"), refused("ceo", " ")) == (Code.NOT_PERMITTED, Code.MISSING_CONTENT)
+    requests.reject(lead(any_team), request_id=request, reason="no")
+    assert refused("ceo", "Why?") is Code.ALREADY_ANSWERED
 
 
-def plan(team: Team, text: str = PLAN) -> str:
-    return requests.submit_plan(agent(team), content=text).request_id or ""
-
-
-def row(team: Team, request_id: str) -> RequestRow:
-    view = view_of_team(team, team.snapshot(), me="ceo")
-    return next(row for row in view.requests if row.request_id == request_id)
-
-
-@pytest.mark.parametrize("kind", ["question", "escalation", "permission"])
-def test_any_request_can_be_asked_about_and_nothing_of_it_answers(team: Team, kind: str) -> None:
-    if kind == "question":
-        request = asking.ask_question(agent(team), questions=[{"question": "Which?", "options": []}]).request_id or ""
-    elif kind == "permission":
-        request = asking.ask_permission(agent(team), tool="Bash", input={"command": "ls"}).request_id or ""
-    else:
-        fields = {"issue": "i", "options": ["a"], "recommendation": "a", "severity": "high"}
-        sent = sending.send(agent(team), to="user", type="escalate", summary="one two three four five", payload=fields)
-        request = sent.messages[0].message_id
-    requests.ask_back(lead(team), request_id=request, content="approve: yes, go on")
-    requests.answer(agent(team), request_id=request, content="yes")
-    found = row(team, request)
-    assert found.is_open
-    assert len(found.talk) == 2
-    assert not found.answers
-
-
-def test_who_may_not_answer_may_not_ask_back_and_nothing_is_asked_twice(team: Team) -> None:
-    request = plan(team)
-    with pytest.raises(TeamError) as refused:
-        requests.ask_back(agent(team, "file-manager"), request_id=request, content="Why?")
-    assert refused.value.code is Code.NOT_PERMITTED
-    with pytest.raises(TeamError) as refused:
-        requests.ask_back(lead(team), request_id=request, content=" ")
-    assert refused.value.code is Code.MISSING_CONTENT
-    requests.reject(lead(team), request_id=request, reason="no")
-    with pytest.raises(TeamError) as refused:
-        requests.ask_back(lead(team), request_id=request, content="Why?")
-    assert refused.value.code is Code.ALREADY_ANSWERED
-
-
-def test_remarks_stand_in_the_words_the_asker_reads_with_line_and_quote(team: Team) -> None:
+def test_remarks_stand_in_the_words_the_asker_reads_with_line_and_quote(any_team: Team) -> None:
     remark = remark_on(PLAN.split("\n"), 5, "keep it a week")
-    requests.ask_back(lead(team), request_id=plan(team), remarks=[remark])
-    requests.reject(lead(team), request_id=plan(team), reason="", remarks=[remark])
-    requests.approve(lead(team), request_id=plan(team), note="Go", remarks=[remark])
-    told = inbox.receive(agent(team), agent="task-manager").messages
+    requests.ask_back(lead(any_team), request_id=plan(any_team, PLAN), remarks=[remark])
+    requests.reject(lead(any_team), request_id=plan(any_team, PLAN), reason="", remarks=[remark])
+    requests.approve(lead(any_team), request_id=plan(any_team, PLAN), note="Go", remarks=[remark])
+    told = inbox.receive(agent(any_team), agent="task-manager").messages
     words = "Remarks on lines of your text:\n- Line 5 «3. Drop the old one»: keep it a week"
     assert sorted(message.content for message in told) == sorted([words, words, f"Go\n\n{words}"])
     kept = {"line": 5, "quote": "3. Drop the old one", "text": "keep it a week"}

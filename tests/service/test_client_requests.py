@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code
 from team_console.store.model.message import Message
 from team_console.store.service import asking, inbox, requests
-from team_console.store.service.caller import Caller
-from team_console.store.views.rows import RequestRow, View
-from team_console.store.views.status import view_of_team
 from team_console.store.views.verdicts import verdict_of
 
+from tests.equipment.asking import DATABASE, agent, ask, lead, plan, question, refusal, row, view
+from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FACTORIES, START, FakeClock, config
 
 RULE = {
@@ -25,21 +25,6 @@ RULE = {
     "behavior": "allow",
     "destination": "session",
 }
-SQLITE = {"label": "SQLite", "description": "a file"}
-POSTGRES = {"label": "PostgreSQL", "description": "a server"}
-DATABASE = {"question": "Which database?", "header": "DB", "options": [SQLITE, POSTGRES], "multiSelect": False}
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture(params=list(FACTORIES))
-def any_team(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[Team]:
-    """A team of each kind."""
-    with FACTORIES[request.param](tmp_path, clock) as make:
-        yield make()
 
 
 @pytest.fixture
@@ -49,45 +34,11 @@ def team(tmp_path: Path, clock: FakeClock) -> Iterator[Team]:
         yield make()
 
 
-def agent(team: Team, name: str = "task-manager") -> Caller:
-    return Caller(team, name, wait=2.0)
-
-
-def lead(team: Team) -> Caller:
-    return Caller(team, "ceo", wait=2.0)
-
-
-def ask(team: Team, command: str = "npm test", **more: Any) -> str:
-    """Ask for a command; the request id."""
-    given = {"tool": "Bash", "input": {"command": command, "description": "Run the tests"}, **more}
-    return str(asking.ask_permission(agent(team), **given).request_id)
-
-
-def question(team: Team, *questions: dict[str, Any], **more: Any) -> str:
-    """Ask a question; the request id."""
-    return str(asking.ask_question(agent(team), questions=questions or (DATABASE,), **more).request_id)
-
-
-def view(team: Team) -> View:
-    """What the lead sees."""
-    return view_of_team(team, team.snapshot(), me="ceo")
-
-
-def row(team: Team, request_id: str) -> RequestRow:
-    return next(row for row in view(team).requests if row.request_id == request_id)
-
-
 def verdict(team: Team, request_id: str) -> Message:
     """The answer that stands."""
     message = verdict_of(team, request_id).verdict
     assert message is not None
     return message
-
-
-def refusal(act: Any, *args: Any, **more: Any) -> TeamError:
-    with pytest.raises(TeamError) as caught:
-        act(*args, **more)
-    return caught.value
 
 
 @pytest.mark.parametrize(
@@ -129,9 +80,9 @@ def test_a_yes_that_does_not_fit_is_refused_with_the_way_out(team: Team, asked: 
 
 
 def test_words_alone_answer_the_only_question_and_decide_no_plan(team: Team) -> None:
-    plan = str(requests.submit_plan(agent(team), content="1. Go").request_id)
-    assert refusal(requests.answer, lead(team), request_id=plan, content="Maybe").code is Code.INVALID_FIELD
-    assert row(team, plan).is_open
+    asked = plan(team)
+    assert refusal(requests.answer, lead(team), request_id=asked, content="Maybe").code is Code.INVALID_FIELD
+    assert row(team, asked).is_open
     request_id = question(team)
     requests.answer(lead(team), request_id=request_id, content="Whichever is there")
     assert verdict(team, request_id).payload["answers"] == {"Which database?": "Whichever is there"}
@@ -200,10 +151,6 @@ def test_a_request_that_expired_is_withdrawn_by_the_clock_alone(any_team: Team, 
 
 
 def test_whoever_may_ask_may_take_back(clock: FakeClock) -> None:
-    from msgspec.structs import replace
-
-    from tests.equipment.memory_team import MemoryTeam
-
     settings = config()
     narrow = replace(settings.agents["task-manager"], may_send=frozenset({"permission_request"}))
     agents = {**settings.agents, "task-manager": narrow}

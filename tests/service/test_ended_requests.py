@@ -16,6 +16,7 @@ from team_console.store.service.inbox import acknowledge, receive
 from team_console.store.service.maintenance import clear
 from team_console.store.service.requests import approve, reject, submit_plan
 
+from tests.equipment.asking import refusal
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import START, FakeClock, config, make_message, put
 from tests.service.conftest import SeatOf
@@ -60,9 +61,7 @@ def test_a_superseded_plan_stays_superseded_after_a_clearing(
     clock.advance(10)
     clear(caller("ceo"), older_than_days=0)
     assert {message.type for message in team.snapshot().messages} <= {"message"}
-    with pytest.raises(TeamError) as refused:
-        approve(caller("ceo"), request_id=old)
-    assert refused.value.code is Code.INVALID_REQUEST_ID
+    assert refusal(approve, caller("ceo"), request_id=old).code is Code.INVALID_REQUEST_ID
 
 
 def test_a_superseded_plan_too_young_to_leave_keeps_its_successor() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code
 from team_console.store.protocol.grants import scope_in
-from team_console.store.service import asking, inbox, requests, sending
-from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service import inbox, requests, sending
+from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import in_force, recall_grant, start_grant, trial_of
-from team_console.store.views.rows import RequestRow
-from team_console.store.views.status import view_of_team
 
+from tests.equipment.asking import COMMAND, agent, ask, lead, refusal, row
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signed_teams import put
 from tests.equipment.signing_keys import sign_verdicts
@@ -26,13 +25,7 @@ from tests.hook.conftest import Client, Human, client, human, office  # noqa: F4
 
 pytestmark = pytest.mark.slow
 
-TEST = {"command": "npm test", "description": "run it"}
 HOUR = timedelta(hours=1)
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
 
 
 WITH_TRAIL = [name for name in FACTORIES if name != "memory"]
@@ -45,16 +38,7 @@ def team(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> It
         yield make()
 
 
-def lead(team: Team) -> Caller:
-    return Caller(team, "ceo", wait=2.0)
-
-
-def ask(team: Team, given: dict[str, Any] = TEST, *, agent: str = "task-manager", **more: Any) -> str:
-    asked = {"tool": "Bash", "directory": "/srv/app", "client": "claude-code", **more}
-    return asking.ask_permission(Caller(team, agent, wait=2.0), input=given, **asked).request_id or ""
-
-
-def approved(team: Team, given: dict[str, Any] = TEST, **more: Any) -> str:
+def approved(team: Team, given: Mapping[str, Any] = COMMAND, **more: Any) -> str:
     request = ask(team, given, **more)
     requests.approve(lead(team), request_id=request)
     return request
@@ -62,11 +46,6 @@ def approved(team: Team, given: dict[str, Any] = TEST, **more: Any) -> str:
 
 def started(team: Team, *requests: str, lasts: timedelta | None = HOUR, uses: int | None = None) -> Receipt:
     return start_grant(lead(team), trial_of(lead(team), requests), lasts=lasts, uses=uses)
-
-
-def row(team: Team, request: str) -> RequestRow:
-    view = view_of_team(team, team.snapshot(), me="ceo")
-    return next(row for row in view.requests if row.request_id == request)
 
 
 def test_a_grant_without_a_trail_to_count_by_gives_nothing(tmp_path: Path, clock: FakeClock) -> None:
@@ -95,7 +74,7 @@ def test_nothing_outside_the_scope_is_answered(team: Team) -> None:
     others: list[dict[str, Any]] = [
         *({"given": {"command": command}} for command in ("npm test ", "npm test; rm -rf /", ["npm", "test"])),
         {"given": {"command": "npm test", "timeout": 5}},
-        *({"agent": "file-manager"}, {"tool": "Shell"}, {"client": "codex"}),
+        *({"by": "file-manager"}, {"tool": "Shell"}, {"client": "codex"}),
         *({"directory": "/srv/app/sub"}, {"directory": None}, {"denied": "the client said no"}, {"before": "a file"}),
     ]
     assert [changes for changes in others if not row(team, ask(team, **changes)).is_open] == []
@@ -111,9 +90,7 @@ def test_it_ends_with_its_time_its_uses_and_when_it_is_recalled(team: Team, cloc
     receipt = started(team, first)
     recall_grant(lead(team), receipt.request_id or "")
     assert row(team, ask(team)).is_open
-    with pytest.raises(TeamError) as refused:
-        recall_grant(lead(team), receipt.request_id or "")
-    assert refused.value.code is Code.INVALID_FIELD
+    assert refusal(recall_grant, lead(team), receipt.request_id or "").code is Code.INVALID_FIELD
 
 
 def test_none_begins_that_is_over_because_a_clock_was_ahead(team: Team, clock: FakeClock) -> None:
@@ -121,9 +98,8 @@ def test_none_begins_that_is_over_because_a_clock_was_ahead(team: Team, clock: F
     clock.advance(year)
     ask(team, {"command": "make"})
     clock.advance(-year)
-    with pytest.raises(TeamError, match="is over already") as refused:
-        started(team, first, lasts=HOUR)
-    assert refused.value.code is Code.INVALID_FIELD
+    refused = refusal(started, team, first, lasts=HOUR)
+    assert (refused.code, "is over already" in refused.message) == (Code.INVALID_FIELD, True)
     started(team, first, lasts=None, uses=1)
     assert row(team, ask(team)).is_approved
 
@@ -134,8 +110,8 @@ def test_uses_are_counted_though_read_messages_leave_the_queue(team: Team, clock
     clock.advance(30 * 86_400)
     for number in (130, 1):
         for _ in range(number):
-            sending.send(Caller(team, "task-manager", 2.0), to="file-manager", summary="a b c d e", content="x")
-        inbox.receive(Caller(team, "file-manager", 2.0), agent="file-manager")
+            sending.send(agent(team), to="file-manager", summary="a b c d e", content="x")
+        inbox.receive(agent(team, "file-manager"), agent="file-manager")
     assert [row(team, ask(team)).is_open for _ in range(2)] == [False, True]
     assert len(team.snapshot().messages) < 110
 
@@ -145,13 +121,9 @@ def test_it_never_starts_against_a_rejection_or_without_an_end(team: Team) -> No
     requests.reject(lead(team), request_id=second, reason="not now")
     trial = trial_of(lead(team), [first])
     assert trial.words == "would have answered 2, differed from you in 1"
-    with pytest.raises(TeamError) as refused:
-        start_grant(lead(team), trial, lasts=HOUR)
-    assert refused.value.code is Code.NOT_PERMITTED
-    other = approved(team, {"command": "make"})
-    with pytest.raises(TeamError) as refused:
-        start_grant(lead(team), trial_of(lead(team), [other]))
-    assert refused.value.code is Code.INVALID_FIELD
+    assert refusal(start_grant, lead(team), trial, lasts=HOUR).code is Code.NOT_PERMITTED
+    other = trial_of(lead(team), [approved(team, {"command": "make"})])
+    assert refusal(start_grant, lead(team), other).code is Code.INVALID_FIELD
 
 
 def test_only_the_leads_own_unchanged_yes_makes_one(team: Team) -> None:
@@ -159,19 +131,16 @@ def test_only_the_leads_own_unchanged_yes_makes_one(team: Team) -> None:
     requests.approve(lead(team), request_id=edited, updated="npm run other")
     requests.approve(lead(team), request_id=edit)
     for request in (edited, edit, ask(team), "none"):
-        with pytest.raises(TeamError):
-            trial_of(lead(team), [request])
+        refusal(trial_of, lead(team), [request])
     trial = trial_of(lead(team), [approved(team)])
-    with pytest.raises(TeamError) as refused:
-        start_grant(Caller(team, "task-manager", 2.0), trial, lasts=HOUR)
-    assert refused.value.code is Code.NOT_PERMITTED
+    assert refusal(start_grant, agent(team), trial, lasts=HOUR).code is Code.NOT_PERMITTED
 
 
 def test_several_decisions_make_one_that_covers_each_and_no_more(team: Team) -> None:
     started(team, approved(team, {"command": "ls a"}), approved(team, {"command": "ls b"}))
     assert [row(team, ask(team, {"command": f"ls {name}"})).is_open for name in "abc"] == [False, False, True]
-    with pytest.raises(TeamError):
-        trial_of(lead(team), [approved(team, {"command": "x"}), approved(team, {"command": "x"}, directory="/tmp")])
+    apart = [approved(team, {"command": "x"}), approved(team, {"command": "x"}, directory="/tmp")]
+    refusal(trial_of, lead(team), apart)
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service import inbox, requests, sending
 
+from tests.equipment.asking import refusal
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock
 from tests.service.conftest import SeatOf
@@ -23,11 +23,10 @@ def _plan(caller: SeatOf, text: str = "1. Split\n2. Test") -> str:
 def test_the_first_answer_stands_and_the_second_is_told_who_and_when(team: MemoryTeam, caller: SeatOf) -> None:
     request_id = _plan(caller)
     first = requests.approve(caller("ceo"), request_id=request_id)
-    with pytest.raises(TeamError) as caught:
-        requests.reject(caller("ceo"), request_id=request_id, reason="too late")
-    assert caught.value.code is Code.ALREADY_ANSWERED
-    assert caught.value.facts["answered_by"] == "ceo"
-    assert caught.value.facts["answered_at"] == first.messages[0].created
+    caught = refusal(requests.reject, caller("ceo"), request_id=request_id, reason="too late")
+    assert caught.code is Code.ALREADY_ANSWERED
+    assert caught.facts["answered_by"] == "ceo"
+    assert caught.facts["answered_at"] == first.messages[0].created
     assert len(team.snapshot().messages) == 2
 
 
@@ -43,9 +42,9 @@ def test_the_first_answer_stands_even_when_both_have_left_the_queue(
     sending.send(caller("ceo"), to="file-manager", content="later", summary="later")
     inbox.receive(caller("file-manager"), agent="file-manager")
     assert {message.request_id for message in team.snapshot().messages} & {request_id, waits} == {waits}
-    with pytest.raises(TeamError) as caught:
-        requests.reject(caller("ceo"), request_id=request_id, reason="too late")
-    assert caught.value.code is Code.ALREADY_ANSWERED
+    assert (
+        refusal(requests.reject, caller("ceo"), request_id=request_id, reason="too late").code is Code.ALREADY_ANSWERED
+    )
 
 
 def test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused(team: MemoryTeam, caller: SeatOf) -> None:
@@ -56,6 +55,4 @@ def test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused(team:
         live = tx.everything()[0]
         tx.replace(live, live.with_changes(payload={**live.payload, "content": "rm -rf /"}))
         tx.record("edit")
-    with pytest.raises(TeamError) as caught:
-        requests.approve(caller("ceo"), request_id=request_id, seen=seen)
-    assert caught.value.code is Code.INVALID_REQUEST_ID
+    assert refusal(requests.approve, caller("ceo"), request_id=request_id, seen=seen).code is Code.INVALID_REQUEST_ID
