@@ -29,6 +29,25 @@ _STARTERS = _table("""
     doas              -u -C
     run0              -u -g -D --user --group --chdir --setenv --nice --unit --property
     pkexec            --user
+    runuser           -u -g -G --user --group --supp-group
+    gosu              1
+    su-exec           1
+    s6-setuidgid      1
+    chpst             -u -U -b -e -/ -n -l -L -m -d -o -p -f -c -r -t -P
+    runcon            1 -t -u -r -l --type --user --role --range
+    tini              -e -p
+    dumb-init
+    catchsegv
+    torsocks          -a -P -u -p
+    torify
+    proxychains       -f
+    proxychains4      -f
+    perf stat         -e -r -p -t -C -o -x -I
+    perf record       -e -F -p -t -C -o -c
+    arch              -e -arch
+    proot             -r -b -w -q -m -k
+    foreman run       -e -f -d
+    dotenv run        -f -e
     env               -u -C --unset --chdir
     command
     builtin
@@ -111,6 +130,8 @@ _STARTERS = _table("""
     aws-vault exec    1 -d
     docker exec       1 -e -u -w --env --user --workdir --env-file --detach-keys
     podman exec       1 -e -u -w --env --user --workdir --env-file --detach-keys
+    docker compose exec  1 -e -u -w --env --user --workdir --index
+    docker-compose exec  1 -e -u -w --env --user --workdir --index
     git bisect run
 """)
 """Programs that run the command behind them: how many words stand before it, and the options that take a word."""
@@ -283,7 +304,8 @@ def _by_alias(words: list[str]) -> Iterator[Started]:
 def _command_at(words: Sequence[str], at: int, row: Sequence[str], *, is_text: bool = False) -> int:
     """Return where the command begins behind the options, and the words before it, that a row of a table names."""
     count = int(row[0]) if row and row[0].isdigit() else 0
-    return _behind_options(words, at, row, is_text=is_text) + count
+    start = _behind_options(words, at, row, is_text=is_text) + count
+    return start + 1 if count and words[start : start + 1] == ["--"] else start
 
 
 def _behind_options(words: Sequence[str], at: int, takes: Collection[str], *, is_text: bool = False) -> int:
