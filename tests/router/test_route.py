@@ -15,6 +15,8 @@ from team_console.store.service.orchestrator import read_document, route
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock, make_message, put
 
+ANSWERS = json.loads(Path(__file__).with_name("answers.json").read_text())
+"""The fields of the source, by action."""
 POLL = """invoke_command("route-inter-agent-messages", {
     "ACTION": "poll",
     "RECIPIENT": "code_developer",
@@ -36,29 +38,7 @@ def test_poll_answers_with_the_fields_of_the_source_oldest_first(
 ) -> None:
     _seed_messages(team)
     answer = route(caller, read_document(POLL))
-    assert answer == {
-        "success": True,
-        "action": "poll",
-        "recipient": "code_developer",
-        "messages_pending": 2,
-        "messages": [
-            {
-                "message_id": "msg-001",
-                "sender": "ceo",
-                "message_type": "task_assignment",
-                "payload": {"task_id": "TASK-31-1", "spec_id": "S", "priority": "high"},
-                "created_at": "2025-10-26T10:30:00Z",
-            },
-            {
-                "message_id": "msg-002",
-                "sender": "ceo",
-                "message_type": "dependency_unblocked",
-                "payload": {"task_id": "TASK-31-2", "unblocked_by": "TASK-31-1"},
-                "created_at": "2025-10-26T10:32:00Z",
-            },
-        ],
-        "timestamp": "2026-02-24T10:30:15Z",
-    }
+    assert answer == ANSWERS["poll"]
     assert [message.status for message in team.snapshot().messages] == ["pending", "pending"]
 
 
@@ -80,16 +60,7 @@ def test_send_answers_with_the_fields_of_the_source(team: MemoryTeam, caller: Ca
     (stored,) = team.snapshot().messages
     (warning,) = answer.pop("warnings")
     assert "architect is not the orchestrator" in warning
-    assert answer == {
-        "success": True,
-        "action": "send",
-        "message_id": stored.message_id,
-        "sender": "architect",
-        "recipient": "code_developer",
-        "message_type": "task_assignment",
-        "status": "pending",
-        "created_at": "2026-02-24T10:30:15.123Z",
-    }
+    assert answer == {**ANSWERS["send"], "message_id": stored.message_id}
     assert dict(stored.payload) == payload
     assert stored.priority == "high"
 
@@ -110,32 +81,17 @@ def test_every_form_of_the_invocation_is_understood(caller: Caller, document: An
     assert route(caller, json.loads(json.dumps(document)))["recipient"] == "architect"
 
 
-@pytest.mark.parametrize(
-    ("document", "code", "words"),
-    [
-        ({}, Code.INVALID_FIELD, "ACTION"),
-        ({"ACTION": "explode"}, Code.INVALID_FIELD, "explode"),
-        ({"ACTION": "poll"}, Code.MISSING_RECIPIENT, "RECIPIENT"),
-        ({"ACTION": "poll", "RECIPIENT": "architekt"}, Code.AGENT_NOT_FOUND, "architekt"),
-        ({"ACTION": "poll", "RECIPIENT": "../x"}, Code.INVALID_NAME, "RECIPIENT"),
-        ({"ACTION": "poll", "RECIPIENT": "architect", "BATCH_SIZE": 0}, Code.INVALID_FIELD, "BATCH_SIZE"),
-        ({"ACTION": "deliver", "BATCH_SIZE": True}, Code.INVALID_FIELD, "BATCH_SIZE"),
-        ({"ACTION": "deliver", "RECIPIENT": "architekt"}, Code.AGENT_NOT_FOUND, "architekt"),
-        ({"ACTION": "send", "RECIPIENT": "architect", "PAYLOAD": {"task_id": "T"}}, Code.INVALID_TYPE, "MESSAGE_TYPE"),
-        ({"ACTION": "poll", "RECIPIENT": "architect", "BATCHSIZE": 5}, Code.INVALID_FIELD, "BATCHSIZE"),
-        ({"ACTION": "clear", "OLDER_THAN_DAYS": "7"}, Code.INVALID_FIELD, "OLDER_THAN_DAYS"),
-        ({"ACTION": "send", "RECIPIENT": "architect", "PAYLOAD": "text"}, Code.INVALID_FIELD, "PAYLOAD"),
-        (["spawn-agent-session", {"ACTION": "poll"}], Code.INVALID_FIELD, "spawn-agent-session"),
-        ("poll", Code.INVALID_FIELD, "document"),
-        (None, Code.INVALID_FIELD, "document"),
-    ],
-)
+REFUSED = Path(__file__).with_name("refused.jsonl").read_text().splitlines()
+"""Documents, the code of each refusal, and a word of its message."""
+
+
+@pytest.mark.parametrize(("document", "code", "words"), [json.loads(line) for line in REFUSED])
 def test_what_is_not_understood_is_refused_by_name(
-    team: MemoryTeam, caller: Caller, document: Any, code: Code, words: str
+    team: MemoryTeam, caller: Caller, document: Any, code: str, words: str
 ) -> None:
     with pytest.raises(TeamError) as caught:
         route(caller, document)
-    assert caught.value.code is code
+    assert str(caught.value.code) == code
     assert words in caught.value.message
     assert team.audit() == []
 

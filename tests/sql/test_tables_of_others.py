@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import Struct
+import yaml
+from msgspec import Struct, convert
 from team_console.store.backends.sql.open import create_database
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.errors import Code, TeamError
@@ -56,56 +57,8 @@ class Form(Struct, frozen=True):
     name: str = "agent_message"
 
 
-def _trigger_of_sqlite(what: str) -> str:
-    return f"CREATE TRIGGER guard BEFORE UPDATE ON agent_message WHEN OLD.message_id = 'bad' BEGIN SELECT {what}; END"
-
-
-def _trigger_of_postgres(what: str) -> tuple[str, str]:
-    body = f"BEGIN IF OLD.message_id = 'bad' THEN {what} END IF; RETURN NEW; END"
-    return (
-        f"CREATE FUNCTION guard() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$",
-        "CREATE TRIGGER guard BEFORE UPDATE ON agent_message FOR EACH ROW EXECUTE FUNCTION guard()",
-    )
-
-
 _REFERS = "CREATE TABLE message_log (mid TEXT REFERENCES agent_message (message_id){0}, line TEXT)"
-FORMS = {
-    "seed": Form(),
-    "required with defaults, as Django makes them": Form(
-        {"error_message": "TEXT NOT NULL DEFAULT ''", "message_type": "VARCHAR(40) NOT NULL DEFAULT 'x'"}
-        | {"retry_count": "INTEGER NOT NULL DEFAULT 0", "max_retries": "INTEGER NOT NULL DEFAULT 3"}
-    ),
-    "required without defaults, with columns of their own": Form(
-        {"error_message": "TEXT NOT NULL", "payload": "JSON NOT NULL", "created_at": "TIMESTAMP NOT NULL"}
-        | {"updated_at": "TIMESTAMP NOT NULL", "is_hot": "BOOLEAN NOT NULL", "tries": "BIGINT NOT NULL"}
-        | {"retry_count": "INTEGER NOT NULL", "max_retries": "INTEGER NOT NULL"}
-    ),
-    "the three words of the seed as a CHECK": Form({"status": f"TEXT CHECK ({THREE})"}),
-    "the three words of the seed as an ENUM": Form(
-        {"status": "words"}, before=("CREATE TYPE words AS ENUM ('pending', 'delivered', 'failed')",), only="postgresql"
-    ),
-    "names in capitals": Form(
-        {name.upper(): form for name, form in COLUMNS.items()}, name="AGENT_MESSAGE", only="sqlite"
-    ),
-    "a trigger that refuses one row": Form(
-        sqlite=(_trigger_of_sqlite("raise(ABORT, 'not this one')"),),
-        postgres=_trigger_of_postgres("RAISE EXCEPTION 'not this one';"),
-    ),
-    "a trigger that ends the transaction for one row": Form(
-        sqlite=(_trigger_of_sqlite("raise(ROLLBACK, 'not this one')"),), only="sqlite"
-    ),
-    "a trigger that swallows the change of one row": Form(
-        sqlite=(_trigger_of_sqlite("raise(IGNORE)"),), postgres=_trigger_of_postgres("RETURN NULL;")
-    ),
-    "a trigger that takes one row back to what it was": Form(
-        postgres=_trigger_of_postgres("RETURN OLD;"), only="postgresql"
-    ),
-    "times that are numbers": Form({"created_at": "BIGINT", "delivered_at": "BIGINT"}),
-    "a log that refers to rows": Form(more=(_REFERS.format(""),)),
-    "a log that refers to rows and is checked at the commit": Form(
-        more=(_REFERS.format(" DEFERRABLE INITIALLY DEFERRED"),)
-    ),
-}
+FORMS = convert(yaml.safe_load(Path(__file__).with_name("forms.yaml").read_text()), dict[str, Form])
 REFUSE_ONE = frozenset(name for name in FORMS if name.startswith("a trigger"))
 REFERRED = frozenset(name for name in FORMS if name.startswith("a log"))
 

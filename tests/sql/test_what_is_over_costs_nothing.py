@@ -7,10 +7,12 @@ import sqlite3
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+import yaml
 from msgspec import Struct
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.model.message import from_record
@@ -62,14 +64,14 @@ def fill(place: str, count: int, clock: FakeClock, *, status: str = "delivered",
             connection.execute("VACUUM ANALYZE agent_message")
 
 
-def old(place: str, message_id: str, *, kind: str, sender: str, to: str, payload: dict[str, Any], at: str) -> None:
+def old(place: str, message_id: str, *, type: str, sender: str, to: str, payload: dict[str, Any], at: str) -> None:
     """One more of them, of another kind."""
     cast = "CAST(:payload AS JSON)" if "://" in place else ":payload"
     execute(
         place,
         "INSERT INTO agent_message (message_id, sender, recipient, message_type, payload, status, created_at) "
         f"VALUES (:id, :sender, :to, :kind, {cast}, 'delivered', :at)",
-        **{"id": message_id, "sender": sender, "to": to, "kind": kind, "payload": json.dumps(payload), "at": at},
+        **{"id": message_id, "sender": sender, "to": to, "kind": type, "payload": json.dumps(payload), "at": at},
     )
 
 
@@ -207,19 +209,7 @@ def large(empty_place: str, clock: FakeClock) -> str:
     return empty_place
 
 
-QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "a plan": ("plan_approval_request", {"request_id": "plan-1", "content": "1. Do it.", "summary": "A plan"}),
-    "a clarification": ("clarify", {"content": "Which one do you mean?", "summary": "Which one"}),
-    "a permission": ("permission_request", {"request_id": "p-1", "tool": "Bash", "input": {"command": "ls"}}),
-    "a sprint request": (
-        "message",
-        {"content": 'AGENT_CREATE_REQUEST: {"agent_type": "dev-runner", "session_id": "s1", "batch_id": 1}'},
-    ),
-    "a sprint request in lower case": (
-        "message",
-        {"content": 'agent_create_request: {"agent_type": "dev-runner", "session_id": "s1", "batch_id": 1}'},
-    ),
-}
+QUESTIONS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("questions.yaml").read_text())
 
 
 @pytest.mark.parametrize("indexed", [False, True], ids=["nobody wrote yet", "with our indexes"])
@@ -227,8 +217,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
 def test_what_was_asked_long_ago_is_still_open_and_can_be_answered(
     large: str, opened: Open, clock: FakeClock, question: str, indexed: bool
 ) -> None:
-    kind, payload = QUESTIONS[question]
-    old(large, "q-1", kind=kind, sender="slave-1", to="ceo", payload=payload, at="2026-02-18 11:00:00")
+    old(large, "q-1", **QUESTIONS[question], sender="slave-1", to="ceo", at="2026-02-18 11:00:00")
     team = opened(large, clock=clock)
     if indexed:
         send(Caller(team, "orchestrator"), to="architect", **TEXT)

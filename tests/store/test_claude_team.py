@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -61,27 +62,8 @@ def put(folder: Path, agent: str, entries: object) -> None:
 @pytest.fixture
 def lines(tmp_path: Path) -> Path:
     """A folder `.team` with the five types of seed 001; the project it is in."""
-    project = tmp_path / "project"
-    (project / ".team" / "inbox").mkdir(parents=True)
-    members = [{"name": "alice", "role": "coder", "status": "working"}, {"name": "bob", "role": "tester"}]
-    (project / ".team" / "config.json").write_text(json.dumps({"team_name": "default", "members": members}))
-    inbox = {
-        "alice": [
-            {"type": "message", "from": "lead", "content": "Fix the parser", "timestamp": 1764081500.12},
-            {"type": "broadcast", "from": "lead", "content": "Freeze at four", "timestamp": 1764081501},
-            {"type": "shutdown_request", "from": "lead", "content": "", "timestamp": 1764081502, "request_id": "r1"},
-        ],
-        "lead": [
-            {"type": "shutdown_response", "from": "alice", "content": "", "timestamp": "2025-11-25T14:40:00Z",
-             "request_id": "r1", "approve": False, "reason": "not done"},
-            {"type": "plan_approval_response", "from": "bob", "content": "1. Test", "plan": "1. Test",
-             "timestamp": 1764081600, "request_id": "p1"},
-        ],
-    }  # fmt: skip
-    for agent, said in inbox.items():
-        text = "".join(json.dumps(item) + "\n" for item in said)
-        (project / ".team" / "inbox" / f"{agent}.jsonl").write_text(text, encoding="utf-8")
-    return project
+    shutil.copytree(Path(__file__).with_name("team_of_lines"), tmp_path / "project" / ".team")
+    return tmp_path / "project"
 
 
 def test_what_is_said_there_opens_and_decides_nothing_here(claude: Path, elsewhere: CommandLine) -> None:

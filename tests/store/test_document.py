@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -89,20 +91,8 @@ def outcomes(text: QueueText) -> list[object]:
 # Scalars.
 
 
-TYPED = [
-    *(("true", True), ("false", False), ("null", None), ("~", None), ("", None), ("0", 0), ("-7", -7)),
-    *((str(number), number) for number in (123456789012345678, 1.5, -0.0)),
-    *((text, text) for text in ("1234567890123456789", "010", "+1", "1.10", "1e3", ".nan", ".inf", "yes", "True")),
-    *((text, text) for text in ("NULL", "2026-13-45", "12:30:45", "=", "R&D")),
-    *(("1.0e+16", 1e16), ("'5'", "5"), ('"true"', "true"), ("!!int 1234567890123456789", 1234567890123456789)),
-    *((f"!!int {text}", text) for text in ("1_234_567_890_123_456_789", "0x1234567890abcdef1234", str(10**99))),
-    *(("!!str 5", "5"), ("! 5", "5"), ("!!int '5'", 5), ("!!int 0x1F", 31), ("!!int 1_000", 1000), ("!!int 010", 8)),
-    *(("!!float 5", 5.0), ("!!float .inf", ".inf"), ("!!bool yes", True), ("!!bool 'off'", False), ("!!null x", None)),
-    *(("!!timestamp '2026-02-24 10:30:15'", "2026-02-24 10:30:15"), ("!!seq [1]", [1]), ("!!map {a: 1}", {"a": 1})),
-    *(("!<tag:yaml.org,2002:int> 5", 5), ("{1: a, no: b, ~: c}", {"1": "a", "no": "b", "~": "c"})),
-    *(('"\\\\ud83c"', "\\ud83c"), ("'\\ud83c\\udf89'", "\\ud83c\\udf89")),
-    *(("\\ud83c\\udf89", "\\ud83c\\udf89"), ("|-\n      \\ud83c\\udf89", "\\ud83c\\udf89")),
-]
+TYPED = [json.loads(line) for line in Path(__file__).with_name("scalars.jsonl").read_text().splitlines()]
+"""Scalars as they are written, and what they mean."""
 
 
 @pytest.mark.parametrize(("written", "value"), TYPED)
@@ -123,26 +113,10 @@ def differing(old: bytes, new: bytes) -> tuple[list[str], list[str]]:
     return [line for line in before if line not in after], [line for line in after if line not in before]
 
 
-PAYLOAD = {"score": 3, "content": "folded text", "refs": ["a", "b"]}
+CHANGES = yaml.safe_load(Path(__file__).with_name("changes.yaml").read_text())
 
 
-@pytest.mark.parametrize(
-    ("index", "changes", "gone", "came"),
-    [
-        (0, {"status": "read", "read_by": {"ceo": "10:30"}}, ["  status: pending     # state"],
-         ["  status: read     # state", "  read_by:", "    ceo: '10:30'"]),
-        (0, {"payload": {**PAYLOAD, "score": 4, "content": "two\nlines\n"}},
-         ["    score: 3   # of five", "    content: >-", "      folded", "      text"],
-         ["    score: 4   # of five", "    content: |", "      two", "      lines"]),
-        (0, {"payload": {"score": 3, "content": "folded text"}}, ["    refs: [a,", "      b]"], []),
-        (1, {"status": "a, b"}, ["- {message_id: MSG-2, type: clarify, from: dev-1, to: ceo, status: pending}"],
-         ["- {message_id: MSG-2, type: clarify, from: dev-1, to: ceo, status: 'a, b'}"]),
-        (1, {"read_at": "now"}, ["- {message_id: MSG-2, type: clarify, from: dev-1, to: ceo, status: pending}"],
-         ["- {message_id: MSG-2, type: clarify, from: dev-1, to: ceo, status: pending, read_at: now}"]),
-        (2, {"type": None, "message_type": "notify"}, ["-   type: notify", "    message_id: MSG-3"],
-         ["-   message_id: MSG-3", "    message_type: notify"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("index", "changes", "gone", "came"), [tuple(row.values()) for row in CHANGES])
 def test_a_change_touches_only_its_lines(index: int, changes: dict[str, Any], gone: list[str], came: list[str]) -> None:
     text = QueueText.parse(BY_HAND)
     after = changed(text, index, **changes)

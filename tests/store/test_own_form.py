@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -17,28 +19,8 @@ from team_console.store.model.message import from_record, new_record
 
 from tests.proofs.fuzz.inputs import ENTRY, mutate
 
-TRICKY = (
-    *("no", "yes", "on", "Off", "y", "N", "null", "~", "true", "1e3", "010", "0x1F", "1_000", "12:30:45", "2026-02-24"),
-    *("", " ", "-", "- a", "?", "? a", ":", ":a", "a:", "a: b", "a:b", "a #b", "a#b", "#", "|", ">", "!", "!a", "&a"),
-    *("*a", "%a", "@a", "`a", "=", "<<", "...", "---", "---\na", "{", "[", "}", "]", ",", "'", '"', "\\", "it's"),
-    *(
-        "\n",
-        "a\n",
-        "a\n\n",
-        "\na",
-        "\n\na",
-        "a\n b",
-        " a\nb",
-        "a\n\tb",
-        "\ta\nb",
-        "a \nb",
-        "a\n ",
-        "a\n  \nb",
-        "a\nb #c",
-    ),
-    *("\t", "a\tb", "\r", "a\r\nb", "\x00", "\x1b[31m", "\x7f", "\x85", "a\x85b", "a\x85\nb", "\u2028", "a\u2029\nb"),
-    *("\ufeff", "a\ufeff", "\ufffe", "\xa0a", "a\xa0", "\xad", "é", "漢字", "😀", "\u202e", "x" * 3000, "key: |\n  x"),
-)
+TRICKY: list[str] = [*json.loads(Path(__file__).with_name("tricky_texts.json").read_text()), "x" * 3000]
+"""Texts that some reader of YAML takes for something else."""
 
 
 PLAIN = (

@@ -15,28 +15,7 @@ from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 
-ASKED: Mapping[str, Mapping[str, Any]] = {
-    "clarification": {
-        "message_id": "MSG-1",
-        "type": "clarify",
-        "payload": {"question": "May the button be blue?", "context": "the page", "summary": "May the button be blue"},
-    },
-    "plan": {
-        "message_id": "MSG-2",
-        "type": "plan_approval_request",
-        "payload": {"request_id": "MSG-1", "summary": "Drop the database of production", "content": "1. Drop it"},
-    },
-    "browser": {
-        "message_id": "MSG-3",
-        "type": "message",
-        "payload": {"content": 'BROWSER_REQUEST: {"request_id": "B-1", "operation": "open", "requested_by": "dev"}'},
-    },
-    "another browser": {
-        "message_id": "MSG-4",
-        "type": "message",
-        "payload": {"content": 'BROWSER_REQUEST: {"request_id": "B-1", "operation": "buy", "requested_by": "dev"}'},
-    },
-}
+ASKED: Mapping[str, Mapping[str, Any]] = yaml.safe_load(Path(__file__).with_name("asked.yaml").read_text())
 
 
 @pytest.fixture
