@@ -1,7 +1,7 @@
 """Run a proof by chance: `python -m tests.proofs NAME [--count N] [--seed N] [--only WORD]`.
 
-Each proof tries so many cases that its seed draws, tells how far it is, and yields what it finds wrong in words. Proofs
-with steps and options of their own are `tests.proofs.crash`, `torture`, `mutants`, `clients` and `benchmarks`.
+Each proof tries so many cases that its seed draws, tells how far it is, and yields what it finds wrong in words. Those
+with options of their own are `tests.proofs.mutants`, `clients` and `benchmarks`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.proofs import alike, archive, drive, grants, keys, matrix
+from tests.proofs.crash import judge, syscalls
+from tests.proofs.crash.stories import STORIES
 from tests.proofs.fuzz import run as fuzz
 from tests.proofs.fuzz import texts
 from tests.proofs.races import race
+from tests.proofs.torture import run as torture
 
 
 class Proof(NamedTuple):
@@ -36,6 +40,16 @@ class Proof(NamedTuple):
 PROOFS: Mapping[str, Proof] = {
     "alike": Proof(alike.prove, 1_000, "races", "one verdict on alike requests answers those listed and no other"),
     "archive": Proof(archive.prove, 200, "MB", "an archive of strangers is taken over in little memory"),
+    "crash": Proof(judge.prove, len(STORIES), "stories", "every disk that a crash can leave keeps the promises"),
+    "crash again": Proof(
+        partial(judge.prove, again="process"), len(STORIES), "stories", "so does a crash of the recovery from one"
+    ),
+    "crash without exchange": Proof(
+        partial(judge.prove, can_exchange=False),
+        len(STORIES),
+        "stories",
+        "so on a system without the exchanging rename",
+    ),
     "drive": Proof(drive.prove, 200, "rounds", "random keys in every mode of the demo leave the console whole"),
     "fuzz": Proof(fuzz.prove, 20_000, "files", "no queue file kills, hangs or confuses its reader"),
     "grants": Proof(grants.prove, 100_000, "requests", "a grant covers nothing outside of its scope"),
@@ -45,13 +59,17 @@ PROOFS: Mapping[str, Proof] = {
     "readers": Proof(
         texts.read_some, 300, "texts", "every reader of an agent's text comes to an end, however long it is"
     ),
+    "syscalls": Proof(
+        syscalls.prove, len(syscalls.STORY_NAMES), "stories", "a real process that fails at any system call keeps them"
+    ),
     "texts": Proof(texts.prove, 60, "mixed texts", "no reader takes more than in proportion to the text"),
+    "torture": Proof(torture.prove, 60, "seconds", "processes that are killed at work on one team keep them"),
 }
 
 
 def main() -> int:
     """Run one proof and print what is wrong; 1 when anything is."""
-    told = "\n".join(f"  {name:8} {proof.meaning}" for name, proof in PROOFS.items())
+    told = "\n".join(f"  {name:22} {proof.meaning}" for name, proof in PROOFS.items())
     parser = argparse.ArgumentParser(
         prog="python -m tests.proofs", description=told, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -6,15 +6,16 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import yaml
 from team_console.store.model.errors import TeamError
 
 from tests.equipment.teams import make_message
-from tests.proofs.crash.models import Image, images
+from tests.proofs.crash.models import MODELS, Image, images
 from tests.proofs.crash.simdisk import ROOT, PowerCut, SimDisk
 from tests.proofs.crash.state import PROBE, Broken, State, check_files, check_history, read_state
-from tests.proofs.crash.stories import QUEUE, Story, open_team, send
+from tests.proofs.crash.stories import QUEUE, STORIES, Story, open_team, send
 
 ENOUGH = 5
 """So many broken promises of one story end its judgement."""
@@ -114,6 +115,19 @@ def judge_story(
             except _BROKEN as error:
                 tally.failures.append(f"{story.name}, {model}, {place}: {type(error).__name__}: {error}")
     return tally
+
+
+def prove(
+    count: int, seed: int, folder: Path, only: str, *, can_exchange: bool = True, again: str | None = None
+) -> Iterator[str]:
+    """Judge every disk of every story under every model; yield each promise that is broken."""
+    for name, story in STORIES.items():
+        if only in name:
+            tallies = [judge_story(story, model, can_exchange=can_exchange, again=again) for model in MODELS]
+            disks = ", ".join(f"{tally.states} {model}" for model, tally in zip(MODELS, tallies, strict=True))
+            print(f"{name:44} {disks}", flush=True)
+            for tally in tallies:
+                yield from tally.failures
 
 
 def judge_errors(story: Story, number: int, *, lasting: bool) -> Tally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import re
@@ -110,7 +109,7 @@ class _Prepared:
 
 def _run(story: str, root: Path, options: list[str]) -> tuple[str, str]:
     """Act in a process that strace attaches to once everything is loaded; what it said, and its errors."""
-    command = [sys.executable, "-m", "tests.proofs.crash.syscalls", "--act", story, str(root)]
+    command = [sys.executable, "-m", "tests.proofs.crash.syscalls", story, str(root)]
     pipes = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipes, stdout=pipes, stderr=pipes) as actor:
         assert actor.stdout is not None
@@ -165,29 +164,18 @@ def _let_anybody_trace() -> None:
     ctypes.CDLL(None).prctl(set_ptracer, anybody, 0, 0, 0)
 
 
-def main() -> int:
-    """Judge each call of each story under each fault and print a table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.proofs.crash.syscalls", description=__doc__)
-    parser.add_argument("--act", nargs=2, metavar=("STORY", "FOLDER"), help=argparse.SUPPRESS)
-    parser.add_argument("stories", nargs="*")
-    chosen = parser.parse_args()
-    if chosen.act:
-        _act(chosen.act[0], Path(chosen.act[1]))
-        return 0
+def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
+    """Judge each call of each story under each fault; yield what is wrong."""
     if not has_strace():
-        print("strace is not here or may not trace: nothing was judged")
-        return 2
-    bad = 0
-    for story in chosen.stories or STORY_NAMES:
+        yield "strace is not here or may not trace: nothing was judged"
+        return
+    for story in (story for story in STORY_NAMES if only in story):
         found = points(story)
         for fault in ("KILL", *ERRORS):
-            wrong = [(point, what) for point in found if (what := judge_point(story, point, fault)) is not None]
-            print(f"{story:16} {fault:8} {len(found):4} calls {len(wrong):4} bad", flush=True)
-            for point, what in wrong[:5]:
-                print(f"    {point}: {what}")
-            bad += len(wrong)
-    return 1 if bad else 0
+            print(f"{story:16} {fault:8} {len(found):4} calls", flush=True)
+            wrong = ((point, judge_point(story, point, fault)) for point in found)
+            yield from (f"{story}, {fault} at {point}: {what}" for point, what in wrong if what is not None)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    _act(sys.argv[1], Path(sys.argv[2]))

@@ -33,7 +33,7 @@ def test_a_killed_process_leaves_the_state_before_or_after(name: str, can_exchan
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_power_cut_leaves_the_state_before_or_after_and_all_that_was_acknowledged(name: str) -> None:
-    # Each 240th of some 26,000 disks; `python -m tests.proofs.crash` judges them all.
+    # Each 240th of some 26,000 disks; `python -m tests.proofs crash` judges them all.
     _check(*(judge_story(STORIES[name], model, every=1 if EXHAUSTIVE else 240) for model in _LOSSY))
 
 

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.skipif(not has_strace(), reason="strace is not here or
 
 @pytest.mark.parametrize(("story", "fault"), [("receive", "KILL"), ("send", "ENOSPC")])
 def test_a_fault_at_any_system_call_leaves_the_state_before_or_after(story: str, fault: str) -> None:
-    # Each fourth call of two of 36 pairs; `python -m tests.proofs.crash.syscalls` judges them all.
+    # Each fourth call of two of 36 pairs; `python -m tests.proofs syscalls` judges them all.
     found = points(story)[::4]
     assert len(found) > 5
     wrong = {point: what for point in found if (what := judge_point(story, point, fault)) is not None}

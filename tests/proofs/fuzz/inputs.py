@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
 ENTRY = """\
@@ -18,67 +20,13 @@ ENTRY = """\
     summary: Refactor the report generator
     content: {content}
 """
-CONTENTS = (
-    "short",
-    "|\n      1. Split it\n\n      2. \"Quote\" it: 'all' # of it\n        deeper",
-    '"one\\ntwo \\u00e9 \\x1b"',
-    "'it''s'",
-    "{a: [b, 1], c: {d: null}}",
-    "[a,\n b]",
-    '"first\n- second"',
-    '"Plan:\n- one\n- two\nSummary: done\n"',
-    ">-\n      folded\n      text\n\n      more",
-    "|2-\n        code\n      end",
-    "\n    - k: v\n      l:\n      - 1\n    - - nested",
-    "déjà vu 😀",
-    "~",
-)
-FRAGMENTS: tuple[str, ...] = (
-    *" \n-:#'\"|>~\t\\?%@`,[]{}\r\x7f\xa0\x00\x1b\ufeffa0é\u2028\x85",
-    *(
-        "  ",
-        "    ",
-        "\n  ",
-        "\n    ",
-        "- ",
-        ": ",
-        " #",
-        "|-",
-        "|+",
-        "|2",
-        "key: v",
-        "\n  key: v",
-        "\n    - x",
-        "{}",
-        "[]",
-    ),
-    *(
-        "[a, b]",
-        "{a: b}",
-        "null",
-        "true",
-        "1.5",
-        "010",
-        "\\n",
-        "? ",
-        "&a ",
-        "*a",
-        "!!str ",
-        "!x ",
-        "<<: ",
-        "...",
-        "---",
-    ),
-    *("\n---\n", "\n\n", "\r\n", "\nother:\n", "\nother: 1\n", "\nmessages:\n", "\nmessages: []\n", "messages:\n"),
-    *("\nSummary: x\n", '"\n', "\n# c\n", "\n- item", "\n...\n", "\nfoo bar\n", '"multi\n- line"', "{a: b,\n c: d}"),
-    *('"x\nSummary: y\n- z: q"', "<<<<<<< HEAD\n", "\n=======\n", "!!binary aGk=", "2026-13-45", ".nan", "1e3"),
-    "\n- message_id: Z\n  type: t\n  from: a\n  to: b\n",
-    "\n  - message_id: Y\n    type: t\n    from: a\n    to: b\n",
-    "!!python/object/apply:os.system [id]",
-)
-HEADS = ("", "", "# c\n", "---\n", "version: 1\n", "a:\n- b\n- c\n", 'x: "q\n y"\n', "\ufeff", "%YAML 1.1\n---\n")
-LISTS = ("messages:\n", "messages:   # c\n", "messages:\n\n# x\n", '"messages":\n', "messages: \n", "? messages\n:\n")
-TAILS = ("", "", "", "other: 1\n", "other:\n- x\n- y\n", "...\n", "# end\n", "\n\n", "o: [1,\n2]\n")
+_CORPUS: dict[str, list[str]] = json.loads(Path(__file__).with_name("corpus.json").read_text(encoding="utf-8"))
+CONTENTS, FRAGMENTS = _CORPUS["contents"], _CORPUS["fragments"]
+"""Values of an entry's content; what is put anywhere into a file that was good."""
+HEADS, LISTS, TAILS = _CORPUS["heads"], _CORPUS["lists"], _CORPUS["tails"]
+"""What stands before the list of a queue, the key that begins it, and what stands behind it."""
+_UNITS, _PLACES = _CORPUS["units"], _CORPUS["places"]
+"""Known trouble, which is repeated; where it is put, at the `@`."""
 
 
 def good(random: Random) -> str:
@@ -179,30 +127,3 @@ def _indent_line(random: Random, text: str) -> str:
 
 
 _CHANGES: tuple[Callable[[Random, str], str], ...] = (_insert, _delete, _replace, _move_line, _indent_line)
-_UNITS: tuple[str, ...] = (
-    *"[]{}'\"\n \t\r#\\xé😀\u2028\x85,9-\ud800\0",
-    *("[]", "{a: ", "- ", "? ", ": ", "? - ", "a: ", "&a ", "*a ", "!a ", "!!str ", "''", "|\n", ">\n", "\n- ", "\n-"),
-    *("\n  ", "\n      ", " #", '"\\', "x ", "---\n", "...\n", "%TAG ! x\n", "%YAML 1.1\n", "k: v\n", "\n  k: v"),
-    *("\n- message_id: x", "key: &a\n", "a, ", '"a": 1, ', "<<: *a\n", "\nmessages:\n", "\nmessages: []", "1:", "0."),
-    *("\\x41", '\n- "', "\n- '", "\n- [", "\n- {a: ", "\n- a: |\n", "\n-\n", "\nx:\n- y", "\nx: y\n- z", "a:b "),
-    *('\n- message_id: x\n  type: "', "a #", ":&", ":!", "x: [", "x:: ", "\nfoo"),
-)
-_GOOD = "- message_id: A\n  type: t\n  from: a\n  to: b\n"
-_PLACES = (
-    "@",
-    "messages:\n@",
-    f"messages:\n{_GOOD}  payload: @\n{_GOOD}",
-    f"messages:\n{_GOOD}  payload:\n    content: @\n{_GOOD}",
-    f"messages:\n{_GOOD}  payload:\n    content: |\n      @\n{_GOOD}",
-    f'messages:\n{_GOOD}  payload:\n    content: "@"\n{_GOOD}',
-    f"messages:\n{_GOOD}  payload:\n    content: '@'\n{_GOOD}",
-    f"messages:\n{_GOOD}  payload:\n    @: x\n{_GOOD}",
-    f"messages:\n{_GOOD}@\n{_GOOD}",
-    f"messages:\n{_GOOD}@",
-    f"@messages:\n{_GOOD}",
-    "messages: @",
-    "messages: [@]",
-    '{"messages": [{"message_id": @}]}',
-    f"x: @\nmessages:\n{_GOOD}",
-    f"messages:\n{_GOOD}tail: @\n",
-)

@@ -206,3 +206,13 @@ def torture(*, seconds: float, seed: int, foreign: bool = True, patience: float 
     if not verdict.failures:
         run.remove()
     return outcome
+
+
+def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
+    """Torture a team for so many seconds; yield each promise that was broken. The folder of such a team stays.
+
+    A child that is killed between a return and its receipt counts as unseen; kills never test fsync.
+    """
+    outcome = torture(seconds=count, seed=seed)
+    print(outcome, outcome.root if outcome.verdict.failures else "", flush=True)
+    yield from outcome.verdict.failures

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 _SECONDS = (6.0, 20.0, 60.0)
 """On a machine that has little time for it, too little may happen in the first; each counts in full. The long run is
-`python -m tests.proofs.torture --seconds 1800`."""
+`python -m tests.proofs torture --count 1800`."""
 
 
 def test_nothing_is_lost_doubled_or_left_behind() -> None:
