@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,28 +46,17 @@ async def test_previews_stand_below_their_options_and_are_counted(team: MemoryTe
         await desk.until(lambda: bool(detail.painted_before[token].text_lines >= 9), "nine lines and more")
 
 
-FURTHER: list[tuple[dict[str, Any], tuple[str, ...]]] = [
-    ({**database(), "kind": "number", "min": 3}, ("kind: number", "min: 3")),
-    ({**database(), "header": ["odd"]}, ("header:", "- odd")),
-    ({**database(), "header": "h" * 90}, ("h" * 90,)),
-    ({**database(), "multiSelect": "yes"}, ("multiSelect: yes",)),
-    ({**database(), "options": [{"label": "A"}, 5, {"deep": {"er": [1, {"x": "sudo"}]}}]}, ("- 5", "x: sudo")),
-    (database(runs={"command": "rm -rf /"}), ("further input of 2", "command: rm -rf /")),
-    (database(preview=["no", "text"]), ("preview:", "- text")),
-    (database(label="L" * 400), ("L" * 400,)),
-    ({**database(), "options": "all"}, ("options:", "- all")),
-]
+ODD: list[dict[str, Any]] = json.loads(Path(__file__).with_name("odd_questions.json").read_text(encoding="utf-8"))
+"""A question with fields that nobody expected, and the words in which they are shown."""
 
 
-@pytest.mark.parametrize(("question", "shown"), FURTHER, ids=[shown[0][:20] for _, shown in FURTHER])
-async def test_every_field_of_a_question_is_shown(
-    team: MemoryTeam, question: dict[str, Any], shown: tuple[str, ...]
-) -> None:
-    ask(team, question)
+@pytest.mark.parametrize("odd", ODD, ids=[odd["shown"][0][:20] for odd in ODD])
+async def test_every_field_of_a_question_is_shown(team: MemoryTeam, odd: dict[str, Any]) -> None:
+    ask(team, odd["question"])
     async with opened(team, size=(120, 60)) as desk:
         await desk.reads("Which database?")
         flat = desk.detail.replace("\n", "").replace(" ", "")
-        assert all(text.replace(" ", "") in flat for text in shown), desk.detail
+        assert all(text.replace(" ", "") in flat for text in odd["shown"]), desk.detail
 
 
 async def test_the_preview_of_the_option_under_the_cursor_stands_whole_in_the_reader(team: MemoryTeam) -> None:

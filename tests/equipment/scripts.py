@@ -2,10 +2,13 @@
 
 `$ ACTOR: COMMAND` prints its JSON, `% ACTOR: COMMAND` its words for people; `ACTOR@BOUND` is ACTOR in a process that
 belongs to BOUND, and what stands behind ` << ` is its standard input. Before it, `NAME = ` keeps what was printed:
-NAME.FIELD is a field of that, or of the first message or request in it. `write FILE TEXT` and `replace FILE OLD NEW`
+NAME.FIELD is a field of that, or of the first message or request in it. `! MEMBER: EVENT {CHANGES}` is an event that a
+real client sent (`proofs/clients/data`), told to the hook of the member's session; `MEMBER/2` is another session of it,
+and a field that is null is left out. `write FILE TEXT` and `replace FILE OLD NEW`
 are what another program does. Below a command stands, indented, what must hold:
 
-- of JSON `PLACE: VALUE` and `PLACE ~ WORDS` (which are in it); a place is names and numbers with dots, `*` is each;
+- of JSON, which a hook says, too, `PLACE: VALUE` and `PLACE ~ WORDS` (which are in it); a place is names and numbers
+  with dots, `*` is each; of a hook that says nothing, `nothing`;
 - of words for people, words that stand in them, behind `!` words that do not, `=` all of the standard error;
 - of both `exits N`; otherwise the command succeeds, unless an `error: CODE` is named.
 """
@@ -14,10 +17,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.equipment.command_line import CommandLine, Result
+
+_DATA = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json"
+CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(_DATA.read_text(encoding="utf-8"))
+"""Events of the real programs, with neutral paths and names."""
 
 
 class Script:
@@ -49,7 +57,7 @@ class Script:
                 result,
             )
             for one in expected:
-                assert one.startswith("exits ") or self._holds(one, result, "$ " in line), (line, one, result)
+                assert one.startswith("exits ") or self._holds(one, result, "% " not in line), (line, one, result)
 
     def run(self, line: str) -> Result:
         """Run the command of a line; its JSON is kept."""
@@ -57,6 +65,8 @@ class Script:
         name, _, words = words.rpartition(" = ")
         sort, _, words = words.partition(" ")
         actor, _, words = words.partition(": ")
+        if sort == "!":
+            return self._tell(actor, words)
         actor, _, bound = actor.partition("@")
         arguments = [self.value(word) for word in shlex.split(words)]
         given = ["--json"] if sort == "$" else []
@@ -75,6 +85,17 @@ class Script:
         found = self.kept[name]
         return str(found[field] if field in found else (found.get("messages") or found["requests"])[0][field])
 
+    def _tell(self, who: str, words: str) -> Result:
+        """Tell an event to the hook of a session."""
+        member, _, session = who.partition("/")
+        name, brace, changes = words.partition(" {")
+        event = {**CAPTURED[name], "session_id": f"{session or 1}1111111-2222-3333-4444-555555555555"}
+        event |= {"cwd": str(self.command.folder), **json.loads(brace.strip() + changes or "{}")}
+        state = str(self.command.folder.parent / "state")
+        env = {"TEAM_CONSOLE_AS": member, "TEAM_CONSOLE_TEAM": str(self.command.folder), "XDG_STATE_HOME": state}
+        told = {key: value for key, value in event.items() if value is not None}
+        return self.command("hook", stdin=json.dumps(told), env=env)
+
     def _change(self, verb: str, file: str, text: str, new: str = "") -> None:
         path = self.command.folder / file
         path.parent.mkdir(exist_ok=True, parents=True)
@@ -87,6 +108,8 @@ class Script:
             words = self.value(expected.removeprefix("! "))
             return (words in result.out + result.err) is not expected.startswith("! ")
         printed = values(result)
+        if expected == "nothing" or not printed:
+            return expected == "nothing" and not result.out
         place, sign, wanted = expected.partition(": ")
         if not sign:
             place, _, wanted = expected.partition(" ~ ")

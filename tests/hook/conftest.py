@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +18,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.service.waiting import announce_presence
 
 from tests.equipment.command_line import CommandLine, clean_environment, started
+from tests.equipment.scripts import CAPTURED as CAPTURED
 
-CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(
-    (Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json").read_text(encoding="utf-8")
-)
-"""Events of the real programs, with neutral paths and names."""
 WAIT = 30.0
 
 

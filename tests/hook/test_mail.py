@@ -31,29 +31,6 @@ def statuses(office: CommandLine, name: str = "alice") -> list[str]:
     return [message["status"] for message in office.ok("inbox", name, "--json").json["messages"]]
 
 
-def test_mail_keeps_a_turn_from_ending_and_is_read_when_it_goes_on(client: Client, office: CommandLine) -> None:
-    write(office, "Mind the tests of the loader")
-    heard = client.tell(STOP)
-    assert heard.reply["decision"] == "block"
-    assert "Mind the tests of the loader." in heard.reply["reason"]
-    assert statuses(office) == ["delivered"]
-    assert client.tell(STOP, stop_hook_active=True).out == ""
-    assert statuses(office) == ["read"]
-    assert client.tell(STOP, stop_hook_active=True).out == ""
-
-
-def test_urgent_mail_comes_in_the_middle_and_the_rest_at_the_end(client: Client, office: CommandLine) -> None:
-    write(office, "Lunch is at twelve in the hall")
-    write(office, "Stop using the old loader at once", "--priority", "critical")
-    told = client.tell(USED).context
-    assert "Stop using the old loader at once." in told
-    assert "Lunch" not in told
-    assert client.tell(USED).out == ""
-    assert "Lunch" in client.tell(STOP).reply["reason"]
-    client.tell(USED)
-    assert statuses(office) == ["read", "read"]
-
-
 def test_mail_of_an_earlier_session_is_not_said_again_beside_what_is_new(client: Client, office: CommandLine) -> None:
     write(office, "Mind the tests of the loader")
     client.tell(STOP)
@@ -144,13 +121,6 @@ def test_what_the_client_denied_may_be_allowed_once(client: Client, office: Comm
     assert office("check").out.count("\n") == 1
 
 
-def test_what_was_allowed_in_one_folder_is_not_allowed_in_another(client: Client, office: CommandLine) -> None:
-    allowed_later(client, office)
-    tried = {**DENIED, "hook_event_name": "PreToolUse", "reason": None}
-    assert client.tell(USED, **tried, cwd="/home/you").out == ""
-    assert client.tell(USED, **tried).out
-
-
 @pytest.mark.parametrize("store", ["files", "SQLite"])
 def test_of_equal_calls_at_once_one_passes(client: Client, office: CommandLine, tmp_path: Path, store: str) -> None:
     if store == "SQLite":
@@ -161,26 +131,14 @@ def test_of_equal_calls_at_once_one_passes(client: Client, office: CommandLine, 
     assert sorted(bool(client.end(call).out) for call in calls) == [False, False, False, True]
 
 
-def allowed_later(client: Client, office: CommandLine, *edited: str) -> str:
-    """Have the human allow what the client denied; what the model is told then."""
+def allowed_later(client: Client, office: CommandLine) -> None:
+    """Have the human allow what the client denied, and the model be told."""
     client.tell("claude: UserPromptSubmit (plan mode)")
     client.tell(USED, **DENIED)
     team = ("-t", client.location or str(client.folder))
     (request,) = office.ok(*team, "requests", "--open", "--json").json["requests"]
-    office.ok(*team, "--as", "ceo", "approve", request["request_id"], *edited)
-    reason: str = client.tell(STOP).reply["reason"]
-    return reason
-
-
-def test_a_denied_call_that_the_human_changed_runs_as_changed(
-    client: Client, office: CommandLine, tmp_path: Path
-) -> None:
-    (tmp_path / "edited.sh").write_text("ls build")
-    told = allowed_later(client, office, "--edited", str(tmp_path / "edited.sh"))
-    assert "What runs then is what the human made of it." in told
-    said = client.tell(USED, **{**DENIED, "hook_event_name": "PreToolUse", "reason": None}).reply["hookSpecificOutput"]
-    assert said["permissionDecision"] == "allow"
-    assert said["updatedInput"] == {"command": "ls build", "description": "clean"}
+    office.ok(*team, "--as", "ceo", "approve", request["request_id"])
+    client.tell(STOP)
 
 
 def test_a_yes_that_nobody_vouches_for_promises_nothing(client: Client, office: CommandLine) -> None:

@@ -20,30 +20,6 @@ def rows(office: CommandLine) -> dict[str, Any]:
     return {row["name"]: row for row in office.ok("roster", "--json").json["agents"]}
 
 
-def test_a_session_works_rests_and_ends(client: Client, office: CommandLine) -> None:
-    assert rows(office)["alice"]["state"] == "unknown"
-    started = client.tell("claude: SessionStart")
-    assert "You are alice" in started.context
-    assert rows(office)["alice"]["state"] == "idle"
-    client.tell("claude: UserPromptSubmit (plan mode)")
-    assert (rows(office)["alice"]["state"], rows(office)["alice"]["reason"]) == (
-        "active",
-        "works in a claude-code session, in plan mode",
-    )
-    row = rows(office)["alice"]
-    assert (row["source"], row["mode"]) == ("hook", "plan")
-    client.tell("claude: Stop", permission_mode="bypassPermissions")
-    assert rows(office)["alice"]["reason"] == "rests in a claude-code session, asks nobody"
-    client.tell(
-        "claude: Stop", permission_mode="default", last_assistant_message="The loader is split.\nTests are green."
-    )
-    assert (rows(office)["alice"]["state"], rows(office)["alice"]["reported"]) == ("idle", "The loader is split.")
-    client.tell("claude: SessionEnd")
-    assert (rows(office)["alice"]["state"], rows(office)["alice"]["reason"]) == ("stopped", "its session has ended")
-    client.tell("claude: SessionStart")
-    assert rows(office)["alice"]["state"] == "idle"
-
-
 def test_a_note_of_a_session_brings_nobody_along(client: Client, office: CommandLine) -> None:
     """Whoever can write beside the messages makes no members by it, and odd notes say nothing."""
     client.tell("claude: SessionStart")
@@ -58,23 +34,6 @@ def test_a_note_of_a_session_brings_nobody_along(client: Client, office: Command
     assert rows(office)["alice"]["state"] == "active"
     assert rows(office).keys() == {"ceo", "alice", "ben"}
     assert office("send", "--to", "mallory", "--summary", "x", "--content", "x").status == 1
-
-
-def test_a_teammate_is_a_temporary_member_under_its_own_name(client: Client, office: CommandLine) -> None:
-    client.tell("claude: UserPromptSubmit (plan mode)")
-    client.tell("claude: SubagentStart (teammate)")
-    assert (rows(office)[MATE]["role"], rows(office)[MATE]["state"]) == ("temp", "active")
-    office.ok("send", "--to", MATE, "--summary", "Keep the old files for now", "--content", "x")
-    office.ok("receive", "--agent", MATE)
-    client.tell("claude: SubagentStop (teammate)")
-    mate = rows(office)[MATE]
-    assert (mate["state"], mate["reported"]) == ("idle", "mate idle")
-    before = (office.folder / "audit.jsonl").read_bytes()
-    client.tell("claude: TeammateIdle")
-    assert (office.folder / "audit.jsonl").read_bytes() == before
-    client.tell("claude: SessionEnd")
-    assert MATE not in {name for name, row in rows(office).items() if row["state"] not in ("stopped",)}
-    assert office("send", "--to", "nobody-else", "--summary", "x", "--content", "x").status == 1
 
 
 def test_a_teammate_never_acts_as_a_member(client: Client, human: Human, office: CommandLine) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,45 +19,22 @@ from tests.hook.conftest import Client, Human
 
 pytestmark = pytest.mark.slow
 
-BASH, PLAN = "claude: PermissionRequest", "claude: PermissionRequest ExitPlanMode (plan mode)"
-QUESTION = "claude: PermissionRequest AskUserQuestion"
-DEEP = {"a": [1, {"b": {"c": ["sudo rm", None, True, {"d": 2.5}]}}], "dangerouslyDisableSandbox": True}
-OPTIONS = [
-    {"label": "PostgreSQL", "description": "d", "preview": "CREATE TABLE a (\n  id uuid\n);", "hidden": DEEP},
-    {"label": "L" * 400, "markdown": "x " * 200},
-]
-ASKED = {
-    "question": "Which?",
-    "header": "h" * 80,
-    "multiSelect": False,
-    "options": OPTIONS,
-    "kind": "text",
-    "more": DEEP,
-}
-RULE = {
-    "type": "addRules",
-    "rules": [{"toolName": "Bash", "ruleContent": "ls *", "unknown": "and everything else"}],
-    "behavior": "allow",
-    "destination": "session",
-    "further": DEEP,
-}
-SCENES: Mapping[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
-    "question": (
-        QUESTION,
-        {"tool_input": {"questions": [ASKED], "metadata": {"source": "remember"}, "answers": {"Which?": "PostgreSQL"}}},
-        ("answer", "--option", "1", "--note", "but smaller"),
-    ),
-    "plan": (
-        PLAN,
-        {"tool_input": {"plan": "1. Do it", "allowedPrompts": [{"tool": "Bash", "prompt": "run all"}], "deep": DEEP}},
-        ("approve",),
-    ),
-    "always": (
-        BASH,
-        {"tool_input": {"command": "ls", **DEEP}, "permission_suggestions": [RULE]},
-        ("approve", "--always"),
-    ),
-}
+SCENES: Mapping[str, Mapping[str, Any]] = json.loads(
+    (Path(__file__).parent / "data" / "asked_and_answered.json").read_text(encoding="utf-8")
+)
+"""What a client asks, with fields that nobody expected, and how it is answered."""
+
+
+def decided(client: Client, human: Human, office: CommandLine, scene: str) -> tuple[Any, str]:
+    """What goes back to the client, and the page that was decided on."""
+    told = SCENES[scene]
+    with human.at_console():
+        hook = client.begin(told["event"], **told["changes"])
+        (request,) = human.asked()
+        shown = page(office, request["request_id"])
+        verb, *words = told["verb"]
+        office.ok("--as", "ceo", verb, request["request_id"], *words)
+        return client.end(hook).decision, shown
 
 
 def values(given: Any) -> Iterator[str]:
@@ -89,7 +67,7 @@ def page(office: CommandLine, request_id: str) -> str:
 
 OURS = frozenset({"questions", "question", "header", "multiSelect", "options", "label", "description", "preview"}) | {
     *("markdown", "answers", "annotations", "notes", "plan", "behavior", "updatedInput", "updatedPermissions"),
-    *("but smaller", "allow", "false"),
+    *("but smaller", "neither", "allow", "false"),
 }
 """Names that the page says in its own form, and the human's own words."""
 
@@ -98,14 +76,7 @@ OURS = frozenset({"questions", "question", "header", "multiSelect", "options", "
 def test_each_value_that_goes_back_stood_on_the_page(
     client: Client, human: Human, office: CommandLine, scene: str
 ) -> None:
-    event, changes, verb = SCENES[scene]
-    with human.at_console():
-        hook = client.begin(event, **changes)
-        (request,) = human.asked()
-        shown = page(office, request["request_id"])
-        office.ok("--as", "ceo", verb[0], request["request_id"], *verb[1:])
-        heard = client.end(hook)
-    decision = json.loads(heard.out)["hookSpecificOutput"]["decision"]
+    decision, shown = decided(client, human, office, scene)
     assert decision["behavior"] == "allow"
     unseen = [value for value in values(decision) if value not in OURS and plain(value) not in shown]
     assert unseen == []
@@ -114,11 +85,6 @@ def test_each_value_that_goes_back_stood_on_the_page(
 def test_answers_that_the_agent_gave_itself_are_not_those_of_the_human(
     client: Client, human: Human, office: CommandLine
 ) -> None:
-    given = {"questions": [{**ASKED, "options": OPTIONS[:1]}], "response": "I approve", "answers": {"Which?": "all"}}
-    with human.at_console():
-        hook = client.begin(QUESTION, tool_input=given)
-        (request,) = human.asked()
-        office.ok("--as", "ceo", "answer", request["request_id"], "--text", "neither")
-        back = json.loads(client.end(hook).out)["hookSpecificOutput"]["decision"]["updatedInput"]
-    assert set(back) == {"questions", "answers"}
-    assert back["answers"] == {"Which?": "neither"}
+    decision, _ = decided(client, human, office, "own answers")
+    assert set(decision["updatedInput"]) == {"questions", "answers"}
+    assert decision["updatedInput"]["answers"] == {"Which?": "neither"}
