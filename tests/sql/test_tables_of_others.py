@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +24,7 @@ from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
 
 from tests.equipment.command_line import CommandLine
+from tests.equipment.postgresql import empty_postgresql, server_or_skip
 from tests.equipment.statements import execute, named_rows
 from tests.equipment.teams import FakeClock
 from tests.sql.conftest import Open
@@ -379,3 +381,45 @@ def test_what_an_inbox_takes_away_again_goes_into_the_file(
     assert deliver(caller).delivered
     folder = caller.team.inbox_folder  # type: ignore[attr-defined]
     assert sent.message_id in (folder / "architect.jsonl").read_text()
+
+
+@pytest.mark.parametrize("column", ["message_type", "payload", "recipient", "message_id"])
+@pytest.mark.parametrize("kind", ["VARCHAR(8)", "CHAR(8)"])
+def test_no_column_of_a_message_is_cut(postgres: str, opened: Open, clock: FakeClock, column: str, kind: str) -> None:
+    """A cast to a type with a length cuts without an error: a plan became a message of no kind."""
+    form = {**COLUMNS, column: f"{kind} PRIMARY KEY" if column == "message_id" else kind}
+    execute(postgres, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in form.items())})")
+    table = Table(postgres, "seed", clock)
+    team = opened(postgres, clock=clock)
+    with pytest.raises(TeamError, match=r"too long.*nothing was changed"):
+        send(Caller(team, "ceo"), to="code_developer", type="spec_ready", payload={"spec_id": "SPEC-031 of today"})
+    assert table.stored() == {}
+
+
+def test_a_database_in_another_encoding_takes_what_it_can_and_says_so(opened: Open, clock: FakeClock) -> None:
+    server = server_or_skip()
+    place = empty_postgresql().rpartition("/")[0] + f"/latin_{secrets.token_hex(4)}"
+    name = place.rpartition("/")[2]
+    server.execute(f"CREATE DATABASE {name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    create_database(place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    caller = Caller(opened(place, clock=clock), "ceo")
+    send(caller, to="architect", summary="Five words are in here", content="caf\u00e9")
+    with pytest.raises(TeamError, match="nothing was changed") as caught:
+        send(caller, to="architect", summary="Five words are in here", content="\u2713")
+    assert caught.value.code is Code.STORE_FAILED
+    (got,) = inbox.receive(Caller(caller.team, "architect"), agent="architect").messages
+    assert got.content == "caf\u00e9"
+
+
+def test_a_row_that_is_not_utf8_stops_no_other(opened: Open, clock: FakeClock) -> None:
+    server = server_or_skip()
+    place = empty_postgresql().rpartition("/")[0] + f"/ascii_{secrets.token_hex(4)}"
+    name = place.rpartition("/")[2]
+    server.execute(f"CREATE DATABASE {name} ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    execute(place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in COLUMNS.items())})")
+    table = Table(place, "seed", clock)
+    table.row("a1")
+    table.row("bad")
+    execute(place, "UPDATE agent_message SET payload = NULL, error_message = E'caf\\xe9' WHERE message_id = 'bad'")
+    got = inbox.receive(Caller(opened(place, clock=clock), "code_developer"), agent="code_developer")
+    assert {message.message_id for message in got.messages} == {"a1", "bad"}

@@ -7,6 +7,7 @@ nothing of team-console included.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import re
 import threading
@@ -19,6 +20,8 @@ from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
@@ -73,6 +76,17 @@ ORDER BY relname::text = :name DESC LIMIT 1
 """
 _NOT_THE_ROW = ("08", "0A", "25", "28", "3D", "40", "42", "53", "54", "55", "57", "58", "F0", "XX")
 """How the SQLSTATE of an error begins that says nothing of the row."""
+
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # it tells of errors that we tell of, and to stderr
+
+
+class _LenientText(Loader):
+    """Reads texts of a database that does not look at them: bytes that are not UTF-8 stop nothing, as in SQLite."""
+
+    def load(self, data: Buffer) -> str:
+        """Return the text."""
+        return bytes(data).decode("utf-8", "replace")
 
 
 class PostgresConnection(Connection):
@@ -253,7 +267,13 @@ class PostgresTeam(SqlTeam):
                 connection.close()
         only = {"options": "-c default_transaction_read_only=on"} if self.read_only else {}
         conninfo = self._conninfo(application_name="team-console", **only)
-        connection = PostgresConnection(psycopg.connect(conninfo, autocommit=True))
+        # Whatever the database is in, it converts, or says that it cannot.
+        driver = psycopg.connect(conninfo, autocommit=True, client_encoding="UTF8")
+        # guard: no-encoding-is-read-leniently
+        if driver.info.parameter_status("server_encoding") == "SQL_ASCII":
+            driver.execute("SET client_encoding TO 'SQL_ASCII'")
+            driver.adapters.register_loader("text", _LenientText)
+        connection = PostgresConnection(driver)
         connection.home = self._kept
         return connection
 

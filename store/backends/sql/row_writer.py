@@ -73,6 +73,8 @@ class RowWriter:
             RefusedRowsError: A row ended the transaction.
         """
         groups: dict[tuple[str, ...], list[_Written]] = {}
+        if changes:
+            self.connection.check_at_once()
         for entry, new in changes:
             written = self._fitted(entry, new)
             groups.setdefault(tuple(written.columns), []).append(written)

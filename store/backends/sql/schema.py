@@ -326,7 +326,11 @@ class Shape(Struct, frozen=True):
         if self.has_bytes(name):
             return f"convert_to(:{name}, 'UTF8')"
         value = f"CAST(:{name} AS timestamptz)" if self._is_local_time(name) else f":{name}"
-        return f"CAST({value} AS {self.types[name]})"
+        kind = self.types[name]
+        # guard: no-text-cut-by-a-cast
+        if kind.startswith("character") and name != "error_message":
+            kind = "text"  # a cast to a type with a length cuts what is longer, without a word
+        return f"CAST({value} AS {kind})"
 
     def _read(self, name: str) -> str:
         if name not in self.types:
