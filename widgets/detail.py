@@ -25,6 +25,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 _OF_RULES = " ─┼"
+_TOAST = 2
+"""Lines at the lower edge that words about a key may cover; nothing is pointed at below them."""
 _PARTS = 6
 """Stretches of lines that the record of a decision names."""
 
@@ -118,7 +120,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         padding: 0 1;
         color: $foreground;
     }
-    Detail > .detail--pointed { background: $primary 35%; }
+    Detail > .detail--pointed { background: $primary-muted; }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"detail--pointed"}
     CURSOR = "detail--pointed"
@@ -335,6 +337,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         self._pointed = at
         if at:
             place, top, height = self._at.index(at), self.scroll_offset.y, room_of(self).height
+            height -= min(_TOAST, height // 4)
             last = place + self._at.count(at)
             if not top <= place < last <= top + height:
                 self.scroll_to(y=place - height // 2, animate=False)

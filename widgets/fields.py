@@ -27,7 +27,7 @@ class Field(Input):
 
     DEFAULT_CSS = """
     Field, Field:focus { border: none; height: 1; padding: 0; background: $panel; }
-    Field:focus { background: $primary-muted; }
+    Field:focus { background: $primary-muted; background-tint: $foreground 0%; }
     Field:ansi:focus { text-style: underline; }
     Field > .input--placeholder, Field > .input--suggestion { color: $text-muted; }
     """

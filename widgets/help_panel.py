@@ -46,8 +46,8 @@ class HelpPanel(Overlay, ModalScreen[str]):
     """Actions by group with their keys, and a line to filter them; its result is the action that was chosen."""
 
     DEFAULT_CSS = """
-    HelpPanel { align: center middle; background: $background 60%; }
-    HelpPanel > .help--box { width: 100; max-width: 96%; height: 90%; background: $surface; border: round $accent;
+    HelpPanel { align: center middle; background: $background; }
+    HelpPanel > .help--box { width: 100; max-width: 100%; height: 90%; background: $surface; border: round $accent;
         border-title-color: $text-accent; border-title-style: bold; border-subtitle-color: $text-muted; }
     HelpPanel Static { height: auto; max-height: 3; color: $text-muted; padding: 0 1; }
     HelpPanel #whole { color: $foreground; border-top: solid $border-blurred; max-height: 5; }
