@@ -24,6 +24,7 @@ from team_console.store.views.rows import Flag, RequestRow, RequestState
 
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signing_keys import key_file, public_line, sign_verdicts
+from tests.equipment.waiting import until
 
 SUMMARY: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
 
@@ -91,11 +92,11 @@ def test_a_key_in_the_agent_signs_and_leaves_no_file_behind(
 ) -> None:
     path = team.folder / "messenger-config.yaml"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if "sign_with" not in line))
-    started = subprocess.run(["ssh-agent", "-s"], capture_output=True, text=True, check=True).stdout
-    facts = dict(part.split("=", 1) for part in started.replace("\n", " ").split("; ") if part.startswith("SSH_"))
-    pid = next(word.partition("=")[2].rstrip(";") for word in started.split() if word.startswith("SSH_AGENT_PID="))
+    socket = tmp_path / "agent"
+    agent = subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.DEVNULL)
     try:
-        monkeypatch.setenv("SSH_AUTH_SOCK", facts["SSH_AUTH_SOCK"])
+        until(socket.exists)
+        monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
         monkeypatch.setenv("HOME", str(team.folder))
         request = desk.plan()
         with pytest.raises(TeamError) as caught:
@@ -112,7 +113,8 @@ def test_a_key_in_the_agent_signs_and_leaves_no_file_behind(
         assert desk.row(request).state is RequestState.APPROVED
         assert list((tmp_path / "temporary").iterdir()) == []
     finally:
-        os.kill(int(pid), 15)
+        agent.terminate()
+        agent.wait()
 
 
 def program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
