@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,34 +25,15 @@ CONFIG = parse_settings(
     b"team: sprint-42\nlead: ceo\nagents: [{name: ceo, role: master}, architect, 'no']\nattachment_bytes: 2000\n",
     Path("x.yaml"),
 )
-PAIRS = [("yaml", "sqlite"), ("sqlite", "yaml")]
-"""The third store is gone through by the team that goes round all of them."""
 
 
-@pytest.fixture
-def make_place(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str, str], str]:
-    """Names a place for a team of a kind."""
-
-    def make(kind: str, name: str) -> str:
-        if kind == "postgresql":
-            return str(request.getfixturevalue("postgres"))
-        return str(tmp_path / (f"{name}.db" if kind == "sqlite" else name))
-
-    return make
-
-
-@pytest.fixture(params=PAIRS, ids="-to-".join)
-def places(request: pytest.FixtureRequest, make_place: Callable[[str, str], str]) -> tuple[str, str]:
-    source, target = request.param
-    return make_place(source, "source"), make_place(target, "target")
-
-
-@pytest.fixture
-def source(places: tuple[str, str], clock: FakeClock) -> Iterator[Team]:
-    """A team with a queue, archives, an attachment and decisions."""
-    team = _filled(places[0], clock)
-    yield team
-    team.close()
+@pytest.fixture(params=["yaml to sqlite", "sqlite to yaml"])
+def pair(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[tuple[Team, Team]]:
+    """A team with a queue, archives, an attachment and decisions, and an empty one to copy it to."""
+    places = {"yaml": str(tmp_path / "team"), "sqlite": str(tmp_path / "team.db")}
+    source, target = (places[kind] for kind in request.param.split(" to "))
+    with closing(_filled(source, clock)) as team, closing(open_target(target, team.config(), clock=clock)) as copy:
+        yield team, copy
 
 
 def _filled(location: str, clock: FakeClock) -> Team:
@@ -64,13 +46,6 @@ def _filled(location: str, clock: FakeClock) -> Team:
     plan = requests.submit_plan(architect, content="1. Split\n2. Join", summary="Refactor the report generator now")
     requests.approve(ceo, request_id=str(plan.request_id), note="go")
     return team
-
-
-@pytest.fixture
-def target(places: tuple[str, str], source: Team, clock: FakeClock) -> Iterator[Team]:
-    team = open_target(places[1], source.config(), clock=clock)
-    yield team
-    team.close()
 
 
 def _run(source: Team, target: Team, **more: object) -> Migrated:
@@ -87,7 +62,9 @@ def _archives(team: Team) -> dict[str, list[dict[str, object]]]:
 
 
 @pytest.mark.parametrize("stop_at", ["messages", "archive entries", "audit lines"])
-def test_a_run_that_was_stopped_is_simply_run_again(source: Team, target: Team, stop_at: str) -> None:
+def test_a_run_that_was_stopped_is_simply_run_again(pair: tuple[Team, Team], stop_at: str) -> None:
+    source, target = pair
+
     def stop(what: str, number: int) -> None:
         if what == stop_at:
             raise KeyboardInterrupt
@@ -98,7 +75,8 @@ def test_a_run_that_was_stopped_is_simply_run_again(source: Team, target: Team, 
     assert (_live(target), _archives(target)) == (_live(source), _archives(source))
 
 
-def test_what_happened_at_the_source_since_is_brought_over(source: Team, target: Team, clock: FakeClock) -> None:
+def test_what_happened_at_the_source_since_is_brought_over(pair: tuple[Team, Team], clock: FakeClock) -> None:
+    source, target = pair
     _run(source, target)
     inbox.receive(Caller(source, "no"), agent="no")
     sending.send(Caller(source, "ceo"), to="architect", type="spec_ready", message_id="later")
@@ -107,7 +85,8 @@ def test_what_happened_at_the_source_since_is_brought_over(source: Team, target:
     assert (_live(target), _archives(target)) == (_live(source), _archives(source))
 
 
-def test_what_somebody_did_in_the_target_is_not_undone(source: Team, target: Team) -> None:
+def test_what_somebody_did_in_the_target_is_not_undone(pair: tuple[Team, Team]) -> None:
+    source, target = pair
     _run(source, target)
     inbox.receive(Caller(target, "no"), agent="no")
     sending.send(Caller(source, "ceo"), to="architect", type="spec_ready", message_id="later")
@@ -118,10 +97,9 @@ def test_what_somebody_did_in_the_target_is_not_undone(source: Team, target: Tea
 
 
 def test_a_team_that_goes_round_all_stores_comes_back_as_it_left_and_a_second_run_writes_nothing(
-    make_place: Callable[[str, str], str], clock: FakeClock
+    postgres: str, tmp_path: Path, clock: FakeClock
 ) -> None:
-    kinds = ("yaml", "sqlite", "postgresql", "yaml")
-    route = [make_place(kind, f"stop-{number}") for number, kind in enumerate(kinds)]
+    route = [str(tmp_path / "first"), str(tmp_path / "second.db"), postgres, str(tmp_path / "last")]
     teams = [_filled(route[0], clock)]
     large = next(message for message in teams[0].history(agent="architect").messages if message.message_id == "large")
     for location in route[1:]:
@@ -146,7 +124,8 @@ def test_a_team_that_goes_round_all_stores_comes_back_as_it_left_and_a_second_ru
         team.close()
 
 
-def test_what_was_pushed_and_not_acknowledged_is_pointed_out(source: Team, target: Team) -> None:
+def test_what_was_pushed_and_not_acknowledged_is_pointed_out(pair: tuple[Team, Team]) -> None:
+    source, target = pair
     deliver(Caller(source, "ceo"), only=["no"])
     done = _run(source, target)
     assert _live(target) == _live(source)
