@@ -50,19 +50,6 @@ def test_the_failure_desk_from_failure_to_discard(make_team: MakeTeam) -> None:
     assert line.ok("failures").out == "no failed deliveries\n"
 
 
-def test_route_speaks_the_orchestrators_json(make_team: MakeTeam) -> None:
-    line = make_team("architect")
-    sent = line.ok("route", stdin='{"ACTION": "send", "RECIPIENT": "architect", "MESSAGE_TYPE": "spec_ready"}').json
-    assert sent["status"] == "pending"
-    polled = line.ok(
-        "route", stdin='invoke_command("route-inter-agent-messages", {"ACTION": "poll", "RECIPIENT": "architect"})'
-    )
-    assert polled.json["messages"][0]["message_id"] == sent["message_id"]
-    assert line.ok("route", stdin='{"ACTION": "deliver_all"}').json["messages_delivered"] == 1
-    refused = line("route", stdin='{"ACTION": "poll"}')
-    assert (refused.status, refused.json["error"]) == (1, "MISSING_RECIPIENT")
-
-
 def test_a_failed_delivery_is_answered_with_exactly_the_error_object_of_the_source(make_team: MakeTeam) -> None:
     line = make_team("architect")
     sent = _send(line)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,10 +11,8 @@ from team_console.store.backends.sql.open import create_database
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.service.waiting import announce_presence, human_present
 
-from tests.equipment.command_line import CommandLine, Result
 from tests.equipment.statements import execute
 from tests.equipment.waiting import until
-from tests.hook.conftest import Client, Human
 from tests.store.test_presence import another_process
 
 pytestmark = pytest.mark.slow
@@ -33,55 +29,6 @@ def server_team(postgres: str) -> Iterator[Team]:
     team = open_team(postgres)
     yield team
     team.close()
-
-
-@dataclass(frozen=True)
-class Office:
-    """The command line on the team."""
-
-    command: CommandLine
-    place: str
-
-    def __call__(self, *words: str) -> Result:
-        """Run a verb."""
-        return self.command("-t", self.place, *words)
-
-    def ok(self, *words: str) -> Result:
-        """Run a verb that must succeed."""
-        return self.command.ok("-t", self.place, *words)
-
-
-@pytest.fixture
-def office(postgres: str, tmp_path: Path) -> Office:
-    return Office(CommandLine(tmp_path), postgres)
-
-
-@pytest.fixture
-def clients(postgres: str, tmp_path: Path) -> Iterator[Callable[[str], Client]]:
-    """Makes sessions of members; hooks that still wait are killed in the end."""
-    made: list[Client] = []
-
-    def make(member: str) -> Client:
-        session = f"{len(made):08d}-2222-3333-4444-555555555555"
-        made.append(Client(tmp_path, tmp_path / "state", member, session, location=postgres))
-        return made[-1]
-
-    yield make
-    for process in (process for client in made for process in client.waiting):
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def asked(office: Office, number: int = 1) -> list[dict[str, Any]]:
-    """So many open requests, waited for."""
-    return list(Human.until(lambda: rows(office, "--open"), lambda listed: len(listed) == number))
-
-
-def rows(office: Office, *words: str) -> list[dict[str, Any]]:
-    """What the ledger has."""
-    listed: list[dict[str, Any]] = office.ok("requests", "--json", *words).json["requests"]
-    return listed
 
 
 def seen(postgres: str) -> Any:

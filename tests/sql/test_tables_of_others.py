@@ -44,7 +44,6 @@ COLUMNS = {
     "max_retries": "INTEGER DEFAULT 3",
     "error_message": "TEXT",
 }
-THREE = "status IN ('pending', 'delivered', 'failed')"
 
 
 class Form(Struct, frozen=True):

@@ -121,17 +121,3 @@ def test_only_one_transaction_runs_at_a_time_and_waiting_is_bounded(team: Team, 
         leave.set()
         thread.join()
     put(team, make_message(1))
-
-
-def test_two_openings_lose_nothing_between_them(open_again: TeamFactory) -> None:
-    def work(first: int) -> None:
-        own = open_again()
-        for number in range(first, first + 20):
-            put(own, make_message(number), wait=60.0)  # on a busy machine one of three may wait its turn for long
-
-    threads = [threading.Thread(target=work, args=(first,)) for first in (100, 200, 300)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(set(ids(open_again()))) == 60
