@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-from team_console.store.api import AgentClient, Code, Receipt, RequestState, TeamError, join_team
+from team_console.store.api import AgentClient, Code, Receipt, RequestState, join_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import clear
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.verdicts import FollowedVerdict
 
 from tests.api.conftest import Join
+from tests.equipment.asking import refusal
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock
@@ -27,18 +27,15 @@ def test_a_plan_is_waited_for_until_the_lead_approves_it(join: Join, aside: Thre
         (question,) = lead.receive(wait=PATIENCE, type="plan_approval_request").messages
         return lead.approve(question, note="Go ahead")
 
-    with pytest.raises(TeamError) as unknown:
-        agent.request("plan_approval-1@nobody").wait(timeout=PATIENCE)
-    assert unknown.value.code is Code.INVALID_REQUEST_ID
+    assert refusal(agent.request("plan_approval-1@nobody").wait, timeout=PATIENCE).code is Code.INVALID_REQUEST_ID
     answering = aside.submit(lead_answers)
     answer = agent.submit_plan(PLAN).wait(timeout=PATIENCE)
     assert answer is not None
     assert (answer.is_approved, answer.reason, answer.answered_by) == (True, "Go ahead", "ceo")
     assert answering.result(PATIENCE).request_id == answer.request_id
     (row,) = lead.requests()
-    with pytest.raises(TeamError) as refused:
-        lead.reject(row, reason="No")
-    assert (refused.value.code, refused.value.facts["answered_by"]) == (Code.ALREADY_ANSWERED, "ceo")
+    refused = refusal(lead.reject, row, reason="No")
+    assert (refused.code, refused.facts["answered_by"]) == (Code.ALREADY_ANSWERED, "ceo")
 
 
 def test_a_wait_ends_when_a_later_plan_takes_its_place(join: Join) -> None:
@@ -98,8 +95,6 @@ def test_a_queue_that_cannot_be_read_is_what_a_wait_ends_with_and_a_status(team:
     with join_team(team.folder, "task-manager") as agent:
         plan = agent.submit_plan(PLAN)
         (team.folder / "message-queue.yaml").write_bytes(b"\x00\xff\xfe no yaml")
-        with pytest.raises(TeamError) as unreadable:
-            plan.wait(timeout=0.1)
+        assert refusal(plan.wait, timeout=0.1).code is Code.STORE_UNREADABLE
         status = agent.status()
-    assert unreadable.value.code is Code.STORE_UNREADABLE
     assert (status["condition"], status["messages"]) == ("unreadable", None)

@@ -8,8 +8,9 @@ from pathlib import Path
 from unicodedata import normalize
 
 import pytest
-from team_console.store.api import TeamError, join_team
+from team_console.store.api import join_team
 
+from tests.equipment.asking import refusal
 from tests.equipment.command_line import CommandLine
 from tests.equipment.postgresql import empty_postgresql
 
@@ -87,10 +88,8 @@ def test_a_name_that_nobody_has_is_told_from_one_that_nobody_can_have(make_team:
     known = {"财务经里": "AGENT_NOT_FOUND", "nobody": "AGENT_NOT_FOUND"}
     with join_team(make_team(FINANCE).folder, FINANCE) as agent:
         for name, code in (known | dict.fromkeys(NO_NAMES, "INVALID_NAME")).items():
-            with pytest.raises(TeamError) as refused:
-                agent.send(name, "c", summary="one two three four five")
-            assert refused.value.code == code, name
-            assert ("财务经理" in refused.value.hint) == (name in known)
+            refused = refusal(agent.send, name, "c", summary="one two three four five")
+            assert (refused.code, "财务经理" in refused.hint) == (code, name in known), name
 
 
 def test_a_new_name_may_not_differ_from_a_known_one_in_case_only(make_team: Callable[..., CommandLine]) -> None:

@@ -19,6 +19,7 @@ from team_console.store.service.inbox import receive
 from team_console.store.service.router import deliver
 from team_console.store.views.projection import view_of
 
+from tests.equipment.asking import refusal
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock, put
 from tests.protocol.conftest import SPRINT, SPRINT_BODIES, carried
@@ -57,10 +58,9 @@ def names_to(messages: list[Message]) -> list[tuple[str, str]]:
 
 def refused(team: MemoryTeam, call: Any) -> TeamError:
     before = team.snapshot().messages
-    with pytest.raises(TeamError) as caught:
-        call()
+    error = refusal(call)
     assert team.snapshot().messages == before
-    return caught.value
+    return error
 
 
 def agree_to_stop(team: MemoryTeam, receipt: Receipt) -> Receipt:
@@ -136,9 +136,8 @@ def test_a_second_approval_is_refused_and_after_the_time_it_confirms_the_first(
     error = refused(sprint, lambda: approve(sprint, request_id))
     assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
     clock.advance(16)
-    with pytest.raises(TeamError) as late:
-        approve(sprint, request_id)
-    assert (late.value.code, late.value.facts["answered_at"]) == (Code.ALREADY_ANSWERED, order.created)
+    late = refusal(approve, sprint, request_id)
+    assert (late.code, late.facts["answered_at"]) == (Code.ALREADY_ANSWERED, order.created)
     assert names_to(since(sprint, order.message_id)) == CONFIRMED
 
 
@@ -185,10 +184,8 @@ def test_a_spawn_command_that_fails_leaves_the_request_open(
 ) -> None:
     team = spawning(clock, *command, limit=0.2 if "sleep" in command else 20.0)
     request_id = ask_creation(team)
-    with pytest.raises(TeamError, match=says) as caught:
-        approve(team, request_id)
-    assert caught.value.code is Code.SPAWN_FAILED
-    assert "stays open" in caught.value.hint
+    error = refusal(approve, team, request_id)
+    assert (error.code, says in error.message, "stays open" in error.hint) == (Code.SPAWN_FAILED, True, True)
     assert since(team, request_id) == []
     team._config = replace(team.config(), spawn=())
     approve(team, request_id)
@@ -203,9 +200,7 @@ def test_nobody_else_answers_while_an_agent_is_being_started(clock: FakeClock, m
     def meanwhile(*_: object, **__: object) -> None:
         for call in (requests.approve, requests.reject):
             more: dict[str, Any] = {"reason": "no"} if call is requests.reject else {}
-            with pytest.raises(TeamError) as caught:
-                call(Caller(team, MASTER), request_id=request_id, **more)
-            told.append(caught.value)
+            told.append(refusal(call, Caller(team, MASTER), request_id=request_id, **more))
 
     monkeypatch.setattr(agents, "run_command", meanwhile)
     approve(team, request_id)

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import new_record
 from team_console.store.protocol.checks import check_outgoing, problems_of
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.sendmessage import read_form
+
+from tests.equipment.asking import refusal
+from tests.equipment.teams import make_message
 
 VALID: dict[str, dict[str, Any]] = {
     "message": {"recipient": "dev", "content": "text", "summary": "five words in this summary"},
@@ -36,11 +38,10 @@ MATRIX = {
 CELLS = [(kind, name, required) for kind, row in MATRIX.items() for name, required in row.items()]
 
 
-def refusal(document: object) -> TeamError:
-    with pytest.raises(TeamError) as caught:
-        read_form(document)
-    assert caught.value.hint
-    return caught.value
+def unread(document: object) -> TeamError:
+    error = refusal(read_form, document)
+    assert error.hint
+    return error
 
 
 @pytest.mark.parametrize(("kind", "name", "required"), CELLS)
@@ -48,52 +49,49 @@ def test_the_matrix_decides_which_field_a_type_must_and_must_not_have(kind: str,
     fields = {**VALID[kind], "type": kind}
     if required:
         del fields[name]
-        error = refusal(fields)
+        error = unread(fields)
         assert error.code is MISSING[name]
     else:
-        error = refusal({**fields, name: VALUES[name]})
+        error = unread({**fields, name: VALUES[name]})
         assert error.code is Code.FORBIDDEN_FIELD
     assert name in error.message
     assert name in error.hint
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"type": "massage"}, Code.INVALID_TYPE),
-        ({"type": None}, Code.INVALID_TYPE),
-        ({"type": ["message"]}, Code.INVALID_TYPE),
-        ({"type": "plan_approval_request"}, Code.INVALID_TYPE),
-        ({"recipient": ""}, Code.MISSING_RECIPIENT),
-        ({"recipient": ["dev", "ops"]}, Code.INVALID_FIELD),
-        ({"recipient": "all"}, Code.INVALID_FIELD),
-        ({"content": None}, Code.MISSING_CONTENT),
-        ({"content": "  "}, Code.MISSING_CONTENT),
-        ({"content": 7}, Code.INVALID_FIELD),
-        ({"summary": None}, Code.MISSING_SUMMARY),
-        ({"summary": ["a"]}, Code.INVALID_FIELD),
-    ],
-)
-def test_a_message_that_departs_from_its_form_is_refused(changes: dict[str, Any], code: Code) -> None:
-    assert refusal({"type": "message", **VALID["message"], **changes}).code is code
-    assert refusal([VALID["message"]]).code is Code.INVALID_FIELD
+VERDICT_DEPARTURES: list[tuple[dict[str, Any], Code]] = [
+    ({"approve": "true"}, Code.INVALID_FIELD),
+    ({"approve": 1}, Code.INVALID_FIELD),
+    ({"approve": False}, Code.MISSING_REASON),
+    ({"approve": False, "content": " "}, Code.MISSING_REASON),
+    ({"request_id": ""}, Code.INVALID_REQUEST_ID),
+    ({"request_id": 12}, Code.INVALID_REQUEST_ID),
+    ({"content": {"reason": "no"}}, Code.INVALID_FIELD),
+]
+DEPARTURES: list[tuple[str, dict[str, Any], Code]] = [
+    ("message", {"type": "massage"}, Code.INVALID_TYPE),
+    ("message", {"type": None}, Code.INVALID_TYPE),
+    ("message", {"type": ["message"]}, Code.INVALID_TYPE),
+    ("message", {"type": "plan_approval_request"}, Code.INVALID_TYPE),
+    ("message", {"recipient": ""}, Code.MISSING_RECIPIENT),
+    ("message", {"recipient": ["dev", "ops"]}, Code.INVALID_FIELD),
+    ("message", {"recipient": "all"}, Code.INVALID_FIELD),
+    ("message", {"content": None}, Code.MISSING_CONTENT),
+    ("message", {"content": "  "}, Code.MISSING_CONTENT),
+    ("message", {"content": 7}, Code.INVALID_FIELD),
+    ("message", {"summary": None}, Code.MISSING_SUMMARY),
+    ("message", {"summary": ["a"]}, Code.INVALID_FIELD),
+    *(
+        (kind, changes, code)
+        for kind in ("shutdown_response", "plan_approval_response")
+        for changes, code in VERDICT_DEPARTURES
+    ),
+]
 
 
-@pytest.mark.parametrize("kind", ["shutdown_response", "plan_approval_response"])
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"approve": "true"}, Code.INVALID_FIELD),
-        ({"approve": 1}, Code.INVALID_FIELD),
-        ({"approve": False}, Code.MISSING_REASON),
-        ({"approve": False, "content": " "}, Code.MISSING_REASON),
-        ({"request_id": ""}, Code.INVALID_REQUEST_ID),
-        ({"request_id": 12}, Code.INVALID_REQUEST_ID),
-        ({"content": {"reason": "no"}}, Code.INVALID_FIELD),
-    ],
-)
-def test_a_verdict_that_departs_from_its_form_is_refused(kind: str, changes: dict[str, Any], code: Code) -> None:
-    assert refusal({"type": kind, **VALID[kind], **changes}).code is code
+@pytest.mark.parametrize(("kind", "changes", "code"), DEPARTURES)
+def test_what_departs_from_the_form_of_its_type_is_refused(kind: str, changes: dict[str, Any], code: Code) -> None:
+    assert unread({"type": kind, **VALID[kind], **changes}).code is code
+    assert unread([VALID[kind]]).code is Code.INVALID_FIELD
 
 
 @pytest.mark.parametrize(
@@ -134,16 +132,7 @@ def test_the_newer_form_with_to_and_message_says_the_same(newer: dict[str, Any],
 def outgoing(type: str, payload: dict[str, Any]) -> list[str]:
     """Refused, or the violations that the sender is told."""
     check_outgoing(type=type, to=("dev",), payload=payload)
-    stored = new_record(
-        message_id="m",
-        type=type,
-        sender="dev",
-        to="qa",
-        created="2026-02-24T10:30:00Z",
-        priority="medium",
-        payload=payload,
-    )
-    return [problem.message for problem in problems_of(parse_message(stored))]
+    return [problem.message for problem in problems_of(parse_message(make_message(type=type, payload=payload)))]
 
 
 TEXTS = {"content": "text", "summary": "five words in this summary"}
@@ -162,9 +151,8 @@ def test_a_messenger_kind_needs_each_of_its_fields(kind: str) -> None:
     assert outgoing(kind, MESSENGER[kind]) == []
     for name in MESSENGER[kind]:
         rest = {key: value for key, value in MESSENGER[kind].items() if key != name}
-        with pytest.raises(TeamError, match=rf"payload\.{name} is missing") as caught:
-            outgoing(kind, rest)
-        assert caught.value.code is Code.INVALID_FIELD
+        error = refusal(outgoing, kind, rest)
+        assert (error.code, f"payload.{name} is missing" in error.message) == (Code.INVALID_FIELD, True)
 
 
 @pytest.mark.parametrize(
@@ -181,18 +169,14 @@ def test_a_messenger_kind_needs_each_of_its_fields(kind: str) -> None:
     ],
 )
 def test_what_has_a_door_of_its_own_or_none_is_not_sent_by_hand(kind: str) -> None:
-    with pytest.raises(TeamError) as caught:
-        outgoing(kind, {**TEXTS, "request_id": "x", "approve": True})
-    assert caught.value.code is Code.INVALID_TYPE
+    error = refusal(outgoing, kind, {**TEXTS, "request_id": "x", "approve": True})
     entry_point = KINDS[kind].entry_point if kind in KINDS else ""
-    assert entry_point in caught.value.hint
+    assert (error.code, entry_point in error.hint) == (Code.INVALID_TYPE, True)
 
 
 @pytest.mark.parametrize("kind", ["message", "broadcast", "notify"])
 def test_a_verdict_cannot_hide_in_a_kind_that_has_none(kind: str) -> None:
-    with pytest.raises(TeamError) as caught:
-        outgoing(kind, {**TEXTS, "message": "m", "approve": True})
-    assert caught.value.code is Code.FORBIDDEN_FIELD
+    assert refusal(outgoing, kind, {**TEXTS, "message": "m", "approve": True}).code is Code.FORBIDDEN_FIELD
 
 
 @pytest.mark.parametrize(
@@ -210,6 +194,5 @@ def test_a_verdict_cannot_hide_in_a_kind_that_has_none(kind: str) -> None:
     ],
 )
 def test_a_sprint_message_that_others_could_not_read_is_refused_with_its_place(content: str, place: str) -> None:
-    with pytest.raises(TeamError, match=place) as caught:
-        outgoing("message", {**TEXTS, "content": content})
-    assert caught.value.code is Code.INVALID_FIELD
+    error = refusal(outgoing, "message", {**TEXTS, "content": content})
+    assert (error.code, place in error.message) == (Code.INVALID_FIELD, True)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.equipment.command_line import CommandLine
-from tests.protocol.conftest import SPRINT_BODIES, message
+from tests.protocol.conftest import SPRINT_BODIES
 
 BODIES: dict[str, dict[str, object]] = {
     **{str(body["msg_type"]): body for body in SPRINT_BODIES},
@@ -136,10 +136,3 @@ def test_a_field_that_is_missing_is_refused_in_any_form(sprint: CommandLine) -> 
         words = ("--to", "ceo", "--summary", "one two three four five", "--content", form("AGENT_CREATE_REQUEST", body))
         refused = sprint("--as", "slave-batch-1", "send", *words, "--json")
         assert (refused.status, refused.json["error"]) == (1, "INVALID_FIELD"), refused
-
-
-@pytest.mark.parametrize("unit", ["*", " ", "agent create request ", "AGENT_CREATE_REQUEST:", "`", "{", "> ", "\n# "])
-def test_time_in_a_text_is_linear(unit: str) -> None:
-    from team_console.store.protocol.parsing import parse_message
-
-    parse_message(message(unit * (1_000_000 // len(unit))))

@@ -9,6 +9,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.sendmessage import send_document
 
+from tests.equipment.asking import refusal
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import put
 from tests.protocol.conftest import message
@@ -37,11 +38,9 @@ def asked(team: MemoryTeam, request_id: str, kind: str) -> None:
 
 def refused(team: MemoryTeam, actor: str, document: object) -> TeamError:
     before = team.snapshot().revision
-    with pytest.raises(TeamError) as caught:
-        send_document(Caller(team, actor), document)
-    assert team.snapshot().revision == before
-    assert caught.value.hint
-    return caught.value
+    error = refusal(send_document, Caller(team, actor), document)
+    assert (team.snapshot().revision, bool(error.hint)) == (before, True)
+    return error
 
 
 @pytest.mark.parametrize(

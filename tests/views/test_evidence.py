@@ -11,7 +11,6 @@ from team_console.store.views.evidence import (
     Mark,
     Run,
     Runs,
-    claimed_checks,
     named_files,
     named_stories,
     other_stories,
@@ -160,8 +159,3 @@ def test_a_claimed_check_ran_failed_did_not_run_or_is_not_known(
 ) -> None:
     pieces = [piece for section in report_evidence(text, LocalEvidence(runs=runs)).sections for piece in section.pieces]
     assert {piece.text.partition(": ")[0]: piece.mark for piece in pieces} == told
-
-
-def test_looking_for_claims_costs_little_in_texts_made_to_be_slow() -> None:
-    for piece in ("tests ", "pass ", "`a ", "ran the ", "passtests"):
-        claimed_checks(piece * 20_000)

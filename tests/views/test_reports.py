@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.model.message import new_record
 from team_console.store.protocol.membership import report_of
 
 from tests.equipment.chronicle import LEAD, Chronicle
+from tests.equipment.teams import make_message
 
 
 @pytest.mark.parametrize(
@@ -26,16 +26,7 @@ from tests.equipment.chronicle import LEAD, Chronicle
     ],
 )
 def test_a_broadcast_reports_its_counts_or_its_summary(payload: dict[str, object], text: str) -> None:
-    message = new_record(
-        message_id="m",
-        type="broadcast",
-        sender="a",
-        to="b",
-        created="2026-02-24T10:00:00Z",
-        priority="low",
-        payload=payload,
-    )
-    report = report_of(message)
+    report = report_of(make_message(type="broadcast", payload=payload))
     assert report is not None
     assert report.text == text
 

@@ -159,6 +159,10 @@ def read_some(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
     yield from ()
 
 
-ONCE_SLOW = (("passwords covered", "://"), ("passwords found", "/a:"), ("prose", "| /*"), ("sprint message", " \n"))
+ONCE_SLOW = (
+    *(("passwords covered", "://"), ("passwords found", "/a:"), ("prose", "| /*"), ("secrets found", "-eyJaaaaaaaa")),
+    *(("claimed checks", unit) for unit in ("tests ", "pass ", "`a ", "ran the ", "passtests")),
+    *(("sprint message", unit) for unit in (" \n", "*", " ", "AGENT_CREATE_REQUEST:", "`", "{", "> ", "\n# ")),
+)
 """Pairs that took time by the square of the length."""
 EACH = [(reader, unit) for reader in READERS for unit in UNITS]
