@@ -69,24 +69,3 @@ def test_an_agent_lives_through_its_eleven_steps_without_a_departure(sprint: Com
         "shutdown": "approved",
     }
     assert sprint.ok("check", "--json").json["findings"] == []
-
-
-def test_a_result_about_another_story_than_its_request_is_said_to_its_sender(sprint: CommandLine) -> None:
-    send(sprint, SLAVE, "debugger", "DEBUG_REQUEST", **BODIES["DEBUG_REQUEST"])
-    (told,) = [
-        text
-        for text in send(sprint, "debugger", SLAVE, "DEBUG_RESULT", **{**BODIES["DEBUG_RESULT"], "story_key": "9-9"})[
-            "warnings"
-        ]
-        if "story" in text
-    ]
-    assert told == "DEBUG_RESULT is about the story 9-9, DBG-001 asked about 3-1"
-
-
-def test_batches_that_share_an_id_keep_the_stories_of_all(sprint: CommandLine) -> None:
-    batches = [{"batch_id": 1, "stories": ["a-1"]}, {"batch_id": 1, "stories": ["b-1", "a-1"]}]
-    plan = {**BODIES["BATCH_PLAN_READY"], "total_stories": 2, "batches": batches, "dependency_graph": {}}
-    send(sprint, "scrum-master", "ceo", "BATCH_PLAN_READY", **plan)
-    report = {**BODIES["SLAVE_BATCH_COMPLETE"], "stories_completed": ["a-1", "b-1"], "stories_failed": []}
-    warnings = send(sprint, SLAVE, "ceo", "SLAVE_BATCH_COMPLETE", **report)["warnings"]
-    assert not [text for text in warnings if "b-1" in text], warnings

@@ -2,129 +2,123 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import Code
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Receipt
+from team_console.store.service.members import add_members
+from team_console.store.settings.team_config import Agent
 
-from tests.equipment.command_line import CommandLine
+from tests.equipment.asking import agent, lead, refusal, row, view
+from tests.equipment.teams import FACTORIES, FakeClock
 
-WHERE = {"yaml": ".", "sqlite": "t.db"}
+ROLES = {"slave-1": "slave", "slave-2": "slave", "scrum-master": "resident"}
+WISH = {"agent_type": "story-creator", "role_hint": "r"}
 
 
 class Sprint:
-    """A team of a master, two slaves and a resident, by its command line."""
+    """A team of a lead, two slaves and a resident, in which each act is a second after the one before."""
 
-    def __init__(self, folder: Path, store: str) -> None:
-        self.command, self.place = CommandLine(folder), WHERE[store]
-        agents = ("slave-1:slave", "slave-2:slave", "scrum-master:resident")
-        listed = [word for agent in agents for word in ("--agent", agent)]
-        self.command.ok("init", self.place, "--name", "T", "--lead", "master", *listed)
+    def __init__(self, team: Team, clock: FakeClock) -> None:
+        self.team, self._clock = team, clock
+        add_members(lead(team), [Agent(name, role=role) for name, role in ROLES.items()])
 
-    def __call__(self, *words: str, ok: bool = True) -> Any:
-        done = self.command("-t", self.place, *words, "--json")
-        assert not ok or done.status == 0, done.err
-        return done.json
+    def says(self, sender: str, kind: str, *, to: str = "ceo", **body: Any) -> Receipt:
+        self._clock.advance(1)
+        payload = {**body, "requested_by": sender, "summary": "one two three four five"}
+        return sending.send(agent(self.team, sender), to=to, type=kind, payload=payload)
 
-    def says(self, sender: str, name: str, **body: Any) -> Any:
-        document = {
-            "type": "message",
-            "recipient": "master",
-            "content": f"{name}: {json.dumps({'msg_type': name, **body})}",
-        }
-        text = json.dumps({**document, "summary": "one two three four five six"})
-        return self.command.ok("-t", self.place, "--as", sender, "--json", "sendmessage", stdin=text).json
+    def wants(self, slave: str) -> str:
+        """Ask for an agent; return the request id."""
+        return self.says(slave, "AGENT_CREATE_REQUEST", **WISH).messages[0].message_id
 
     def created(self, slave: str) -> None:
-        wanted = {"agent_type": "story-creator", "role_hint": "r", "requested_by": slave}
-        asked = self.says(slave, "AGENT_CREATE_REQUEST", **wanted)["message_id"]
-        self("--as", "master", "approve", asked, "--agent-name", "sc-1")
+        self.approve(self.wants(slave), agent_name="sc-1")
 
-    def end_asked(self, slave: str) -> Any:
-        return self.says(slave, "AGENT_DESTROY_REQUEST", agent_name="sc-1", reason="done", requested_by=slave)
+    def end_asked(self, slave: str) -> Receipt:
+        return self.says(slave, "AGENT_DESTROY_REQUEST", agent_name="sc-1", reason="done")
 
-    def ended(self, slave: str) -> None:
-        self("--as", "master", "approve", self.end_asked(slave)["message_id"])
-        stop = next(row for row in self("requests", "--open")["requests"] if row["kind"] == "shutdown")
-        self("--as", "sc-1", "approve", stop["request_id"])
+    def ended(self, request: str) -> None:
+        """The lead agrees to the end, and the agent stops."""
+        self.approve(request)
+        stop = next(row for row in view(self.team).requests if row.is_open and row.kind == "shutdown")
+        self.approve(stop.request_id, by="sc-1")
 
-    def state(self, request: str) -> str:
-        return next(str(row["state"]) for row in self("requests")["requests"] if row["message_id"] == request)
+    def approve(self, request: str, *, by: str = "ceo", **more: Any) -> None:
+        self._clock.advance(1)
+        requests.approve(agent(self.team, by), request_id=request, **more)
 
-    def told(self, name: str, word: str) -> list[str]:
-        mail = self("receive", "--agent", name, "--peek")["messages"]
-        return [item["payload"]["content"] for item in mail if item["payload"].get("content", "").startswith(word)]
+    def told(self, name: str, word: str) -> int:
+        """How many messages to an agent begin with this word."""
+        mail = (message for message in self.team.snapshot().messages if message.is_addressed_to(name))
+        return sum(message.content.startswith(word) for message in mail)
 
 
-@pytest.fixture(params=WHERE)
-def sprint(request: pytest.FixtureRequest, tmp_path: Path) -> Sprint:
-    return Sprint(tmp_path, request.param)
+@pytest.fixture(params=["yaml", "sqlite"])
+def sprint(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[Sprint]:
+    with FACTORIES[request.param](tmp_path, clock) as make:
+        yield Sprint(make(), clock)
+
+
+def id_of(receipt: Receipt) -> str:
+    return receipt.messages[0].message_id
 
 
 def test_an_old_request_ends_no_new_agent(sprint: Sprint) -> None:
     sprint.created("slave-1")
-    sprint.ended("slave-1")
+    sprint.ended(id_of(sprint.end_asked("slave-1")))
     repeated = sprint.end_asked("slave-1")
-    assert any("sc-1 has ended already" in warning for warning in repeated["warnings"])
+    assert any("sc-1 has ended already" in warning for warning in repeated.warnings)
     sprint.created("slave-2")
-    old = repeated["message_id"]
-    assert sprint.state(old) == "withdrawn"
-    for words in (("approve", old), ("approve", old, "--dry-run")):
-        refused = sprint("--as", "master", *words, ok=False)
-        assert (refused["error"], "another sc-1 was created since" in refused["message"]) == (
-            "INVALID_REQUEST_ID",
-            True,
-        )
-    shown = sprint.command("-t", sprint.place, "show", old).out
-    assert "another sc-1 was created since" in shown
-    assert not [row for row in sprint("requests", "--open")["requests"] if row["kind"] in ("shutdown", "destroy")]
+    old = id_of(repeated)
+    assert (row(sprint.team, old).state, row(sprint.team, old).reason) == (
+        *("withdrawn", "another sc-1 was created since"),
+    )
+    for refused in (
+        refusal(sprint.approve, old),
+        refusal(requests.foresee, sprint.team.snapshot(), request_id=old),
+    ):
+        assert (refused.code, "another sc-1 was created since" in refused.message) == (Code.INVALID_REQUEST_ID, True)
+    assert not [row for row in view(sprint.team).requests if row.is_open and row.kind in ("shutdown", "destroy")]
 
 
 def test_a_creation_says_what_it_closes(sprint: Sprint) -> None:
     sprint.created("slave-1")
-    sprint.ended("slave-1")
-    old = sprint.end_asked("slave-1")["message_id"]
-    wanted = {"agent_type": "story-creator", "role_hint": "r", "requested_by": "slave-2"}
-    asked = sprint.says("slave-2", "AGENT_CREATE_REQUEST", **wanted)["message_id"]
-    said = sprint.command(
-        "-t", sprint.place, "--as", "master", "approve", asked, "--agent-name", "sc-1", "--dry-run"
-    ).out
+    sprint.ended(id_of(sprint.end_asked("slave-1")))
+    old, wanted = id_of(sprint.end_asked("slave-1")), sprint.wants("slave-2")
+    said = requests.foresee(sprint.team.snapshot(), request_id=wanted, agent_name="sc-1")
     assert f"closes what was asked about the sc-1 before: {old}" in said
-    assert sprint.state(old) in ("open", "overdue")
+    assert row(sprint.team, old).is_open
 
 
 def test_an_old_order_to_stop_is_none_to_the_new_agent(sprint: Sprint) -> None:
     sprint.created("slave-1")
-    order = sprint("--as", "master", "shutdown", "sc-1")["request_id"]
-    sprint.ended("slave-1")
+    order = requests.request_shutdown(lead(sprint.team), agent="sc-1").request_id
+    sprint.ended(id_of(sprint.end_asked("slave-1")))
     sprint.created("slave-2")
-    refused = sprint("--as", "sc-1", "approve", order, ok=False)
-    assert refused["success"] is False
-    assert next(row for row in sprint("roster")["agents"] if row["name"] == "sc-1")["state"] != "stopped"
+    refusal(sprint.approve, order, by="sc-1")
+    assert next(row for row in view(sprint.team).roster if row.name == "sc-1").state != "stopped"
 
 
 def test_whoever_asked_for_the_agent_hears_of_its_end_too(sprint: Sprint) -> None:
     sprint.created("slave-1")
-    sprint.ended("slave-1")
+    sprint.ended(id_of(sprint.end_asked("slave-1")))
     sprint.created("slave-2")
-    asked = sprint.end_asked("slave-1")["message_id"]
-    said = sprint.command("-t", sprint.place, "--as", "master", "approve", asked, "--dry-run").out
+    asked = id_of(sprint.end_asked("slave-1"))
+    (said, *_) = [text for text in requests.foresee(sprint.team.snapshot(), request_id=asked) if "DESTROYED" in text]
     assert "AGENT_DESTROYED goes to slave-1 and slave-2" in said
-    sprint("--as", "master", "approve", asked)
-    stop = next(row for row in sprint("requests", "--open")["requests"] if row["kind"] == "shutdown")
-    sprint("--as", "sc-1", "approve", stop["request_id"])
-    assert len(sprint.told("slave-1", "AGENT_DESTROYED")) == 2
-    assert len(sprint.told("slave-2", "AGENT_DESTROYED")) == 1
+    sprint.ended(asked)
+    assert [sprint.told(name, "AGENT_DESTROYED") for name in ("slave-1", "slave-2")] == [2, 1]
     assert sprint.told("scrum-master", "AGENT_ROSTER_BROADCAST")
-    row = next(row for row in sprint("requests")["requests"] if row["message_id"] == asked)
-    assert (row["state"], row["flags"]) == ("approved", [])
+    assert (row(sprint.team, asked).state, row(sprint.team, asked).flags) == ("approved", ())
 
 
 def test_what_only_the_lead_decides_is_asked_of_no_other_master(sprint: Sprint) -> None:
-    sprint("--as", "master", "member", "add", "master2", "--role", "master")
-    wanted = {"agent_type": "tester", "role_hint": "r", "requested_by": "slave-1"}
-    words = ("send", "--to", "master2", "--type", "AGENT_CREATE_REQUEST", "--payload", json.dumps(wanted))
-    refused = sprint("--as", "slave-1", *words, ok=False)
-    assert refused["error"] == "NOT_PERMITTED"
-    assert "goes to the lead master" in refused["message"]
+    add_members(lead(sprint.team), [Agent("master2", role="master")])
+    refused = refusal(sprint.says, "slave-1", "AGENT_CREATE_REQUEST", to="master2", **WISH)
+    assert (refused.code, "goes to the lead ceo" in refused.message) == (Code.NOT_PERMITTED, True)

@@ -185,3 +185,18 @@ def test_a_second_research_is_told_apart_by_its_story(team: MemoryTeam) -> None:
     assert caught.value.code is Code.ALREADY_ANSWERED
     assert send(plain, "kr", "dev-1", "RESEARCH_RESULT", story_key="3-2", results=found).warnings == ()
     assert "has not asked" in send(plain, "kr", "dev-1", "RESEARCH_RESULT", story_key="9-9", results=found).warnings[0]
+
+
+def test_a_result_about_another_story_than_its_request_is_told(team: MemoryTeam) -> None:
+    send(team, "slave-1", "debugger", "DEBUG_REQUEST")
+    told = send(team, "debugger", "slave-1", "DEBUG_RESULT", story_key="9-9").warnings
+    assert "DEBUG_RESULT is about the story 9-9, DBG-001 asked about 3-1" in told
+
+
+def test_batches_that_share_an_id_keep_the_stories_of_all(team: MemoryTeam) -> None:
+    batches = [{"batch_id": 1, "stories": ["a-1"]}, {"batch_id": 1, "stories": ["b-1", "a-1"]}]
+    planned = {"total_stories": 2, "batches": batches, "dependency_graph": {}}
+    send(team, "scrum-master", "ceo", "BATCH_PLAN_READY", **planned)
+    done = {"stories_completed": ["a-1", "b-1"], "stories_failed": []}
+    told = send(team, "slave-1", "ceo", "SLAVE_BATCH_COMPLETE", **done).warnings
+    assert not [text for text in told if "b-1" in text]
