@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
-import yaml
+from team_console.store.model.errors import Code
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
+from team_console.store.service.orchestrator import route
+from team_console.store.service.sendmessage import send_document
+from team_console.store.views.projection import view_of
+from team_console.store.views.rows import View
 
-from tests.equipment.command_line import CommandLine
-from tests.protocol.conftest import SPRINT_BODIES
+from tests.equipment.asking import refusal
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import put
+from tests.protocol.conftest import SPRINT_BODIES, message
 
+MASTER, SLAVE, SUMMARY = "master", "slave-batch-1", "one two three four five"
 BODIES: dict[str, dict[str, object]] = {
     **{str(body["msg_type"]): body for body in SPRINT_BODIES},
     "AGENT_DESTROY_REQUEST": {"msg_type": "AGENT_DESTROY_REQUEST", "agent_name": "dev-runner-3-1"},
@@ -43,71 +52,65 @@ FORMS: dict[str, Callable[[str, str], str]] = {
 }
 
 
-@pytest.fixture
-def sprint(make_team: Callable[..., CommandLine]) -> CommandLine:
-    """A team with the roles of a sprint."""
-    return make_team("scrum-master:resident", "debugger:resident", "slave-batch-1:slave", "dev-runner-3-1:temp")
+def written(team: MemoryTeam, name: str) -> list[str]:
+    """Put a sprint message into the queue in each form, and as an object; return the ids."""
+    contents = [*(form(name, json.dumps(BODIES[name])) for form in FORMS.values()), BODIES[name]]
+    messages = [message(message_id=f"N{number}", payload={"content": told}) for number, told in enumerate(contents)]
+    put(team, *messages)
+    return [message.message_id for message in messages]
 
 
-def body_of(name: str) -> str:
-    return json.dumps(BODIES[name])
+def view(team: MemoryTeam) -> View:
+    return view_of(team.snapshot(), me=MASTER, now=team.clock())
 
 
-def written(sprint: CommandLine, *contents: object) -> list[str]:
-    """Write the queue as another program does; returns the ids."""
-    records = [
-        {"message_id": f"N{number}", "type": "message", "from": "slave-batch-1", "to": "ceo", "status": "pending"}
-        | {"created": "2026-02-24T10:00:00Z", "payload": {"summary": "one two three four five", "content": content}}
-        for number, content in enumerate(contents)
-    ]
-    (sprint.folder / "message-queue.yaml").write_text(yaml.safe_dump({"messages": records}, allow_unicode=True))
-    return [f"N{number}" for number in range(len(contents))]
-
-
-def findings(sprint: CommandLine) -> list[str]:
-    found = sprint("check", "--json").json["findings"]
-    return [item["place"].split()[0] for item in found if item["code"] == "NEAR_FORM"]
+def near(found: View) -> list[str]:
+    """The ids of messages in a near form, as `check` has them."""
+    return [finding.place.split()[0] for finding in found.findings if finding.code == "NEAR_FORM"]
 
 
 @pytest.mark.parametrize("name", ASKS)
 def test_what_the_lead_must_decide_is_a_request_in_any_form_and_the_form_a_finding(
-    name: str, sprint: CommandLine
+    name: str, sprint: MemoryTeam
 ) -> None:
-    ids = written(sprint, *(form(name, body_of(name)) for form in FORMS.values()), BODIES[name])
-    requests = sprint.ok("requests", "--json").json["requests"]
-    assert sorted(item["message_id"] for item in requests) == sorted(ids)
-    assert findings(sprint) == ids
-    sprint.ok("reject", ids[-1], "--as", "ceo", "--reason", "not now")
+    ids = written(sprint, name)
+    assert sorted(row.question.message_id for row in view(sprint).requests) == sorted(ids)
+    assert near(view(sprint)) == ids
+    requests.reject(Caller(sprint, MASTER), request_id=ids[-1], reason="not now")
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_any_other_kind_stays_a_text_and_is_a_finding(name: str, sprint: CommandLine) -> None:
-    before = sprint.ok("roster", "--json").json["agents"]
-    ids = written(sprint, *(form(name, body_of(name)) for form in FORMS.values()), BODIES[name])
-    assert sprint.ok("requests", "--json").json["requests"] == []
-    assert findings(sprint) == ids
-    assert [item["name"] for item in sprint.ok("roster", "--json").json["agents"]] == [item["name"] for item in before]
+def test_any_other_kind_stays_a_text_and_is_a_finding(name: str, sprint: MemoryTeam) -> None:
+    before = [row.name for row in view(sprint).roster]
+    ids = written(sprint, name)
+    assert (view(sprint).requests, near(view(sprint))) == ((), ids)
+    assert [row.name for row in view(sprint).roster] == before
 
 
-@pytest.mark.parametrize("door", ["send", "sendmessage", "route"])
-def test_the_sender_is_told_at_once(door: str, sprint: CommandLine) -> None:
-    summary = "one two three four five"
+def by_send(caller: Caller, content: str) -> Sequence[str]:
+    return sending.send(caller, to=MASTER, content=content, summary=SUMMARY).warnings
+
+
+def by_sendmessage(caller: Caller, content: str) -> Sequence[str]:
+    document = {"type": "message", "recipient": MASTER, "content": content, "summary": SUMMARY}
+    warnings: Sequence[str] = send_document(caller, document)["warnings"]
+    return warnings
+
+
+def by_route(caller: Caller, content: str) -> Sequence[str]:
+    parts = {"SENDER": SLAVE, "RECIPIENT": MASTER, "MESSAGE_TYPE": "message"}
+    payload = {"content": content, "summary": SUMMARY}
+    warnings: Sequence[str] = route(caller, {"ACTION": "send", **parts, "PAYLOAD": payload})["warnings"]
+    return warnings
+
+
+@pytest.mark.parametrize("door", [by_send, by_sendmessage, by_route])
+def test_the_sender_is_told_at_once(door: Callable[[Caller, str], Sequence[str]], sprint: MemoryTeam) -> None:
     for name in ("AGENT_CREATE_REQUEST", "AGENT_COMPLETE"):
         for form in FORMS.values():
-            content = form(name, body_of(name))
-            words, document = [door], ""
-            if door == "send":
-                words += ["--to", "ceo", "--summary", summary, "--content", content, "--json"]
-            if door == "sendmessage":
-                document = json.dumps({"type": "message", "recipient": "ceo", "content": content, "summary": summary})
-            if door == "route":
-                parts = {"SENDER": "slave-batch-1", "RECIPIENT": "ceo", "MESSAGE_TYPE": "message"}
-                document = json.dumps({"ACTION": "send", **parts, "PAYLOAD": {"content": content, "summary": summary}})
-            reply = sprint.ok("--as", "slave-batch-1", *words, stdin=document)
-            told = reply.json.get("warnings", []) + reply.err.splitlines()
-            assert any(name in line and ("not in the form" in line or "plain text" in line) for line in told), reply
-    kinds = [item["kind"] for item in sprint.ok("requests", "--json").json["requests"]]
-    assert kinds == ["create"] * len(FORMS)
+            told = door(Caller(sprint, SLAVE), form(name, json.dumps(BODIES[name])))
+            assert any(name in line and ("not in the form" in line or "plain text" in line) for line in told), told
+    assert [row.kind for row in view(sprint).requests] == ["create"] * len(FORMS)
 
 
 QUOTED = (
@@ -121,18 +124,16 @@ QUOTED = (
 
 
 @pytest.mark.parametrize("name", ["AGENT_CREATE_REQUEST", "AGENT_ROSTER_BROADCAST"])
-def test_quoted_prose_asks_for_nothing_and_makes_no_roster(name: str, sprint: CommandLine) -> None:
-    before = sprint.ok("roster", "--json").json["agents"]
-    written(sprint, *(words.format(f"{name.lower()}: {body_of(name)}") for words in QUOTED))
-    assert sprint.ok("requests", "--json").json["requests"] == []
-    assert [agent["name"] for agent in sprint.ok("roster", "--json").json["agents"]] == [
-        item["name"] for item in before
-    ]
+def test_quoted_prose_asks_for_nothing_and_makes_no_roster(name: str, sprint: MemoryTeam) -> None:
+    before = [row.name for row in view(sprint).roster]
+    quoted = f"{name.lower()}: {json.dumps(BODIES[name])}"
+    put(sprint, *(message(words.format(quoted), message_id=f"N{number}") for number, words in enumerate(QUOTED)))
+    assert view(sprint).requests == ()
+    assert [row.name for row in view(sprint).roster] == before
 
 
-def test_a_field_that_is_missing_is_refused_in_any_form(sprint: CommandLine) -> None:
+def test_a_field_that_is_missing_is_refused_in_any_form(sprint: MemoryTeam) -> None:
     body = json.dumps({"msg_type": "AGENT_CREATE_REQUEST", "agent_type": "story-creator"})
     for form in FORMS.values():
-        words = ("--to", "ceo", "--summary", "one two three four five", "--content", form("AGENT_CREATE_REQUEST", body))
-        refused = sprint("--as", "slave-batch-1", "send", *words, "--json")
-        assert (refused.status, refused.json["error"]) == (1, "INVALID_FIELD"), refused
+        refused = refusal(by_send, Caller(sprint, SLAVE), form("AGENT_CREATE_REQUEST", body))
+        assert refused.code is Code.INVALID_FIELD

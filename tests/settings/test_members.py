@@ -19,12 +19,7 @@ from tests.equipment.memory_team import MemoryTeam
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(params=["folder", "database"])
-def crew(request: pytest.FixtureRequest, elsewhere: CommandLine) -> tuple[str, ...]:
-    """How to reach a team of `ceo` and `a1`."""
-    place = "crew" if request.param == "folder" else "crew.db"
-    elsewhere.ok("init", place, "--agent", "a1")
-    return ("-t", place)
+HELLO = ("send", "--summary", "Hello from all of us here", "--content", "x", "--to")
 
 
 def names(command: CommandLine, crew: tuple[str, ...]) -> dict[str, str]:
@@ -37,19 +32,15 @@ def test_members_come_change_and_go(elsewhere: CommandLine, crew: tuple[str, ...
     assert (done["action"], [member["name"] for member in done["members"]]) == ("member_add", ["a2", "a3"])
     assert names(elsewhere, crew) == {"ceo": "master", "a1": "member", "a2": "slave", "a3": "member"}
     assert not (elsewhere.folder / "messenger-config.yaml").exists()
-    elsewhere.ok(*crew, "send", "--to", "a3", "--summary", "Welcome to the team of today", "--content", "x")
+    elsewhere.ok(*crew, *HELLO, "a3")
     elsewhere.ok(*crew, "member", "set", "a3", "--role", "resident", "--no-plan", "--may-message", "ceo")
-    refused = elsewhere(
-        *crew, "--as", "a3", "send", "--to", "a2", "--summary", "Hello to you", "--content", "x", "--json"
-    )
-    assert refused.json["error"] == "NOT_PERMITTED"
+    assert elsewhere(*crew, "--as", "a3", *HELLO, "a2", "--json").json["error"] == "NOT_PERMITTED"
     elsewhere.ok(*crew, "member", "set", "a3", "--may-message", "all")
-    elsewhere.ok(*crew, "--as", "a3", "send", "--to", "a2", "--summary", "Hello to you", "--content", "x")
+    elsewhere.ok(*crew, "--as", "a3", *HELLO, "a2")
     gone = elsewhere.ok(*crew, "member", "remove", "a3", "--json").json
     assert gone["warnings"] == ["a3 leaves 1 unread message behind"]
     assert names(elsewhere, crew) == {"ceo": "master", "a1": "member", "a2": "slave"}
-    refused = elsewhere(*crew, "send", "--to", "a3", "--summary", "Are you still there", "--content", "x", "--json")
-    assert refused.json["error"] == "AGENT_NOT_FOUND"
+    assert elsewhere(*crew, *HELLO, "a3", "--json").json["error"] == "AGENT_NOT_FOUND"
     assert elsewhere.ok(*crew, "check", "--json").json["findings"] == []  # it left; nobody made it up
     if crew[1] == "crew":  # and goes on writing, by another program
         with (elsewhere.folder / "crew" / "message-queue.yaml").open("a") as queue:
@@ -111,7 +102,7 @@ def test_a_master_that_would_take_the_lead_is_refused(elsewhere: CommandLine) ->
 
 def test_the_first_listed_member_closes_the_team_and_says_so(elsewhere: CommandLine) -> None:
     (elsewhere.folder / "messenger-config.yaml").write_text("lead: ceo\n")
-    elsewhere.ok("--as", "a7", "send", "--to", "a8", "--summary", "Hello from the start", "--content", "x")
+    elsewhere.ok("--as", "a7", *HELLO, "a8")
     done = elsewhere.ok("member", "add", "a1", "--json").json
     assert done["warnings"] == ["the team lists its members from now on; not on the list: a7, a8"]
 

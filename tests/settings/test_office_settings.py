@@ -80,6 +80,10 @@ def office(tmp_path: Path) -> CommandLine:
     return CommandLine(folder)
 
 
+def said(office: CommandLine) -> None:
+    office.ok("--as", "pm", "send", "--to", "dev", "--summary", "The story is ready for you", "--content", "x")
+
+
 def configure(office: CommandLine, old: str, new: str) -> None:
     path = office.folder / "_bmad/core/messenger/messenger-config.yaml"
     text = path.read_text()
@@ -89,7 +93,7 @@ def configure(office: CommandLine, old: str, new: str) -> None:
 
 def test_a_team_with_them_has_no_findings_and_can_be_read_and_written(office: CommandLine) -> None:
     assert office.ok("check", "--json").json["findings"] == []
-    office.ok("--as", "pm", "send", "--to", "dev", "--summary", "The story is ready for you", "--content", "x")
+    said(office)
     status = office.ok("status", "--json").json
     assert (status["team"], status["condition"], status["problems"]) == ("inter-agent-messenger", "ok", 0)
     assert office.ok("check", "--json").json["findings"] == []
@@ -98,7 +102,7 @@ def test_a_team_with_them_has_no_findings_and_can_be_read_and_written(office: Co
 def test_queue_and_archives_are_where_they_say(office: CommandLine) -> None:
     configure(office, "_bmad-output/messenger", "docs/mail")
     configure(office, "{queue_dir}/archive", "docs/old mail")
-    office.ok("--as", "pm", "send", "--to", "dev", "--summary", "The story is ready for you", "--content", "x")
+    said(office)
     office.ok("receive", "--agent", "dev")
     assert len(yaml.safe_load((office.folder / "docs/mail/message-queue.yaml").read_text())["messages"]) == 1
     assert (office.folder / "docs/old mail/dev-archive.yaml").is_file()
@@ -120,7 +124,7 @@ def test_a_place_out_of_the_project_is_a_finding_and_not_used(office: CommandLin
     lines = OFFICE.splitlines()
     number = next(at for at, line in enumerate(lines) if line.startswith(key))
     configure(office, lines[number], f'{key}: "{place}"')
-    office.ok("--as", "pm", "send", "--to", "dev", "--summary", "The story is ready for you", "--content", "x")
+    said(office)
     office.ok("receive", "--agent", "dev")
     (finding,) = office("check", "--json").json["findings"]
     assert (finding["code"], finding["severity"]) == ("BAD_CONFIG", "error")
@@ -193,7 +197,7 @@ def test_the_order_of_priorities_is_theirs(office: CommandLine) -> None:
 
 def test_a_project_may_keep_its_queue_in_its_root(office: CommandLine) -> None:
     configure(office, "{project-root}/_bmad-output/messenger", "{project-root}")
-    office.ok("--as", "pm", "send", "--to", "dev", "--summary", "The story is ready for you", "--content", "x")
+    said(office)
     assert (office.folder / "message-queue.yaml").is_file()
     status = office.ok("status", "--json").json
     assert (status["team"], status["messages"]) == ("inter-agent-messenger", {"pending": 1})

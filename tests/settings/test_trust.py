@@ -11,6 +11,7 @@ from team_console.store.settings.settings_file import parse_settings, settings_b
 from tests.equipment.command_line import CommandLine
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+SEND = ("send", "--to", "file-manager", "--summary", "Export the report of this week", "--content", "x")
 KEY = b"0123456789abcdef0123456789abcdef"
 
 
@@ -18,7 +19,7 @@ KEY = b"0123456789abcdef0123456789abcdef"
 def commanded(make_team: object, team: CommandLine) -> CommandLine:
     """A team in which a command leaves a file behind when it takes a message for `file-manager`."""
     team.ok("member", "set", "file-manager", "--deliver", "touch RAN")
-    team.ok("send", "--to", "file-manager", "--summary", "Export the report of this week", "--content", "x")
+    team.ok(*SEND)
     return team
 
 
@@ -89,9 +90,7 @@ def with_key(team: CommandLine, mode: int) -> Path:
 
 def test_a_key_for_its_owner_alone_signs(team: CommandLine) -> None:
     with_key(team, 0o600)
-    sent = team.ok(
-        "send", "--to", "file-manager", "--summary", "Export the report of this week", "--content", "x", "--json"
-    )
+    sent = team.ok(*SEND, "--json")
     assert sent.json["warnings"] == []
     (message,) = team.ok("inbox", "file-manager", "--json").json["messages"]
     assert message["signature"]
@@ -103,9 +102,7 @@ def test_a_key_that_others_can_use_is_an_error_and_signs_nothing(team: CommandLi
     key = with_key(team, mode)
     assert key_of(team) == b""
     assert codes(team) == {("BAD_KEY", "error")}
-    sent = team.ok(
-        "send", "--to", "file-manager", "--summary", "Export the report of this week", "--content", "x", "--json"
-    )
+    sent = team.ok(*SEND, "--json")
     assert any(warning.startswith("not signed") for warning in sent.json["warnings"])
     key.chmod(0o600)
     assert key_of(team) == KEY
