@@ -33,6 +33,10 @@ Notes = Mapping[str, str]
 """Question text -> words beside what is chosen."""
 
 
+LONGEST_LABEL = 300
+"""Characters of an option's label that stand in its line; a longer one stands whole with the question alone."""
+
+
 class AnswerForm(Form[ResultT]):
     """Questions below each other; nothing is chosen at first."""
 
@@ -83,7 +87,9 @@ class AnswerForm(Form[ResultT]):
         """Yield the options of a question, and the lines for words in their place and beside them."""
         options, in_place = question.options, "" if question.several else "in place of an option"
         if options:
-            lines = [OptionLine(safe_line(one.label, 300), safe_line(one.description, 1000)) for one in options]
+            lines = [
+                OptionLine(safe_line(one.label, LONGEST_LABEL), safe_line(one.description, 1000)) for one in options
+            ]
             kind, about = FieldKind.SEVERAL if question.several else FieldKind.ONE, f"{safe_line(question.text)} "
             chosen = Ask(f"chosen{number}", "", kind, lines, about=about)
             yield chosen.field(self.draft.get(chosen.name, ""))

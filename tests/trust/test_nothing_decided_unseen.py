@@ -307,6 +307,23 @@ async def test_no_rule_is_allowed_always_that_was_not_shown_whole(team: MemoryTe
 
 
 @pytest.mark.anyio
+async def test_no_option_is_chosen_whose_end_was_not_shown(team: MemoryTeam) -> None:
+    label = f"Keep it{', and keep it' * 60}, and drop the table"
+    questions = [{"question": "Which?", "options": [{"label": label}, {"label": "None"}]}]
+    asking.ask_question(Caller(team, AUTHOR), questions=questions)
+    async with opened(team, size=(80, 24)) as desk:
+        await desk.asks("a")
+        await desk.press("1", "enter")
+        await desk.until(lambda: "what was not read is no answer" in desk.said, "why not")
+        assert written(team) == []
+        await desk.press(*["pagedown"] * 40)
+        await desk.shows("drop the table")
+        await desk.press("enter")
+        await desk.until(lambda: bool(written(team)), "the answer")
+    assert written(team)[0].payload["answers"] == {"Which?": label}
+
+
+@pytest.mark.anyio
 async def test_the_heading_of_a_plan_is_not_the_plan(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team, size=(24, 10)) as desk:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -49,7 +50,7 @@ from team_console.store.views.proposals import line_difference, lines_to_remark,
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.fields import Ask, FieldKind, OptionLine, words_of_a_decision
 from team_console.widgets.form import AskAgain, Later
-from team_console.widgets.forms import Answered, AnswerForm, Answers, Choice, Notes, Prompt
+from team_console.widgets.forms import LONGEST_LABEL, Answered, AnswerForm, Answers, Choice, Notes, Prompt
 from team_console.widgets.many import Item, Many
 from team_console.widgets.text import short_ago
 
@@ -87,7 +88,6 @@ def undo(screen: MainScreen, context: ActionContext) -> None:
 
 
 def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
-
     if context.selection.marked:
         _decide_many(screen, context, approving=approving)
         return
@@ -172,7 +172,7 @@ def _always(rule: str) -> Choice:
 def _ways_of_plan(row: RequestRow) -> Sequence[Choice]:
     """Yes in the mode that the session came from, or in one the client offers; a plan without any is said yes to."""
     modes = modes_of(row.question.payload)
-    ways = [Choice(OptionLine(f"go on in {safe_line(mode, 40)}", mode_words(mode)), "Approve") for mode in modes]
+    ways = [Choice(OptionLine(f"go on in {safe_line(mode)}", mode_words(mode)), "Approve") for mode in modes]
     as_it_was = OptionLine("go on as it was", "in the mode from which it began to plan")
     return (Choice(as_it_was, "Approve"), *ways) if ways else (Choice(OptionLine("approve"), "Approve"),)
 
@@ -299,7 +299,6 @@ def _foresee(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
 
 
 def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -> None:
-
     questions = questions_of(row.question.payload)
     if not questions:
         screen.toast("It holds no question that can be read; r refuses it.", severity="warning")
@@ -308,6 +307,12 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
 
     def answered(answers: Answers, notes: Notes, view: Decision) -> PendingDecision:
         given = {text: [each] if isinstance(each, str) else each for text, each in answers.items()}
+        labels = (option.label for question in questions for option in question.options)
+        long = {label for label in labels if len(label) > LONGEST_LABEL}
+        # guard: long-label-painted-whole
+        if not view.seen.is_whole and not long.isdisjoint(chain(*given.values())):
+            text = "not all of the option was shown yet; what was not read is no answer"
+            raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls the question, where all of it stands.")
         told = (joined(each) + (f" ({notes[text]})" if text in notes else "") for text, each in given.items())
         chosen = "; ".join(told)
         decision = replace(view, approve=True, answers=answers, notes=notes)
@@ -437,7 +442,6 @@ def _items_of(rows: Mapping[str, RequestRow]) -> list[Item]:
 
 
 def _item(key: str, kind: str, who: str, what: str) -> Item:
-
     return Item(key, kind, safe_line(who, 64), safe_line(what, 200))
 
 
@@ -449,7 +453,6 @@ def _ask_about_many(
     pending: Callable[[Sequence[str], str], PendingDecision],
     **more: Any,
 ) -> None:
-
     form = Many[PendingDecision](
         items,
         lambda keys, words: screen.pending_decisions.prepare(pending(keys, words)),
