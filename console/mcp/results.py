@@ -183,6 +183,9 @@ def mails_result(caller: Caller, *, received: Received) -> MailsJson:
     if received.delivered:
         ids = ", ".join(message.message_id for message in received.delivered)
         problems.append(f"delivered in another way and not acknowledged: {ids}; delivered=true takes them")
+    # guard: doubt-told-by-mcp
+    if not received.is_complete and (doubt := caller.team.snapshot().doubt) is not None:
+        problems.append(doubt.message)
     if received.damaged:
         problems.append("entries of the queue are damaged, so nobody knows whom they are for")
     messages = []

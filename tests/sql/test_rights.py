@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from team_console.console.mcp.results import mails_result
 from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox, sending
@@ -92,6 +93,17 @@ def test_rows_that_are_hidden_from_a_role_are_no_empty_inbox(
     execute(postgres, f"ALTER ROLE {place.partition('//')[2].partition('@')[0]} BYPASSRLS")
     seen = CommandLine(tmp_path)("-t", place, "inbox", "code_developer", "--json")
     assert (seen.json["count"], seen.json["doubt"]) == (1, None)
+
+
+def test_an_agent_is_told_by_mcp_that_rows_may_be_hidden(postgres: str, role: Role, opened: Open) -> None:
+    create_database(postgres, SETTINGS)
+    insert(postgres, "msg-001")
+    place = role("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}")
+    execute(postgres, "ALTER TABLE agent_message ENABLE ROW LEVEL SECURITY")
+    caller = Caller(opened(place), "code_developer")
+    told = mails_result(caller, received=inbox.receive(caller, agent="code_developer"))
+    assert told["count"] == 0
+    assert ["row security" in warning for warning in told["warnings"]] == [True]
 
 
 def test_agents_that_all_write_first_to_a_database_of_others_are_all_served(postgres: str, opened: Open) -> None:

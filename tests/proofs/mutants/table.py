@@ -149,6 +149,7 @@ GUARDS: Mapping[str, Guard] = {
     "hidden-rows-not-empty": guard(
         giving(()), "sql/test_rights.py::test_rows_that_are_hidden_from_a_role_are_no_empty_inbox"
     ),
+    "doubt-told-by-mcp": guard(never, "sql/test_rights.py::test_an_agent_is_told_by_mcp_that_rows_may_be_hidden"),
     "put-off-message-told": guard(
         removed, "sql/test_tables_of_others.py::test_mail_is_taken_held_and_given_back_in_every_form"
     ),
