@@ -132,7 +132,7 @@ class _Reader:
     def __init__(self, length: int, folder: str) -> None:
         self.found: list[Command] = []
         self._budget = 8 * length + 100_000
-        self._failed = self._documents = self._names = 0
+        self._failed = self._documents = self._texts = 0
         self._waiting: list[_Found] = []
         self._variables = {"HOME": [os.path.expanduser("~")], "PWD": [folder]}
         self._has_news = False
@@ -141,7 +141,6 @@ class _Reader:
         self._folder, self._depth, self._source = folder, 0, b""
         self._outer: tuple[str, ...] = ()
         self._bodies: dict[int, tuple[str, bool]] = {}
-        self._substitutions: dict[int, str] = {}
 
     def read(self, text: str, run_by: _Found) -> None:
         """Find the commands that stand in a text, which a command runs."""
@@ -160,6 +159,7 @@ class _Reader:
             if size > _LARGEST or self._documents > _MOST_DOCUMENTS or self._failed > _MOST_FAILED:
                 self._cut(text)
                 return
+            self._texts += 1
             self._source = source.encode("utf-8", "replace")
             self._bodies = {len(source[:at].encode("utf-8", "replace")): known for at, known in documents.items()}
             root = parse(self._source).root_node
@@ -231,16 +231,13 @@ class _Reader:
     def _visit(self, node: Node, outputs: tuple[str, ...]) -> None:
         kind, folder, outer = node.type, self._folder, self._outer
         if kind == "function_definition":
-            name = f"{self._words(node.children_by_field_name('name'))[0]}()"
+            name = f"{''.join(map(self._text, node.children_by_field_name('name')))}()"
             self._variables.setdefault(name, [])
             self._outer, outputs = (name,), ()
         if not outputs and kind in _STATEMENTS:
-            self._names += 1
-            outputs = (f"|{self._names}", *self._outer)
+            outputs = (self._name_of("|", node), *self._outer)
         if kind == "command_substitution":
-            self._names += 1
-            self._substitutions[node.start_byte] = f"${self._names}"
-            outputs = (*outputs, f"${self._names}")
+            outputs = (*outputs, self._name_of("$", node))
             text = self._text(node)
             if text[:1] == "`" and "\\`" in text:  # the inner of two, which the grammar does not know
                 self._add(["eval", _ESCAPED_IN_BACKQUOTES.sub(lambda match: match[1], text[1:-1])])
@@ -261,6 +258,10 @@ class _Reader:
         if kind in _INNER_SHELL:
             self._folder = folder
         self._outer = outer
+
+    def _name_of(self, kind: str, node: Node) -> str:
+        """Return the variable that keeps what a pipeline or a substitution prints."""
+        return f"{kind}{self._texts}/{node.start_byte}"
 
     def _add(self, words: list[str], outputs: tuple[str, ...] = ()) -> None:
         self._waiting.append(_Found(words, outputs, self._folder, self._depth))
@@ -283,7 +284,10 @@ class _Reader:
             self._folder = os.path.join(self._folder, os.path.expanduser(folder))
 
     def _read_assignment(self, node: Node) -> None:
-        name, value = self._text(node.children[0]), node.child_by_field_name("value")
+        named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if named is None:
+            return
+        name = self._text(named)
         base, bracket, _ = name.partition("[")
         is_list = value is not None and value.type == "array"
         fields = self._words(value.children[1:-1]) if value is not None and is_list else []
@@ -347,7 +351,7 @@ class _Reader:
         if kind in ("simple_expansion", "expansion"):
             return self._use_of(node, text, _QUOTED if is_quoted else _SPLIT)
         if kind == "command_substitution":
-            return f"\3{_QUOTED if is_quoted else _SPLIT}{self._substitutions[node.start_byte]}\4"
+            return f"\3{_QUOTED if is_quoted else _SPLIT}{self._name_of('$', node)}\4"
         if kind in ("process_substitution", "arithmetic_expansion"):
             return UNKNOWN
         if kind == "raw_string":

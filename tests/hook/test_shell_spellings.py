@@ -155,6 +155,32 @@ def test_a_text_that_is_made_to_be_slow_is_read_within_bounds(length: int, units
     assert (done.returncode, done.stderr.decode()[-2_000:]) == (0, "")
 
 
+def test_whatever_pieces_a_text_is_made_of_it_is_read_to_its_end() -> None:
+    """What a text breaks off is a text, too; an error would be silence, by which a call passes unasked."""
+    seed = 20261128
+    random = Random(seed)
+    pieces = (
+        *HOSTILE,
+        *AROUND,
+        *PUSH,
+        *HARMLESS,
+        "function ",
+        "+=",
+        "x[",
+        "]=",
+        "${",
+        ">|",
+        "\1",
+        "\3 x\4",
+        "cd $x",
+        "set --",
+    )
+    for _ in range(3_000):
+        text = "".join(random.choices(pieces, k=random.randint(1, 8)))
+        at = random.randrange(len(text))
+        commands_in(text[:at] + random.choice(pieces) + text[at + random.randint(0, 2) :], "/")
+
+
 def test_parentheses_as_deep_as_a_text_can_be_are_read() -> None:
     assert asked("(" * 100_000 + "git push" + ")" * 100_000) == "push"
     assert asked("$(" * 2_000 + "git push" + ")" * 2_000) == "push"
