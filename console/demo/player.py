@@ -9,9 +9,8 @@ from collections.abc import Coroutine, Iterator
 from itertools import cycle
 from typing import Any
 
-from team_console.console.demo.past import carried
-from team_console.console.demo.story import STORY, Part, Step, Values, filled, value_of
-from team_console.store.api import AgentClient, Receipt
+from team_console.console.demo.story import STORY, Part, Step, Values, carried, filled, value_of
+from team_console.store.api import AgentClient, Receipt, Request
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -41,7 +40,7 @@ class Actor:
     def begin(self) -> None:
         """Begin all parts; what this agent asked before the demo opened is what it asks first."""
         asked = [row.question for row in self._client.requests() if row.question.sender == self._name]
-        given = {"asked": _facts(asked[0])} if asked else {}
+        given = {"asked": facts_of(asked[0])} if asked else {}
         known = any(agent["name"] == self._name for agent in STORY.agents)
         for part in [part for part in STORY.parts if part.agent == self._name] if known else [STORY.newcomer]:
             self._start(self._play(part, given))
@@ -58,7 +57,7 @@ class Actor:
             if waiting is not None and read.name != ASKBACK:
                 waiting.put_nowait(heard)
             elif scene := self._manner(heard):
-                self._start(self._act(scene, {"heard": _facts(heard)}))
+                self._start(self._act(scene, {"heard": facts_of(heard)}))
 
     def end(self) -> None:
         """Drop whatever goes on; nothing is heard or said any more."""
@@ -126,12 +125,12 @@ class Actor:
         if step.count:
             values[step.count] = values.get(step.count, 1) + 1
         if step.do:
-            values[step.name] = _facts(await self._do(step, values))
+            values[step.name] = facts_of(await self._do(step, values))
         following = str(filled(step.go, values))
         if step.wait is not None:
             answer = await self._wait(step.hears or values["asked"]["key"], step.wait / self._speed)
             if answer is not None:
-                values[step.name or "answer"] = _facts(answer)
+                values[step.name or "answer"] = facts_of(answer)
                 following = next((step.then[word] for word in _outcomes(answer) if word in step.then), following)
         if step.ends:
             self.end()
@@ -139,16 +138,9 @@ class Actor:
 
     async def _do(self, step: Step, values: Values) -> Message:
         """Do a verb, again and again while the store is busy or away; return the first message it wrote."""
-        arguments = filled(step.arguments, values)
-        if step.says:
-            arguments["content"] = carried(step.says.split()[0], filled(STORY.bodies[step.says], values))
-        if "summary" in arguments:
-            arguments["summary"] = arguments["summary"][:90]
         while True:
             try:
-                done = getattr(self._client, step.do)(**arguments)
-                receipt: Receipt = getattr(done, "receipt", done)
-                return receipt.messages[0]
+                return first_message(perform(self._client, step, values))
             except TeamError as error:
                 if error.code not in _PASSING:
                     raise
@@ -166,7 +158,25 @@ class Actor:
         return heard
 
 
-def _facts(message: Message) -> Values:
+def perform(client: AgentClient, step: Step, values: Values) -> Any:
+    """Do the verb of a step as an agent; return its result."""
+    arguments = filled(step.arguments, values)
+    if step.says:
+        arguments["content"] = carried(step.says.split()[0], filled(STORY.bodies[step.says], values))
+    if "summary" in arguments:
+        arguments["summary"] = arguments["summary"][:90]
+    return getattr(client, step.do)(**arguments)
+
+
+def first_message(done: Receipt | Request) -> Message:
+    """Return the first message that a verb wrote."""
+    receipt = done.receipt if isinstance(done, Request) else done
+    if receipt is None:
+        raise TypeError("nothing was written by it")
+    return receipt.messages[0]
+
+
+def facts_of(message: Message) -> Values:
     """Return what scenes tell of a message; what it has not is left out."""
     read = parse_message(message)
     facts = {

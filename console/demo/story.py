@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -49,6 +50,14 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True, rename={"arguments":
     ends: bool = False
 
 
+class PastAct(Step, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A step that was done `ago` so many minutes, by an agent; with a plan of the story as `it`, by its number."""
+
+    ago: float
+    agent: str
+    of: int = 0
+
+
 class Part(Struct, frozen=True, forbid_unknown_fields=True):
     """A scene that an agent plays by itself, with each entry of the list `of`, as `story.yaml` tells."""
 
@@ -67,6 +76,7 @@ class Story(Struct, frozen=True, forbid_unknown_fields=True):
     team: str
     lead: str
     agents: Sequence[Values]
+    past: Sequence[PastAct]
     parts: Sequence[Part]
     newcomer: Part
     manners: Mapping[str, Mapping[str, str]]
@@ -80,6 +90,11 @@ class Story(Struct, frozen=True, forbid_unknown_fields=True):
         folded, listed = text.casefold(), self.lists[entries]
         fits = [entry for entry in listed if any(word in folded for word in entry.get("fits", ()))]
         return fits or [entry for entry in listed if "fits" not in entry]
+
+
+def carried(name: str, body: Values) -> str:
+    """Return the content of a sprint message."""
+    return f"{name}: {json.dumps({'msg_type': name, **body}, ensure_ascii=False)}"
 
 
 _NAMED = re.compile(r"\{([\w.]+)(?:\|([^{}]*))?\}")
