@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 import textual.app
@@ -19,7 +20,7 @@ from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
-from team_console.store.service import requests, sending
+from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets import form_gate
@@ -39,6 +40,7 @@ _ROUNDS = 2
 _END = 2.0
 """Seconds for which the end of a text that is laid out behind its beginning is waited for at most."""
 LEAD, AUTHOR = "ceo", "task-manager"
+AGENTS = (AUTHOR, "schedule-manager", "file-manager")
 
 
 @pytest.fixture
@@ -59,6 +61,12 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_THEME", "dark")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+@pytest.fixture
+def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grace that ends only when a test ends it."""
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
 
 
 @pytest.fixture(autouse=True)
@@ -114,8 +122,7 @@ def clock() -> Clock:
 @pytest.fixture
 def team(clock: Clock) -> MemoryTeam:
     """Four agents under `ceo`; `task-manager` works in plan mode."""
-    names = (LEAD, AUTHOR, "schedule-manager", "file-manager")
-    agents = {name: Agent(name, plan_mode_required=name == AUTHOR) for name in names}
+    agents = {name: Agent(name, plan_mode_required=name == AUTHOR) for name in (LEAD, *AGENTS)}
     config = TeamConfig(name="sprint-42", lead=LEAD, agents=MappingProxyType(agents), declared=True)
     return MemoryTeam(config=config, clock=clock)
 
@@ -287,10 +294,23 @@ async def opened(
 
 
 def hand_in_plan(
-    team: Team, title: str = "Refactor the report generator now", content: str = "1. Split\n2. Test"
+    team: Team, title: str = "Refactor the report generator now", content: str = "1. Split\n2. Test", by: str = AUTHOR
 ) -> str:
-    """A plan of the author; its request id."""
-    receipt = requests.submit_plan(Caller(team, AUTHOR), content=content, summary=title)
+    """A plan of the author, or of another agent; its request id."""
+    receipt = requests.submit_plan(Caller(team, by), content=content, summary=title)
+    assert receipt.request_id is not None
+    return receipt.request_id
+
+
+def three_plans(team: Team) -> list[str]:
+    """A plan of each agent; their request ids."""
+    return [hand_in_plan(team, f"A plan of {name} for today", "1. Do it", by=name) for name in AGENTS]
+
+
+def ask_permission(team: Team, command: str = "make test", by: str = AUTHOR, **more: Any) -> str:
+    """A permission of the author, or of another agent, to run a command; its request id."""
+    given = {"directory": "/srv/atlas", "input": {"command": command}, **more}
+    receipt = asking.ask_permission(Caller(team, by), tool="Bash", **given)
     assert receipt.request_id is not None
     return receipt.request_id
 

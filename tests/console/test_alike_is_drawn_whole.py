@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
 from team_console.widgets.detail import Detail
 
-from tests.console.conftest import AUTHOR, Desk, opened
+from tests.console.conftest import AUTHOR, Desk, ask_permission, opened
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-def ask(team: MemoryTeam, command: str, agent: str = AUTHOR, summary: str | None = None, **more: Any) -> str:
-    """A permission to run a command; its id."""
-    given = {"command": command, **more}
-    caller = Caller(team, agent)
-    asked = asking.ask_permission(caller, tool="Bash", input=given, directory="/srv/atlas", summary=summary)
-    assert asked.request_id is not None
-    return asked.request_id
-
-
-def marked(desk: Desk) -> list[str]:
-    """The words of the detail that are set apart."""
-    return [text for line in desk.app.main.pane.detail._lines for text, tone in line if tone == "hit"]
 
 
 def numbers(desk: Desk) -> set[str]:
@@ -37,7 +22,7 @@ def numbers(desk: Desk) -> set[str]:
 
 
 async def test_a_row_that_was_withdrawn_or_answered_while_it_is_read_is_counted_nowhere(team: MemoryTeam) -> None:
-    asked = [ask(team, f"make {name}") for name in "abc"] + [ask(team, "rm -r build")]
+    asked = [ask_permission(team, f"make {name}") for name in "abc"] + [ask_permission(team, "rm -r build")]
     async with opened(team) as desk:
         await desk.shows("3 alike: Bash: make …", "Needs you 4")
         assert numbers(desk) == {"4"}
@@ -54,7 +39,7 @@ async def test_a_row_that_was_withdrawn_or_answered_while_it_is_read_is_counted_
 
 @pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", "\u202f"])
 async def test_a_blank_that_is_no_space_is_seen_in_row_page_and_form(team: MemoryTeam, blank: str) -> None:
-    ask(team, f"rm -rf /tmp{blank}/x")
+    ask_permission(team, f"rm -rf /tmp{blank}/x")
     async with opened(team) as desk:
         await desk.shows("Bash: rm -rf /tmp\u237d/x")
         await desk.reads("│ rm -rf /tmp\u237d/x")
@@ -64,7 +49,7 @@ async def test_a_blank_that_is_no_space_is_seen_in_row_page_and_form(team: Memor
 
 async def test_in_the_form_of_several_nothing_is_cut_and_what_differs_is_marked(team: MemoryTeam) -> None:
     for name in ("alpha", "beta", "gamma"):
-        ask(team, f"python3 tools/migrate.py --table customers_of_the_north --only {name} --verbose")
+        ask_permission(team, f"python3 tools/migrate.py --table customers_of_the_north --only {name} --verbose")
     async with opened(team, size=(80, 30)) as desk:
         await desk.shows("3 alike")
         form = await desk.asks("a")

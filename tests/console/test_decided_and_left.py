@@ -5,21 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from team_console.console.tui.decisions import KEPT
-from team_console.store.service import requests
-from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Human
 
 from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.signing_keys import key_file, public_line
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A grace that ends only when a test ends it."""
-    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("long_grace")]
 
 
 async def hand_in(desk: Desk, key: str, number: int = 1) -> None:
@@ -31,7 +23,7 @@ async def hand_in(desk: Desk, key: str, number: int = 1) -> None:
 
 async def test_what_waits_for_its_turn_is_written_on_leaving(team: MemoryTeam) -> None:
     hand_in_plan(team)
-    requests.submit_plan(Caller(team, "schedule-manager"), content="1. Do it", summary="A plan for today")
+    hand_in_plan(team, by="schedule-manager")
     async with opened(team) as desk:
         await hand_in(desk, "a")
         await hand_in(desk, "a", 2)

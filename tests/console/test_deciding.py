@@ -12,7 +12,7 @@ from team_console.store.service.caller import Caller
 from team_console.widgets import form_gate as forms
 from textual.events import Key
 
-from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, three_plans, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -66,8 +66,7 @@ async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_and_the_next
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(key_actions, "GUARD", 60.0)
-    for name in ("task-manager", "schedule-manager", "file-manager"):
-        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
+    three_plans(team)
     async with opened(team) as desk:
         for left in (2, 1, 0):
             await desk.asks("a")

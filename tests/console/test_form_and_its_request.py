@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.service import requests
-from team_console.store.service.caller import Caller
 from textual.widgets import Static
 
 from tests.console.conftest import Clock, Desk, hand_in_plan, opened, verdicts
@@ -18,7 +16,7 @@ def of_another(team: MemoryTeam) -> None:
     """A plan of another agent, which is next in the list."""
     assert isinstance(team.clock, Clock)
     team.clock.advance(1)
-    requests.submit_plan(Caller(team, OTHER), content="1. Lay the dates", summary="The dates of the next release")
+    hand_in_plan(team, "The dates of the next release", "1. Lay the dates", by=OTHER)
 
 
 def outcome(desk: Desk) -> str:

@@ -9,16 +9,10 @@ from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import UndoBar
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, letter, opened, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, letter, opened, three_plans, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A grace that ends only when a test ends it."""
-    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("long_grace")]
 
 
 async def approve(desk: Desk, note: str = "") -> None:
@@ -76,14 +70,13 @@ async def test_what_cannot_be_written_on_leaving_is_told_now_and_at_the_next_sta
 
 async def approve_all(desk: Desk, team: MemoryTeam) -> list[str]:
     """Approve the plans of three agents with one form, until they wait to be written; their request ids."""
-    names = ("task-manager", "schedule-manager", "file-manager")
-    made = [requests.submit_plan(Caller(team, name), content="1. Do it", summary="A plan for today") for name in names]
+    made = three_plans(team)
     await desk.lists(3)
     await desk.looks_through()
     await desk.asks("asterisk", "a")
     await desk.press("enter")
     await desk.until(lambda: len(desk.app.main.pending_decisions) == 3, "three decisions in their grace")
-    return [str(receipt.request_id) for receipt in made]
+    return made
 
 
 @pytest.mark.parametrize(

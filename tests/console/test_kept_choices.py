@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 from team_console.store.model.message import from_record
-from team_console.store.service import asking
-from team_console.store.service.caller import Caller
 from team_console.widgets.fields import Options
 
-from tests.console.conftest import AUTHOR, Desk, opened
+from tests.console.conftest import Desk, ask_permission, opened
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -42,7 +40,7 @@ async def chosen(desk: Desk) -> tuple[int, ...]:
 
 @pytest.mark.parametrize(("command", "kept"), [("npm test *", 1), ("rm -rf *", 0)])
 async def test_always_is_kept_only_for_the_same_command(team: MemoryTeam, command: str, kept: int) -> None:
-    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "x"}, suggestions=[rule("npm test *")])
+    ask_permission(team, suggestions=[rule("npm test *")])
     async with opened(team) as desk:
         assert await chosen(desk) == (0,)
         await desk.press("2", "escape")

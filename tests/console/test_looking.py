@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from team_console.console.actions import actions_in
 from team_console.console.selection import Mode
-from team_console.store.service import asking, sending
+from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.help_panel import HelpPanel
 
-from tests.console.conftest import LEAD, Clock, hand_in_plan, letter, opened
+from tests.console.conftest import LEAD, Clock, ask_permission, hand_in_plan, letter, opened
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -55,7 +55,7 @@ async def test_only_what_is_listed_is_cleared(team: MemoryTeam, way: str) -> Non
 
 async def test_a_snooze_ends_well_before_the_request_does(team: MemoryTeam, clock: Clock) -> None:
     end = team.clock() + timedelta(minutes=10)
-    asking.ask_permission(Caller(team, "file-manager"), tool="Bash", input={"command": "make"}, expires=end)
+    ask_permission(team, expires=end)
     async with opened(team) as desk:
         await desk.lists(1)
         await desk.press("z")

@@ -9,20 +9,10 @@ from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.many import Many
 
-from tests.console.conftest import LEAD, Desk, opened, verdicts
+from tests.console.conftest import AGENTS, LEAD, Desk, opened, three_plans, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-NAMES = ("task-manager", "schedule-manager", "file-manager")
-
-
-def plans(team: MemoryTeam) -> list[str]:
-    """A plan of each author; their request ids."""
-    made = [
-        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
-        for name in NAMES
-    ]
-    return [str(receipt.request_id) for receipt in made]
 
 
 async def many(desk: Desk) -> Many[Any]:
@@ -35,7 +25,7 @@ async def many(desk: Desk) -> Many[Any]:
 async def test_every_marked_request_gets_a_verdict_of_its_own_and_one_answered_meanwhile_is_named(
     team: MemoryTeam,
 ) -> None:
-    asked = plans(team)
+    asked = three_plans(team)
     async with opened(team) as desk:
         await desk.press("G")
         await desk.performs("mark_range")
@@ -46,7 +36,7 @@ async def test_every_marked_request_gets_a_verdict_of_its_own_and_one_answered_m
         await desk.looks_through()
         await desk.press("escape", "asterisk", "r")
         form = await many(desk)
-        assert all(name in desk.text for name in NAMES)
+        assert all(name in desk.text for name in AGENTS)
         requests.reject(Caller(team, LEAD), request_id=asked[1], reason="another console was faster")
         await desk.type("tests first")
         await desk.press("enter")
@@ -61,7 +51,7 @@ async def test_every_marked_request_gets_a_verdict_of_its_own_and_one_answered_m
 async def test_what_wants_words_is_left_alone_and_what_was_never_shown_stays(
     team: MemoryTeam,
 ) -> None:
-    plans(team)
+    three_plans(team)
     sending.send(Caller(team, "file-manager"), to=LEAD, summary="The report is ready for reading", content="Here it is")
     question = [{"question": "Which one?", "options": [{"label": "This"}, {"label": "That"}]}]
     asking.ask_question(Caller(team, "file-manager"), questions=question)

@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 from team_console.console.tui import decisions
-from team_console.store.service import requests
-from team_console.store.service.caller import Caller
 from team_console.widgets.many import Many
 
-from tests.console.conftest import WAIT, Desk, opened, verdicts
+from tests.console.conftest import WAIT, Desk, opened, three_plans, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-NAMES = ("task-manager", "schedule-manager", "file-manager")
 
 
 def held_at_the_second(patch: pytest.MonkeyPatch, name: str) -> Event:
@@ -43,12 +40,6 @@ async def hand_in(desk: Desk, words: str) -> Many[Any]:
     await desk.type(words)
     await desk.press("enter")
     return form
-
-
-def three_plans(team: MemoryTeam) -> None:
-    """A plan of each agent."""
-    for name in NAMES:
-        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
 
 
 async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_became_of_it(

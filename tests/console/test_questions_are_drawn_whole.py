@@ -70,10 +70,8 @@ async def test_the_preview_of_the_option_under_the_cursor_stands_whole_in_the_re
             await desk.shows(f"│ begin {name}", f"│ end {name}")
 
 
-async def test_the_words_beside_an_option_are_told_until_they_are_written(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+@pytest.mark.usefixtures("long_grace")
+async def test_the_words_beside_an_option_are_told_until_they_are_written(team: MemoryTeam) -> None:
     ask(team, database())
     async with opened(team) as desk:
         await desk.asks("a")

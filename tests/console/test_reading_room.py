@@ -10,7 +10,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened, verdicts
+from tests.console.conftest import LEAD, Clock, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.terminal import console
 
@@ -25,9 +25,9 @@ def plan_of(lines: int) -> str:
 async def test_what_is_decided_there_makes_room_for_the_next_thing_and_at_last_for_the_list(
     team: MemoryTeam, clock: Clock
 ) -> None:
-    requests.submit_plan(Caller(team, AUTHOR), content=plan_of(60), summary="The first of two plans")
+    hand_in_plan(team, "The first of two plans", plan_of(60))
     clock.advance(1)
-    requests.submit_plan(Caller(team, "file-manager"), content=plan_of(60), summary="The second of two plans")
+    hand_in_plan(team, "The second of two plans", plan_of(60), by="file-manager")
     async with opened(team) as desk:
         await desk.press("f")
         await desk.shows("1 of 2", "The first of two plans", "esc back", "space page")

@@ -9,13 +9,7 @@ from team_console.store.service.caller import Caller
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A grace that ends only when a test ends it."""
-    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("long_grace")]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +21,7 @@ async def test_a_request_that_is_read_stays_with_what_became_of_it_and_no_key_ac
 ) -> None:
     first = hand_in_plan(team)
     clock.advance(1)
-    requests.submit_plan(Caller(team, "schedule-manager"), content="1. Lay the dates", summary="The dates of it")
+    hand_in_plan(team, "The dates of it", "1. Lay the dates", by="schedule-manager")
     async with opened(team) as desk:
         await desk.press(place, *(("enter",) if place == "2" else ()), "g")
         await desk.press(*("j" if "1. Split" not in desk.detail else ""), *(("enter",) if inside else ()))

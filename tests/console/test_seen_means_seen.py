@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from team_console.console.tui import evidence
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
-from team_console.store.service import asking, requests
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.evidence import Evidence
 from team_console.widgets import form_gate as forms
 from team_console.widgets.form import Excerpt, Form
 from textual.widgets import Static
 
-from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, Desk, ask_permission, hand_in_plan, opened, verdicts
 from tests.console.test_deciding import rewrite
 from tests.equipment.memory_team import MemoryTeam
 
@@ -59,7 +59,7 @@ async def test_a_change_is_shown_as_a_diff_and_the_next_enter_approves_what_it_s
 
 @pytest.mark.parametrize("key", ["a", "r", "B"])
 async def test_a_form_says_of_a_changed_request_what_it_asks_now(team: MemoryTeam, key: str) -> None:
-    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "ls one"}, directory="/srv")
+    ask_permission(team, "ls one")
     async with opened(team) as desk:
         await evidence_shown(desk)
         await desk.asks(key)

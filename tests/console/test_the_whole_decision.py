@@ -12,13 +12,7 @@ from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
 from tests.console.test_client_requests import COMMAND, RULE
 from tests.equipment.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(autouse=True)
-def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A grace that ends only when a test ends it."""
-    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("long_grace")]
 
 
 async def decide(desk: Desk, *keys: str) -> None:

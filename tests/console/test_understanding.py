@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.service import asking, requests
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Desk, ask_permission, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 PLAN = "# Goal\nMove the table\nDrop the old one\nTell everybody"
-
-
-@pytest.fixture(autouse=True)
-def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Decisions are written at once."""
-    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0")
 
 
 async def remark(desk: Desk, words: str, *moves: str) -> None:
@@ -74,13 +68,6 @@ async def test_a_question_back_leaves_the_request_open(team: MemoryTeam) -> None
     assert not verdicts(team)
 
 
-def ask(team: MemoryTeam, command: str = "make test") -> str:
-    """A permission of the author; its id."""
-    asked = asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": command}, directory="/srv/atlas")
-    assert asked.request_id is not None
-    return asked.request_id
-
-
 def answers(team: MemoryTeam) -> int:
     """How many permissions were answered."""
     return sum(message.type == "permission_response" for message in team.snapshot().messages)
@@ -88,8 +75,8 @@ def answers(team: MemoryTeam) -> int:
 
 async def test_a_permission_is_allowed_until_an_end_once_the_whole_grant_was_shown_and_tried(team: MemoryTeam) -> None:
     team = MemoryTeam(config=team.config(), clock=team.clock, keeps_trail=True)
-    requests.approve(Caller(team, LEAD), request_id=ask(team))
-    ask(team)
+    requests.approve(Caller(team, LEAD), request_id=ask_permission(team))
+    ask_permission(team)
     async with opened(team, me=LEAD) as desk:
         await desk.asks("a")
         await desk.press("3", "enter")
@@ -98,18 +85,16 @@ async def test_a_permission_is_allowed_until_an_end_once_the_whole_grant_was_sho
         await desk.press("2", "enter")
         await desk.tells("Approved the permission of task-manager, and the same for 10 times, at most a day")
         assert answers(team) == 2
-        ask(team)
+        ask_permission(team)
         assert answers(team) == 3, "the very same is answered"
-        ask(team, "make test all")
+        ask_permission(team, "make test all")
         assert answers(team) == 3, "nothing else is"
 
 
-async def test_a_permission_and_its_grant_are_taken_back_as_one(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+@pytest.mark.usefixtures("long_grace")
+async def test_a_permission_and_its_grant_are_taken_back_as_one(team: MemoryTeam) -> None:
     team = MemoryTeam(config=team.config(), clock=team.clock, keeps_trail=True)
-    ask(team)
+    ask_permission(team)
     async with opened(team, me=LEAD) as desk:
         await desk.asks("a")
         await desk.press("3", "enter")
@@ -131,13 +116,13 @@ async def test_a_permission_and_its_grant_are_taken_back_as_one(
 async def test_permissions_of_one_cause_are_one_row_and_one_verdict_answers_those_that_are_listed(
     team: MemoryTeam,
 ) -> None:
-    listed = [ask(team, f"git push origin branch-{number}") for number in range(3)]
-    other = ask(team, "rm -r build")
+    listed = [ask_permission(team, f"git push origin branch-{number}") for number in range(3)]
+    other = ask_permission(team, "rm -r build")
     async with opened(team, me=LEAD) as desk:
         await desk.shows("Needs you 4", "3 alike: Bash: git push origin …", "branch-0, branch-1", "branch-2")
         await desk.asks("a")
         await desk.shows("Approve 3", "branch-0", "branch-1", "branch-2")
-        late = ask(team, "git push origin branch-3")
+        late = ask_permission(team, "git push origin branch-3")
         await desk.press("ctrl+s")
         await desk.until(lambda: answers(team) == 3, "three answers")
         await desk.shows("git push origin branch-3")
@@ -146,7 +131,7 @@ async def test_permissions_of_one_cause_are_one_row_and_one_verdict_answers_thos
         assert answered == set(listed)
         assert not answered & {late, other}
         for number in (4, 5):
-            ask(team, f"git push origin branch-{number}")
+            ask_permission(team, f"git push origin branch-{number}")
         await desk.shows("3 alike")
         while "3 alike" not in desk.detail:
             await desk.press("j")
@@ -159,11 +144,10 @@ async def test_permissions_of_one_cause_are_one_row_and_one_verdict_answers_thos
 async def test_beside_a_request_stands_what_was_decided_on_the_same_before_and_what_came_of_it(
     team: MemoryTeam,
 ) -> None:
-    first = ask(team)
+    first = ask_permission(team)
     requests.approve(Caller(team, LEAD), request_id=first, note="but only there")
     ran = {"user": "go on", "calls": [{"tool": "Bash", "subject": "make test", "state": "exit 2"}]}
-    again = {"input": {"command": "make test"}, "directory": "/srv/atlas", "why": ran}
-    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", **again)  # type: ignore[arg-type]
+    ask_permission(team, why=ran)
     async with opened(team, me=LEAD) as desk:
         await desk.shows(
             "decided on the same before", "approved by ceo", "but only there · then", "exit 2  Bash: make test"
