@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,17 +18,20 @@ def test_a_fitted_line_has_exactly_the_width(texts: list[str], width: int) -> No
     assert width_of(fit(line, width)) == width
 
 
-@given(st.lists(TEXTS, max_size=4), st.integers(2, 40))
-def test_no_wrapped_line_is_wider_than_the_width(texts: list[str], width: int) -> None:
-    line: Line = tuple((text, "") for text in texts)
-    assert all(width_of(item) <= width for item in wrap(line, width))
+@given(st.lists(st.tuples(TEXTS, st.sampled_from(["", "muted"])), max_size=4), st.integers(2, 40))
+def test_wrapping_keeps_to_the_width_and_loses_nothing_but_spaces(parts: list[tuple[str, str]], width: int) -> None:
+    wrapped = wrap(tuple(parts), width)
+    text = "".join(map(text_of, wrapped))
+    assert text.replace(" ", "") == "".join(text for text, _ in parts).replace(" ", "")
+    for line in wrapped:
+        assert width_of(line) <= width
+        assert text_of(line) == text_of(line).rstrip(" "), "no space stands at the end"
+        assert all(first[1] != second[1] for first, second in pairwise(line)), "neighbours of one tone are one part"
 
 
-@given(st.lists(TEXTS, max_size=4), st.integers(2, 40))
-def test_wrapping_loses_nothing_but_spaces(texts: list[str], width: int) -> None:
-    line: Line = tuple((text, "") for text in texts)
-    wrapped = "".join(text_of(item) for item in wrap(line, width))
-    assert wrapped.replace(" ", "") == "".join(texts).replace(" ", "")
+@pytest.mark.parametrize("text", ["two words", "日本 語です"])
+def test_what_just_fits_stands_in_one_line(text: str) -> None:
+    assert [text_of(line) for line in wrap(((text, ""),), width_of(((text, ""),)))] == [text]
 
 
 @pytest.mark.parametrize("width", [3, 9, 30])
