@@ -15,11 +15,7 @@ from team_console.store.settings.team_config import Agent, TeamConfig
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock
 
-HERE = Path(__file__).parent
-
-SENDMESSAGE_DOCUMENTS: list[dict[str, Any]] = json.loads((HERE / "sendmessage_documents.json").read_text("utf-8"))
-"""Every JSON object of the SendMessage source with its section."""
-SPRINT_BODIES: list[dict[str, Any]] = json.loads((HERE / "sprint_bodies.json").read_text("utf-8"))
+SPRINT_BODIES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("sprint_bodies.json").read_text("utf-8"))
 """Every JSON block of the sprint source."""
 
 

@@ -58,3 +58,32 @@ def test_rosters_and_creations_of_anyone_but_the_master_change_nothing() -> None
     roles = members(story.config, story.messages)
     assert not {"mallory", "eve"} & set(roles)
     assert "debugger" in roles
+
+
+def test_the_lead_cannot_be_asked_to_stop() -> None:
+    story = Chronicle()
+    story.say(LEAD, LEAD, "shutdown_request", request_id="stop-9")
+    (problem,) = [problem for problem in story.view().findings if problem.code == "NOT_PERMITTED"]
+    assert "cannot be asked to stop" in problem.message
+    assert "stop" not in agent(story.view(), LEAD).reason
+
+
+def test_an_agent_that_agreed_never_stands_there_as_one_that_has_not_answered() -> None:
+    story = Chronicle()
+    story.say("file-manager", LEAD)
+    story.stop()
+    story.stop(request_id="stop-2")
+    story.stopped(request_id="stop-1")
+    assert _state(story, "file-manager")[1] == "agreed to stop"
+    story.stop(request_id="stop-3")
+    assert _state(story, "file-manager") == (AgentState.STOPPED, "agreed to stop")
+    story.say("file-manager", LEAD)
+    story.stop(request_id="stop-4")
+    assert _state(story, "file-manager")[1] == "asked to stop, has not answered"
+
+
+def test_an_answer_whose_clock_is_behind_counts() -> None:
+    story = Chronicle()
+    story.stop()
+    story.stopped(created="2026-02-24T09:00:00.000Z")
+    assert _state(story, "file-manager")[1] == "agreed to stop"

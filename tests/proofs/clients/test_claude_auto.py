@@ -51,17 +51,6 @@ def test_what_is_held_waits_with_nobody_at_a_console_and_fails_as_a_no(set_up: S
     assert not any("TEAM_CONSOLE" in result for result in scenario.model.results)
 
 
-def test_a_headless_run_waits_for_the_human(set_up: SetUp) -> None:
-    scenario = set_up(bash(HIDDEN + "; mkfifo made"), Say("That is all."))
-    console = scenario.open_console()
-    claude = join_claude(scenario, ask_for="team")
-    run = scenario.watch(claude.start("-p", "Do it"))
-    console.allow("rm -f old")
-    assert run.wait_exit(60) == 0
-    assert (scenario.place.project / "made").is_fifo()
-    assert scenario.states() == [("permission", "approved")]
-
-
 def test_a_denied_call_is_allowed_once_within_the_turn(set_up: SetUp) -> None:
     denied = Call("Bash", {"command": "mkfifo made", "description": "x"}, flagged="It makes a pipe")
     scenario = set_up(denied, denied, denied, Say("That is all."))

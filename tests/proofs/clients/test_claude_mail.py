@@ -58,18 +58,6 @@ def test_urgent_mail_comes_in_the_middle_of_the_work(set_up: SetUp) -> None:
     scenario.wait(lambda: statuses(scenario) == ["read", "read"], "mail that was read")
 
 
-def test_mail_wakes_a_session_that_rests(set_up: SetUp) -> None:
-    scenario = set_up(Say("I rest now."), Say("I am awake."))
-    client = start_claude(scenario)
-    prompt(scenario, client, "Do it")
-    scenario.wait_for(client, "I rest now.")
-    scenario.wait(lambda: _state(scenario) == "idle", "agent at rest")
-    write(scenario, "There is one more thing to do")
-    scenario.wait_for(client, "I am awake.")
-    assert "There is one more thing to do." in scenario.model.told
-    scenario.wait(lambda: statuses(scenario) == ["read"], "mail that was read")
-
-
 def test_a_request_to_stop_comes_with_the_command_that_answers_it(set_up: SetUp) -> None:
     def agree(conversation: Conversation) -> Say | Call:
         told = "\n".join((*conversation.texts, *conversation.results))
@@ -84,8 +72,3 @@ def test_a_request_to_stop_comes_with_the_command_that_answers_it(set_up: SetUp)
     scenario.verb("shutdown", AGENT, "--reason", "The work is done")
     scenario.wait_for(client, "Good bye.")
     assert scenario.states() == [("shutdown", "approved")]
-
-
-def _state(scenario: Scenario) -> str:
-    rows = {row["name"]: row for row in scenario.verb("roster")["agents"]}
-    return str(rows[AGENT]["state"])

@@ -12,7 +12,7 @@ from tests.proofs.clients.kinds import bash, join_claude, wakers
 from tests.proofs.clients.model import Script
 from tests.proofs.clients.scenario import AGENT, Scenario, prompt
 from tests.proofs.clients.sessions import READY
-from tests.proofs.clients.test_claude_mail import write
+from tests.proofs.clients.test_claude_mail import statuses, write
 from tests.proofs.clients.turns import Say
 
 pytestmark = pytest.mark.usefixtures("claude")
@@ -124,6 +124,7 @@ def test_mail_wakes_a_session(rest: Callable[..., Terminal], set_up: SetUp) -> N
         write(scenario, NEWS)
     scenario.wait_for(client, AWAKE)
     assert f"{NEWS}." in scenario.model.told
+    scenario.wait(lambda: statuses(scenario) == ["read"], "mail that was read")
     scenario.wait(lambda: len(wakers(scenario)) == 1, "one process that waits again")
     client.end()
     scenario.wait(lambda: len(wakers(scenario)) == 0, "end of the process that waits")
