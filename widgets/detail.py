@@ -29,6 +29,8 @@ _TOAST = 2
 """Lines at the lower edge that words about a key may cover; nothing is pointed at below them."""
 _PARTS = 6
 """Stretches of lines that the record of a decision names."""
+_EDGE = 8
+"""Cells of the edge and the blanks beside a title and a position: where a name has no room, its kind goes."""
 
 
 class Painted(Struct):
@@ -492,10 +494,12 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
             self.set_title(())
             return
         is_above = self.scroll_offset.y > 0
-        title = " · ".join(filter(None, (document.title, document.headline * is_above)))
         banner, position = document.banner * is_above, self.position
         if cell_len(position) > self.outer_size.width // 2:
             position = position.partition(" · ")[0]
+        kind, _, name = document.title.partition(" · ")
+        has_room = cell_len(document.title) + cell_len(position) + _EDGE <= self.outer_size.width
+        title = " · ".join(filter(None, (kind * (has_room or not name), name, document.headline * is_above)))
         self.set_title(((banner or title, "warn" if banner else ""),), ((position, ""),) if position else ())
 
     def watch_scroll_y(self, old: float, new: float) -> None:

@@ -362,6 +362,8 @@ class Prompt(Form[ResultT]):
         if (needs_words or (way.refuses and not self._says_enough)) and not words:
             if not needs_words:
                 self.action_write_note()
+            if needs_words and self._words is not None:
+                raise TeamError(Code.MISSING_REASON, f"{self._words.label}: nothing was typed", "The asker reads it.")
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
         edited = self._edited if self._is_edited and not way.refuses else None
         decision = Answered(self._ways.index(way), words, typed.get("second", "").strip(), edited)

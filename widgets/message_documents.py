@@ -302,6 +302,7 @@ def message_document(
     message: Message,
     *,
     now: datetime,
+    reader: str = "",
     content: str | None = None,
     token: str = "",
     problems: tuple[Problem, ...] = (),
@@ -313,6 +314,7 @@ def message_document(
     """Return the document of `message`.
 
     Args:
+        reader: Who looks at it; it goes without saying that this reader has not picked it up yet.
         content: The whole content when the stored one is only its beginning.
         token: What an answer must quote.
         problems: Where it departs from its protocol, as far as findings know.
@@ -332,7 +334,7 @@ def message_document(
         key=f"message:{message.message_id}",
         title=f"{safe_line(kind_words(read), 60)} · {safe_name(message.sender)}",
         headline=safe_line(title_of(read), 400),
-        facts=tuple(_head_facts(message, now, seal)),
+        facts=tuple(_head_facts(message, now, seal, reader)),
         more=tuple(more),
         blocks=(
             *above,
@@ -353,14 +355,15 @@ def kind_words(read: ParsedMessage) -> str:
     return read.name.replace("_", " ").capitalize() if read.name.isupper() or read.kind is not UNKNOWN else read.name
 
 
-def _head_facts(message: Message, now: datetime, seal: Seal | None) -> Iterator[Part]:
+def _head_facts(message: Message, now: datetime, seal: Seal | None, reader: str) -> Iterator[Part]:
     """Yield the sender and recipients, the age, the delivery state, and what is out of the ordinary."""
     names = [safe_name(recipient) for recipient in message.recipients[:8]]
     others = len(message.recipients) - len(names)
     yield f"{safe_name(message.sender)} → {', '.join(names)}{f' and {others} more' if others > 0 else ''}", ""
     yield short_ago(message.created_at, now), "muted"
     yield from seal_facts(message, seal)
-    yield from ((text.strip(" ·"), tone) for text, tone in state_line(message, now))
+    if message.status != Status.PENDING or reader not in message.recipients:
+        yield from ((text.strip(" ·"), tone) for text, tone in state_line(message, now))
     if message.priority != Priority.MEDIUM:
         yield priority_sign(message).part
 
@@ -549,7 +552,7 @@ def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str = "")
     """Return the document of a shutdown; `busy` names, as safe text, the agent being asked now."""
     blocks: list[Block] = []
     if busy:
-        blocks.append(Lines((((f"◌ {busy}", "warn"), (" · x asks nobody else", "muted")),)))
+        blocks.append(Lines((((f"◌ {busy}", "warn"), (" · x stops asking", "muted")),)))
     for title, stages in _GROUPS.items():
         group = [row for row in rows if row.stage in stages]
         blocks += [Heading(f"{title} · {len(group)}")] * bool(group)

@@ -41,11 +41,11 @@ class RowPlaces:
         """Return first line and number of lines of each stretch that is another since the cursor moved between two
         rows: those two, and where one is opened all between them.
         """
-        stretches = [(index, index) for index in moved] if self.opened is None else [(min(moved), max(moved))]
-        more = self.opened is not None
-        return [
-            (top, self.top(last) + self.lines + more - top) for first, last in stretches for top in [self.top(first)]
-        ]
+        is_opened, found = self.opened is not None, []
+        for first, last in [(min(moved), max(moved))] if is_opened else [(index, index) for index in moved]:
+            top = self.top(first)
+            found.append((top, self.top(last) + self.lines + is_opened - top))
+        return found
 
     def top(self, index: int) -> int:
         """Return the first line of a row, its heading excluded."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from msgspec.structs import replace
 from team_console.console.tui.one_screen import OneScreen
 from team_console.console.tui.words import digest_lines, digest_title
 from team_console.store.views.digest import Digest, digest_of_team
@@ -40,8 +41,12 @@ class Absence:
         app, view, team = self._screen.app, self._screen.view, self._screen.caller.team
 
         def read() -> None:
-            found = digest_of_team(team, view, since) if view is not None else None
-            if found is not None and (always or found.happened):
+            if view is None:
+                return
+            found = digest_of_team(team, view, since)
+            # What the human decided is no news to the human.
+            found = replace(found, happened=tuple(item for item in found.happened if item.by != view.me))
+            if always or found.happened:
                 app.call_from_thread(self._show, found)
 
         app.run_worker(read, thread=True, group="since", exclusive=True, exit_on_error=False)

@@ -24,7 +24,7 @@ async def test_a_rejection_needs_a_reason(team: MemoryTeam) -> None:
         form = await desk.asks("r")
         await desk.press("enter")
         assert desk.front is form
-        await desk.shows("a refusal needs a reason")
+        await desk.shows("reason: nothing was typed")
         await desk.type("add tests")
         await desk.press("enter")
         await desk.decided(team)

@@ -275,7 +275,7 @@ def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: send
     if seen.not_listening:
         lines.append(f"Not asked, since it stopped or was asked before: {names_listed(seen.not_listening)}.")
     lines += _not_reached((), seen.left_out)
-    lines.append("The next one is asked when one has answered, or kept silent for too long. x stops questions.")
+    lines.append("The next one is asked when one has answered, or kept silent for too long. x stops asking.")
 
     def stopping(reason: str) -> PendingDecision:
         def begin() -> None:

@@ -114,7 +114,9 @@ class HistoryListing(Listing[Message]):
         seals = [self.sources.seal_of(copy) for copy in copies]
         seal = next((seal for seal in (Seal.BROKEN, Seal.UNSIGNED) if seal in seals), seals[0])
         below = copies_blocks(copies, self.now)
-        return message_document(row, now=self.now, content=self.sources.content_of(row), seal=seal, below=below)
+        return message_document(
+            row, now=self.now, reader=self.me, content=self.sources.content_of(row), seal=seal, below=below
+        )
 
     def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
         """Return the message and who wrote it."""

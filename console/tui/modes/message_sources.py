@@ -106,6 +106,7 @@ class MessageSources:
         return message_document(
             message,
             now=self._host.now,
+            reader=self._host.me,
             content=content,
             token=digest_of(message),
             problems=tuple(each for each in findings if each.place.partition(" ")[0] == message.message_id),

@@ -14,6 +14,7 @@ from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import empty_words, pending_words, row_now
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.message import Message
+from team_console.store.model.names import USER
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of, questions_of
 from team_console.store.protocol.verdicts import digest_of
@@ -415,7 +416,8 @@ class RequestListing(Listing[RequestRow]):
     def draw(self, row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
         """Return a request in one line or two; what was decided about it says so until it is written."""
         decided = self.pending_of(row)
-        return request_lines(replace(row, title=f"{pending_words(decided)} · {row.title}") if decided else row, drawing)
+        row = replace(row, title=f"{pending_words(decided)} · {row.title}") if decided else row
+        return request_lines(row, drawing, is_mine=row.addressee in (self.me, USER))
 
     def group_of(self, row: RequestRow) -> str:
         """Those of others, and those of the human."""
@@ -480,8 +482,12 @@ _ODD = frozenset(
 )
 
 
-def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
-    """Return an open request, or one that ended while it was read; what is odd about it stands at the end."""
+def request_lines(row: RequestRow, drawing: Drawing, *, is_mine: bool) -> tuple[Line, ...]:
+    """Return an open request, or one that ended while it was read; what is odd about it stands at the end.
+
+    Args:
+        is_mine: Whether it waits for the reader, who need not be told that nobody picked it up.
+    """
     word, need = kind_word(row.kind), NEEDS[need_of(row.kind)]
     sign = Sign(need.glyph, word, need.tone) if row.is_open else REQUESTS[row.state]
     odd = [str(flag) for flag in row.flags if flag in _ODD]
@@ -492,7 +498,7 @@ def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
         title = ((f"{word} ", "muted"), *title)
     word = "" if drawing.is_opened and drawing.width < WORDY else word  # the line above says it
     facts: list[Part] = [(f"→ {safe_line(row.addressee, 64)}", "muted")]
-    if row.is_open and not row.seen_at:
+    if row.is_open and not row.seen_at and not is_mine:
         facts.append(("not picked up", "muted"))
     facts += [(f"‼ {', '.join(odd)}", "alert")] if odd else []
     end: Line = ((" ‼", "alert"), *since) if odd else since
