@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
 import pytest
 from team_console.console.cli.tools import key_rows
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
+from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets import signs
 from textual.color import Color
 from textual.events import Key
 
-from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
 MOST_KEYS_TO_KNOW, MOST_SIGNS = 46, 45
+MOST_KEYS_FOR_TWELVE = 70
+"""Keys to read twelve plans of 67 to 192 lines to their ends, and to decide them; words of a refusal not counted."""
 READABLE = 4.5
 """The least contrast of a text, as the W3C asks for it."""
 _NAMES = ("task-manager", "schedule-manager", "file-manager")
@@ -101,6 +107,44 @@ async def test_a_long_plan_is_read_whole_and_decided_with_eight_keys(team: Memor
 
 
 @pytest.mark.anyio
+async def test_twelve_plans_read_to_the_end_and_decided_take_seventy_keys(clock: Clock) -> None:
+    lengths = (67, 72, 80, 84, 85, 90, 96, 105, 118, 134, 160, 192)
+    agents = {name: Agent(name) for name in (LEAD, *(f"author-{number}" for number in range(12)))}
+    config = TeamConfig(name="atlas", lead=LEAD, agents=MappingProxyType(agents), declared=True)
+    team = MemoryTeam(config=config, clock=clock)
+    for number, lines in enumerate(lengths):
+        author = Caller(team, f"author-{number}")
+        requests.submit_plan(author, content=plan_of(lines), summary=f"Plan {number} of twelve to be read")
+        clock.advance(1)
+    async with opened(team) as desk:
+        await desk.press("f")
+        keys = 1
+        for number in range(12):
+            await desk.shows(f"Plan {number} of twelve")
+            while "shown 100 %" not in desk.text and "shown whole" not in desk.text:
+                await desk.press("space")
+                keys += 1
+                assert keys < MOST_KEYS_FOR_TWELVE
+            await desk.calm()
+            await desk.asks("r" if number in (3, 7) else "a")
+            await desk.type("why so" if number in (3, 7) else "")
+            await desk.press("enter")
+            await desk.decided(team, number + 1)
+            keys += 2
+        assert keys <= MOST_KEYS_FOR_TWELVE
+        assert len(verdicts(team)) == 12
+
+
+@pytest.mark.anyio
+async def test_what_happened_meanwhile_takes_one_key_and_leaves_out_what_one_did_oneself(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.approves(team)
+        await desk.press("full_stop")
+        await desk.shows(". shows all", "Nothing that is on record happened")
+
+
+@pytest.mark.anyio
 async def test_a_question_takes_three_keys_and_a_permission_two(team: MemoryTeam) -> None:
     options = [{"label": "Blue"}, {"label": "Green"}]
     asked = [{"question": "Which colour has the report?", "header": "Colour", "options": options, "multiSelect": False}]
@@ -116,6 +160,46 @@ async def test_a_question_takes_three_keys_and_a_permission_two(team: MemoryTeam
         await desk.asks("a")
         await desk.press("enter")
         await desk.until(lambda: _answers(team) == 2, "a second answer")
+
+
+@pytest.mark.anyio
+async def test_a_permission_takes_three_keys_for_always(team: MemoryTeam) -> None:
+    rules = [{"toolName": "Bash", "ruleContent": "npm test *"}]
+    rule = {"type": "addRules", "behavior": "allow", "destination": "localSettings", "rules": rules}
+    ask_for(team, suggestions=[rule])
+    async with opened(team) as desk:
+        await desk.asks("a")
+        await desk.press("2", "enter")
+        await desk.until(lambda: _answers(team) == 1, "an answer")
+        (answer,) = (message for message in team.snapshot().messages if message.type == "permission_response")
+        assert answer.payload["scope"] == "always"
+
+
+@pytest.mark.anyio
+async def test_a_permission_takes_five_keys_until_an_end(team: MemoryTeam) -> None:
+    team = MemoryTeam(config=team.config(), clock=team.clock, keeps_trail=True)
+    ask_for(team)
+    async with opened(team) as desk:
+        await desk.asks("a")
+        await desk.press("3", "enter")
+        await desk.shows("would have answered")
+        await desk.press("2", "enter")
+        await desk.until(lambda: _answers(team) == 1, "an answer")
+        ask_for(team)
+        assert _answers(team) == 2, "the very same is answered"
+
+
+def ask_for(team: MemoryTeam, suggestions: Sequence[Mapping[str, object]] = ()) -> None:
+    """The author asks to run the tests."""
+    command = {"command": "npm test"}
+    asking.ask_permission(
+        Caller(team, AUTHOR),
+        tool="Bash",
+        input=command,
+        client="claude-code",
+        directory="/srv",
+        suggestions=suggestions,
+    )
 
 
 def _answers(team: MemoryTeam) -> int:
