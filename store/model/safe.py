@@ -81,6 +81,16 @@ _BLANKS = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 """Characters that look like a space and are none."""
 
 
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Me", "Mn", "Zl", "Zp", "Zs"})
+_INKLESS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs by their category, of which nothing is seen."""
+
+
+def is_blank(text: str) -> bool:
+    """Return whether nothing of a text can be seen: white space, controls, marks alone, letters without ink."""
+    return all(category(character) in _UNSEEN or character in _INKLESS for character in text)
+
+
 def with_blanks_seen(text: str) -> str:
     """Return the text with a sign in place of each blank that looks like a space and is none."""
     # guard: odd-blanks-seen

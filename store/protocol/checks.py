@@ -17,6 +17,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Fields, Message, per_message
 from team_console.store.model.names import guess
+from team_console.store.model.safe import is_blank
 from team_console.store.protocol.kinds import (
     EACH,
     FOR_CLIENTS,
@@ -131,7 +132,7 @@ def check_verdict(type: str, fields: Fields) -> None:
         raise TeamError(Code.INVALID_FIELD, f"approve: {value_words(approve)} is not a boolean", "Send true or false.")
     if content is not None and not isinstance(content, str):
         raise TeamError(Code.INVALID_FIELD, f"content: {value_words(content)} is not a text", "Send content as a text.")
-    if not approve and not (content and content.strip()):
+    if not approve and is_blank(content or ""):
         hint = "Add content: why not, and what would be accepted instead."
         raise TeamError(Code.MISSING_REASON, f"{type}: a refusal needs its reason in content", hint)
 
@@ -148,7 +149,7 @@ def check_text_fields(type: str, fields: Fields) -> None:
             raise TeamError(
                 Code.INVALID_FIELD, f"{name}: {value_words(value)} is not a text", f"Send {name} as a text."
             )
-        if not value or not value.strip():
+        if is_blank(value or ""):
             wanted = "the full text" if name == "content" else "5-10 words that say the core"
             raise TeamError(code, f"{type}: {name} is missing", f"Add {name}: {wanted}.")
 

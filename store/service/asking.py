@@ -16,6 +16,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields, Message, Status
+from team_console.store.model.safe import is_blank
 from team_console.store.protocol.checks import check_asked
 from team_console.store.protocol.client_requests import (
     FURTHER,
@@ -156,7 +157,7 @@ def withdraw(caller: Caller, *, request_id: str, reason: str, asker: str | None 
             somebody else, `MISSING_REASON`.
     """
     in_queue, asker = asker is not None, asker or caller.actor
-    if not reason.strip():
+    if is_blank(reason):
         raise TeamError(Code.MISSING_REASON, "a withdrawal needs a reason", "Give it with --reason TEXT.")
     by = {"by": caller.actor} if caller.actor != asker else {}
     with caller.transaction("withdraw") as tx:

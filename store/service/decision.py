@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields
+from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import ONCE
 from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.remarks import Remark, remark_words
@@ -130,7 +131,7 @@ def refuse_empty(decision: Decision) -> None:
     Raises:
         TeamError: `MISSING_REASON` for a no, `MISSING_CONTENT` for an answer or a question back.
     """
-    has_words = bool(decision.text and decision.text.strip()) or bool(decision.remarks)
+    has_words = not is_blank(decision.text or "") or bool(decision.remarks)
     if has_words or decision.answers or decision.approve:
         return
     request_id = decision.request_id

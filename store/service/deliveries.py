@@ -15,7 +15,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import TABLE_REFUSES, FieldDict, Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name
-from team_console.store.model.safe import counted
+from team_console.store.model.safe import counted, is_blank
 from team_console.store.model.schedule import (
     ON_ITS_WAY,
     attempts_of,
@@ -396,7 +396,7 @@ def treat(caller: Caller, remedy: Remedy, ids: Sequence[str], *, to: str = "", r
     """
     if remedy is Remedy.REDIRECT:
         to = check_name(to, field="to")
-    elif remedy is Remedy.DISCARD and not reason.strip():
+    elif remedy is Remedy.DISCARD and is_blank(reason):
         raise TeamError(Code.MISSING_REASON, "discarding needs a reason", "Give it with --reason TEXT.")
     facts = {key: value for key, value in (("to", to), ("reason", reason)) if value}
     changed: list[Message] = []

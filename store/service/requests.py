@@ -15,6 +15,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import FieldDict, Fields, Message, Priority, ids_of
 from team_console.store.model.names import canonical, guess, is_name
+from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     FURTHER,
@@ -397,7 +398,7 @@ def _updated(question: Message, verdict: Decision, key: str) -> FieldDict:
     text = edited_text(part, updated)
     if text is None:
         return {}
-    if not text.strip():
+    if is_blank(text):
         _refuse("nothing is left of what was to be approved", "Refuse it instead, and say why.")
     try:
         return {key: text if key == "updated_plan" else edited_input(question, part, text)}
@@ -465,7 +466,7 @@ def submit_plan(
         TeamError: `MISSING_CONTENT`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
     config = caller.team.config()
-    if not content.strip():
+    if is_blank(content):
         raise TeamError(Code.MISSING_CONTENT, "the plan is empty", "Give it with --content TEXT, or - for stdin.")
     refuse_lead(caller, config, "plans")
     title = summary or (content.strip().partition("\n")[0].lstrip("# ") or content.strip())[:120]
