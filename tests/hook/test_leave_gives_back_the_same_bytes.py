@@ -24,6 +24,7 @@ LAYOUTS = {
     "empty lists": '{"permissions": {"allow": [], "ask": [ ], "deny": [\n]}}\n',
     "lists on one line": '{\n  "permissions": {\n    "allow": ["Bash(ls)", "Bash(cat)"]\n  }\n}\n',
     "all on one line": '{"permissions":{"allow":["Read"]},"hooks":{"Stop":[{"hooks":[]}]}}\n',
+    "hooks of another kind": '{"hooks": {"Stop": [{"hooks": [{"type": "prompt", "prompt": "Done?"}]}, {}]}}\n',
     "commas first": '{ "model": "opus"\n, "permissions": { "allow": [ "Read"\n , "Edit" ] }\n}\n',
     "escapes": '{"a": "\\u00eb \\ud83d \\/ \\t", "b": "{[,:]} \\"", "": {"": []}}\n',
     "numbers": '{"a": [1.0, 1e3, -0, 1E+2, 0.10000000000000000001, 123456789012345678901234567890, 1e999]}\n',
