@@ -224,3 +224,21 @@ def test_understanding_reports_progress_and_can_be_stopped() -> None:
     with pytest.raises(InterruptedError):
         QueueText.parse(a_queue(3).data(), progress=stop)
     assert seen == [(0, 3)]
+
+
+@pytest.mark.parametrize("line_break", ["\r", "\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# c{}messages:   # c\r\no: [1,\r\n2]\r\n",
+        "# c{}messages:\n",
+        "# c{}messages: [{{message_id: A}}]\n",
+        "# c{}[]\n",
+    ],
+)
+def test_a_comment_ends_where_yaml_says_so_when_the_queue_is_written(text: str, line_break: str) -> None:
+    before = QueueText.parse(text.format(line_break).encode())
+    after = before.edit(append=[make_message(1)]).data()
+    assert len(QueueText.parse(after).entries) == len(before.entries) + 1
+    assert len(yaml.safe_load(after)["messages"]) == len(before.entries) + 1
+    assert not QueueText.is_blank(f"# c{line_break}messages: [\n".encode())

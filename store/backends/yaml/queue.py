@@ -40,8 +40,12 @@ MOST_DAMAGED = 1000
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
 # A repeated group is repeated greedily, never possessively: up to Python 3.11.4 a possessive repeat of a group may
 # match too much or not at all (CPython issues 100061 and 106052).
-_BLANKS = rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*"
+_COMMENT = rb"#(?:[^\n\r\xc2\xe2]|\r(?=\n)|\xc2(?!\x85)|\xe2(?!\x80[\xa8\xa9]))*"
+"""A comment up to its end for YAML, which knows more line breaks than a newline: behind one stands what counts."""
+_BLANKS = rb"(?:[ \t]*+(?:" + _COMMENT + rb")?\r?\n)*"
 """Any number of empty lines and comment lines."""
+_BREAK = re.compile(rb"\r\n?|\n|\xc2\x85|\xe2\x80[\xa8\xa9]")
+"""A line break of YAML 1.1."""
 _LIST_KEY = re.compile(
     rb"(?P<key>(?:\A" + BOM_UTF8 + rb"|^)(?P<quote>[\"']?)messages(?P=quote):)"
     rb"(?:[ \t]+(?:\[[ \t]*\]|\{[ \t]*\}|null|~))?"  # "messages: []": the list is empty
@@ -50,14 +54,14 @@ _LIST_KEY = re.compile(
 )
 # Before the list nothing but comments, and a line "---"; behind it nothing but comments.
 _HEAD = rb"(?:" + BOM_UTF8 + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?"
-_PLAIN_TAIL = _BLANKS + rb"[ \t]*(?:#[^\n]*)?"
+_PLAIN_TAIL = _BLANKS + rb"[ \t]*(?:" + _COMMENT + rb")?"
 _EMPTY = (
     rb"(?P<before>" + _HEAD + rb")(?:\[\s*\]|\{\s*\}|[Nn]ull|NULL|~)[ \t]*"
-    rb"(?P<after>(?:(?<=[ \t])#[^\n]*)?(?:\r?\n" + _BLANKS + rb")?)(?:\.\.\.[ \t\r\n]*)?"
+    rb"(?P<after>(?:(?<=[ \t])" + _COMMENT + rb")?(?:\r?\n" + _BLANKS + rb")?)(?:\.\.\.[ \t\r\n]*)?"
 )
 """What programs write for no messages at all: `[]`, `{}`, `null`."""
 _ODD = rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
-_ONLY_FRAME = rb"(?:%s)?(?:[\s\[\]{},]|[\"']?messages[\"']?\s*:|---|\.\.\.|#[^\n]*)*" % BOM_UTF8
+_ONLY_FRAME = rb"(?:%s)?(?:[\s\[\]{},]|[\"']?messages[\"']?\s*:|---|\.\.\.|%s)*" % (BOM_UTF8, _COMMENT)
 """Brackets and keys that only held the entries, which is what our own form has its own for."""
 
 
@@ -496,7 +500,7 @@ class QueueText(Struct, dict=True, eq=False):
 
 def _remark(raw: bytes) -> bytes:
     """Return what stood around entries in brackets as lines of a comment."""
-    return b"".join(b"# %s\n" % line for line in raw.strip().split(b"\n"))
+    return b"".join(b"# %s\n" % line for line in _BREAK.split(raw.strip()))
 
 
 def _moved(node: Node, text: str) -> Entry:
