@@ -13,13 +13,23 @@ from typing import Any
 from team_console.console.clients.client import Client, Running, yes
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.file_change import read_file
-from team_console.console.clients.json_editing import NotEditable, Notes, Part, Settings, read, value_at
+from team_console.console.clients.json_editing import NotEditable, Notes, Settings, SettingsPart, read, value_at
 from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, own_file
 from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.rules import native_rules
 from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, digest, names
 from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line
-from team_console.console.clients.transcript import Row, Said, blocks, clean, end_words, say, take_call, texts, typed
+from team_console.console.clients.transcript import (
+    Said,
+    TranscriptRow,
+    blocks,
+    clean,
+    end_words,
+    say,
+    take_call,
+    texts,
+    typed,
+)
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.home import home, state_folder
 from team_console.store.protocol.parsing import mapping, text_in
@@ -78,7 +88,10 @@ class Claude(Client):
         ours = [*_LINES.entries(joining.command, held=joining.hold, quiet=joining.quiet)]
         ours += _LINES.holding(held.path, native_rules(joining.hold))
         if joining.has_server:
-            ours += [Part(["permissions", "allow"], _ALLOW_RULE), Part(["enabledMcpjsonServers"], SERVER)]
+            ours += [
+                SettingsPart(["permissions", "allow"], _ALLOW_RULE),
+                SettingsPart(["enabledMcpjsonServers"], SERVER),
+            ]
         return [
             json_place(folder / _HOOKS[scope], folder, joining.name, ours, earlier=_old_rules),
             json_place(base / servers, base, joining.name, joining.servers(), is_optional=True),
@@ -164,7 +177,7 @@ class Claude(Client):
         """Return its record of a session, whose name was given by the user or made up."""
         return next((one for one in self.sessions() if one.session == session), None)
 
-    def take_row(self, said: Said, row: Row) -> None:
+    def take_row(self, said: Said, row: TranscriptRow) -> None:
         """Take a row, of which there is one for each block of a message, all with the id of the message."""
         if row.type == "last-prompt" and isinstance(row.lastPrompt, str):
             said.prompt = said.prompt or clean(row.lastPrompt)

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.place import Joining, Place
-from team_console.console.clients.transcript import Row, Said
+from team_console.console.clients.transcript import Said, TranscriptRow
 from team_console.store.model.errors import Problem
 from team_console.store.protocol.parsing import mapping, mappings, text_in
 from team_console.store.protocol.sent_back import SentBack
@@ -181,7 +181,7 @@ class Client(Program):
         return None
 
     @abstractmethod
-    def take_row(self, said: Said, row: Row) -> None:
+    def take_row(self, said: Said, row: TranscriptRow) -> None:
         """Take one row of a transcript, while rows are read from the newest to the oldest."""
 
     def permission_reply(self, event: Event, decided: SentBack) -> Reply | None:

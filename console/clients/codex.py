@@ -25,8 +25,8 @@ from team_console.console.clients.settings_part import SERVER, HookLines, refuse
 from team_console.console.clients.transcript import (
     MOST_READ,
     NOT_TYPED,
-    Row,
     Said,
+    TranscriptRow,
     end_words,
     say,
     take_call,
@@ -113,7 +113,7 @@ class Codex(Client, TakesPrompts):
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return False
 
-    def take_row(self, said: Said, row: Row) -> None:
+    def take_row(self, said: Said, row: TranscriptRow) -> None:
         """Take an item of the conversation; what the model calls, and what came out, share a `call_id`."""
         item = row.payload
         if row.type != "response_item" or not isinstance(item, Mapping):

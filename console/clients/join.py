@@ -18,8 +18,8 @@ from team_console.console.clients.json_editing import NotEditable, read
 from team_console.console.clients.place import (
     EMPTY_JSON,
     Joining,
+    JoinReceipt,
     Place,
-    Receipt,
     forget_receipt,
     keep_receipt,
     member_key,
@@ -38,7 +38,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.members import add_members, remove_members, set_member
 from team_console.store.settings.team_config import Agent
 
-Step = tuple[FileChange, Receipt]
+Step = tuple[FileChange, JoinReceipt]
 
 
 class Joined(Struct, frozen=True):
@@ -104,7 +104,7 @@ def join(
     if write:
         if adds:
             add_members(caller, [agent])
-            keep_receipt(Receipt(name, joining.location))
+            keep_receipt(JoinReceipt(name, joining.location))
         elif agent.ask_for is not None:
             set_member(caller, name, {"ask_for": agent.ask_for})
         write_steps(steps)
@@ -279,7 +279,7 @@ def gate_problems(team: Team) -> list[Problem]:
     return found
 
 
-def is_unhooked(known: Receipt) -> bool:
+def is_unhooked(known: JoinReceipt) -> bool:
     """Return whether our part is gone from a file by which somebody joined."""
     path = Path(known.file)
     try:

@@ -48,7 +48,7 @@ def _constant(word: str) -> float:
     raise ValueError(f"{word} is no value of JSON")
 
 
-class Part(Struct, frozen=True):
+class SettingsPart(Struct, frozen=True):
     """What is put into a JSON object.
 
     Attributes:
@@ -76,7 +76,7 @@ class _Span(Struct):
     end: int
 
 
-class Document:
+class JsonText:
     """A JSON object as text and as value, both edited together.
 
     What is put in stands before what is there, in the layout found there. What is put in and cut out again leaves the
@@ -99,7 +99,7 @@ class Document:
         """Find the value at the end of a way; None for none."""
         return value_at(self.value, way)
 
-    def put(self, part: Part) -> Notes:
+    def put(self, part: SettingsPart) -> Notes:
         """Put in a part, with the objects and the list on its way that are missing.
 
         Returns:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.file_change import FileChange, read_file, refused
-from team_console.console.clients.json_editing import NotEditable, Notes, Part, Settings, read
+from team_console.console.clients.json_editing import NotEditable, Notes, Settings, SettingsPart, read
 from team_console.console.clients.session_files import EACH, SessionFiles
 from team_console.console.clients.settings_part import (
     SERVER,
@@ -31,7 +31,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.home import state_folder
 
 
-class Receipt(Struct, omit_defaults=True):
+class JoinReceipt(Struct, omit_defaults=True):
     """What a join made in one file, or of one member, kept in `XDG_STATE_HOME/team-console/joined`.
 
     Lost, it only costs precision.
@@ -60,17 +60,17 @@ def _receipts() -> SessionFiles:
     return SessionFiles(str(state_folder() / "joined"))
 
 
-def receipts() -> Iterator[Receipt]:
+def receipts() -> Iterator[JoinReceipt]:
     """Yield everything that joins made on this machine, as far as it is known."""
     yield from filter(None, map(_read_receipt, _receipts().names("")))
 
 
-def receipt_of(key: str) -> Receipt | None:
+def receipt_of(key: str) -> JoinReceipt | None:
     """Return the receipt of a file, or of a member; None when nothing is known."""
     return _read_receipt(_file_of(key))
 
 
-def keep_receipt(receipt: Receipt) -> None:
+def keep_receipt(receipt: JoinReceipt) -> None:
     """Remember what was made."""
     key = receipt.file or member_key(receipt.team, receipt.member)
     _receipts().write(_file_of(key), msgspec.to_builtins(receipt))
@@ -90,9 +90,9 @@ def _file_of(key: str) -> str:
     return f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}.json"
 
 
-def _read_receipt(file: str) -> Receipt | None:
+def _read_receipt(file: str) -> JoinReceipt | None:
     with suppress(msgspec.ValidationError):
-        return msgspec.convert(_receipts().read(file), Receipt)
+        return msgspec.convert(_receipts().read(file), JoinReceipt)
     return None
 
 
@@ -141,13 +141,13 @@ class Joining(Struct, frozen=True):
         environment = {"TEAM_CONSOLE_AS": self.name, "TEAM_CONSOLE_TEAM": self.location}
         return {"command": self.program[0], "args": [*self.program[1:], "mcp"], "env": environment}
 
-    def servers(self, **more: Any) -> list[Part]:
+    def servers(self, **more: Any) -> list[SettingsPart]:
         """Return our MCP server as settings in JSON have it; nothing where it cannot start.
 
         Args:
             more: What else a client wants to know of a server.
         """
-        return [Part([SERVERS], {**self.server, **more}, SERVER)] if self.has_server else []
+        return [SettingsPart([SERVERS], {**self.server, **more}, SERVER)] if self.has_server else []
 
 
 class Place(Struct, frozen=True):
@@ -166,7 +166,7 @@ class Place(Struct, frozen=True):
     empty: str = ""
     is_optional: bool = False
 
-    def joining(self, joining: Joining) -> tuple[FileChange, Receipt]:
+    def joining(self, joining: Joining) -> tuple[FileChange, JoinReceipt]:
         """Return the change by which the member joins, and what it makes that was not there.
 
         Raises:
@@ -174,7 +174,7 @@ class Place(Struct, frozen=True):
         """
         before, known = read_file(self.path, self.home), receipt_of(str(self.path))
         after, notes = self._edited(before, known, joins=True)
-        known = known or Receipt("", "", str(self.path), is_new=before is None, blank=_blank(before))
+        known = known or JoinReceipt("", "", str(self.path), is_new=before is None, blank=_blank(before))
         each = joining.name == EACH
         events = events_of(read(after.removeprefix(_MARK)), joining.name) if self.empty == EMPTY_JSON else []
         receipt = replace(known, member=joining.name, team=joining.location, notes=notes, each=each, events=events)
@@ -196,7 +196,7 @@ class Place(Struct, frozen=True):
         except (TeamError, NotEditable):
             return set()
 
-    def _kept(self, before: str | None, after: str, known: Receipt | None) -> str | None:
+    def _kept(self, before: str | None, after: str, known: JoinReceipt | None) -> str | None:
         """Return what a file becomes from which our part is gone: what it was before we wrote to it."""
         if after == before or after.removeprefix(_MARK).strip() != self.empty.strip():
             return after
@@ -204,7 +204,7 @@ class Place(Struct, frozen=True):
             return None
         return after if known.blank is None else known.blank
 
-    def _edited(self, before: str | None, known: Receipt | None, *, joins: bool) -> tuple[str, Notes]:
+    def _edited(self, before: str | None, known: JoinReceipt | None, *, joins: bool) -> tuple[str, Notes]:
         mark = _MARK if before is not None and before.startswith(_MARK) else ""
         text = (before or "").removeprefix(_MARK)
         try:
@@ -223,7 +223,7 @@ def json_place(
     path: Path,
     home: Path,
     name: str,
-    ours: Sequence[Part],
+    ours: Sequence[SettingsPart],
     *,
     is_optional: bool = False,
     earlier: Earlier = nothing_earlier,

@@ -13,7 +13,7 @@ from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.place import Joining, Place, json_place
 from team_console.console.clients.session_files import EXIT
 from team_console.console.clients.settings_part import HookLines
-from team_console.console.clients.transcript import Row, Said, clean, end_words, say, take_call, typed
+from team_console.console.clients.transcript import Said, TranscriptRow, clean, end_words, say, take_call, typed
 from team_console.store.model.home import home
 from team_console.store.protocol.parsing import mapping, mappings, text_in
 from team_console.store.protocol.sent_back import SentBack
@@ -77,7 +77,7 @@ class Qwen(Client):
         event = super().event_of(data)
         return replace(event, tool=_TOOLS.get(event.tool, event.tool))
 
-    def take_row(self, said: Said, row: Row) -> None:
+    def take_row(self, said: Said, row: TranscriptRow) -> None:
         """Take a row, which is a whole message, or what came out of a tool."""
         parts = mappings(row.message, "parts") if isinstance(row.message, Mapping) else ()
         words = [text_in(part, "text") for part in parts if not part.get("thought")]

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from team_console.console.clients.join import has_joined, location_of, made_for_sessions
-from team_console.console.clients.place import Receipt, keep_receipt
+from team_console.console.clients.place import JoinReceipt, keep_receipt
 from team_console.console.clients.quick import Invocation, project_of
 from team_console.console.clients.session_files import LEFT_OUT, name_of, names
 from team_console.console.clients.table import client_of
@@ -57,7 +57,7 @@ def _give_name(call: Invocation) -> str:
             name = next(name for name in wanted if name not in taken)
             if config.declared and name not in config.agents:
                 add_members(Caller(team, config.lead), [Agent(name)])
-                keep_receipt(Receipt(name, location, each=True))
+                keep_receipt(JoinReceipt(name, location, each=True))
         finally:
             team.close()
     if name:

@@ -11,7 +11,15 @@ from pathlib import Path
 from msgspec import Struct
 from team_console.console.clients.event import EventName
 from team_console.console.clients.instructions import PROGRAM
-from team_console.console.clients.json_editing import Document, NotEditable, Notes, Part, Settings, read, value_at
+from team_console.console.clients.json_editing import (
+    JsonText,
+    NotEditable,
+    Notes,
+    Settings,
+    SettingsPart,
+    read,
+    value_at,
+)
 from team_console.console.clients.session_files import EACH, QUIET, member_folder
 from team_console.store.model.errors import Code, TeamError
 
@@ -56,7 +64,7 @@ class HookLines(Struct, frozen=True):
 
     def entries(
         self, command: Sequence[str], *, held: Sequence[str] = (), condition: str = "", quiet: str = ""
-    ) -> Iterator[Part]:
+    ) -> Iterator[SettingsPart]:
         """Yield the entries for the client's settings.
 
         Args:
@@ -78,7 +86,7 @@ class HookLines(Struct, frozen=True):
             line = condition + self.waker_condition + shell_line([*command, "--wake"])
             yield self._entry(event, line, 7 * A_DAY, asyncRewake=True)
 
-    def holding(self, script: Path, rules: Sequence[str]) -> Iterator[Part]:
+    def holding(self, script: Path, rules: Sequence[str]) -> Iterator[SettingsPart]:
         """Yield entries that hold what the client's `rules` match until somebody decides: what ends without a verdict
         is a no.
 
@@ -88,9 +96,9 @@ class HookLines(Struct, frozen=True):
         line = f"sh {shlex.quote(str(script))}"
         yield from (self._entry(EventName.BEFORE_TOOL, line, A_DAY, **more, **{"if": rule}) for rule in rules)
 
-    def _entry(self, event: EventName, line: str, seconds: int, **more: object) -> Part:
+    def _entry(self, event: EventName, line: str, seconds: int, **more: object) -> SettingsPart:
         hook = {"type": "command", "command": line, "timeout": seconds * self.per_second, **more}
-        return Part(("hooks", event.value), {"hooks": [hook]})
+        return SettingsPart(("hooks", event.value), {"hooks": [hook]})
 
 
 def quiet_condition(places: Mapping[str, str], name: str, location: str) -> str:
@@ -156,7 +164,7 @@ def nothing_earlier(settings: Settings) -> Notes:
 
 
 def edit_settings(
-    text: str, name: str, ours: Sequence[Part], notes: Notes | None, earlier: Earlier, *, joins: bool
+    text: str, name: str, ours: Sequence[SettingsPart], notes: Notes | None, earlier: Earlier, *, joins: bool
 ) -> tuple[str, Notes]:
     """Put our part of the member `name` into settings, or take it out; returns the text after, and what was made in it.
 
@@ -168,7 +176,7 @@ def edit_settings(
         NotEditable: They are no JSON that could be edited.
         TeamError: `NOT_PERMITTED` where they have the part of another member.
     """
-    document, before = Document(text), read(text)
+    document, before = JsonText(text), read(text)
     if joins:
         refuse_others(members_in(before) - {name})
     if notes is None:  # nobody knows, so what nobody else would write
@@ -194,7 +202,7 @@ def refuse_others(others: Collection[str]) -> None:
         raise TeamError(Code.NOT_PERMITTED, text, f"First: {leave}. Or join in another project.")
 
 
-def _take_out(document: Document, name: str, notes: Notes) -> None:
+def _take_out(document: JsonText, name: str, notes: Notes) -> None:
     """Take out hooks and server of the member `name`, and what `notes` say, if any of it is there."""
     if name not in members_in(document.value):
         return

@@ -98,7 +98,7 @@ def commands_in(text: str, folder: str) -> list[Command]:
     """Return the commands of a text for a shell that begins in `folder`, with those that they start."""
     reader = _Reader(len(text), folder)
     text = re.sub("[\0-\4]", "", text).replace("\r\n", "\n").replace("\r", "\n")
-    reader.read(text, _Found([], (), folder, -1))
+    reader.read(text, _Command([], (), folder, -1))
     reader.run()
     return reader.found
 
@@ -111,7 +111,7 @@ def _is_option(word: str, wanted: str) -> bool:
     return word == wanted or (is_letter and wanted[1] in word)
 
 
-class _Found:
+class _Command:
     """A command as it stands in a text, before its variables have values.
 
     Attributes:
@@ -133,7 +133,7 @@ class _Reader:
         self.found: list[Command] = []
         self._budget = 8 * length + 100_000
         self._failed = self._documents = self._texts = 0
-        self._waiting: list[_Found] = []
+        self._waiting: list[_Command] = []
         self._variables = {"HOME": [os.path.expanduser("~")], "PWD": [folder]}
         self._has_news = False
         self._aliases: dict[str, str] = {}
@@ -142,7 +142,7 @@ class _Reader:
         self._outer: tuple[str, ...] = ()
         self._bodies: dict[int, tuple[str, bool]] = {}
 
-    def read(self, text: str, run_by: _Found) -> None:
+    def read(self, text: str, run_by: _Command) -> None:
         """Find the commands that stand in a text, which a command runs."""
         self._folder, self._depth, self._outer = run_by.folder, run_by.depth + 1, run_by.outputs
         # guard: shell-work-bounded
@@ -264,7 +264,7 @@ class _Reader:
         return f"{kind}{self._texts}/{node.start_byte}"
 
     def _add(self, words: list[str], outputs: tuple[str, ...] = ()) -> None:
-        self._waiting.append(_Found(words, outputs, self._folder, self._depth))
+        self._waiting.append(_Command(words, outputs, self._folder, self._depth))
 
     def _read_command(self, node: Node, outputs: tuple[str, ...]) -> None:
         parts: list[Node] = []
@@ -424,7 +424,7 @@ class _Reader:
                     value = re.sub("\3.", f"\3{use}", value)
                 choices.append((line.replace(match[0], value), level + 1))
 
-    def _start(self, words: list[str], found: _Found) -> None:
+    def _start(self, words: list[str], found: _Command) -> None:
         """Note a command, and what it starts."""
         if words[0] == ">":
             if words[1:] and not words[1].isdigit() and words[1] != "-":
@@ -447,7 +447,7 @@ class _Reader:
                 elif started:
                     waiting.append((started, level + 1))
 
-    def _note(self, given: list[str], command: list[str], found: _Found) -> None:
+    def _note(self, given: list[str], command: list[str], found: _Command) -> None:
         """Follow what a command means for others, and for the pipeline in which it stands."""
         name, text = command[0], ""
         for word in command[1:]:
@@ -472,12 +472,12 @@ class _Reader:
         elif name == "xargs" and found.outputs:
             read = f"\3{_SPLIT}{found.outputs[0]}\4"
             for started in started_by(command):
-                self._waiting.append(_Found([*started, read], found.outputs, found.folder, found.depth + 1))
+                self._waiting.append(_Command([*started, read], found.outputs, found.folder, found.depth + 1))
         if text:
             self.read(text, found)
         if found.outputs and reads_commands(command):
             read = f"\3{_QUOTED}{found.outputs[0]}\4"
-            self._waiting.append(_Found(["eval", read], (), found.folder, found.depth + 1))
+            self._waiting.append(_Command(["eval", read], (), found.folder, found.depth + 1))
 
 
 def _braced(word: str, source: str) -> str:

@@ -33,7 +33,7 @@ _COMMAND = re.compile(r"<command-name>(/?[\w:.-]+)</command-name>(?:.*?<command-
 _TASK = re.compile(r'<teammate-message teammate_id="([^"]{1,64})"[^>]*>\s*(.*?)\s*</teammate-message>', re.DOTALL)
 
 
-class Row(Struct):
+class TranscriptRow(Struct):
     """The fields of a row that matter; of all others, which may be long, no object is made."""
 
     type: Any = None
@@ -61,7 +61,7 @@ class Said(Struct):
     has_asked: bool = False
 
 
-TakeRow = Callable[[Said, Row], None]
+TakeRow = Callable[[Said, TranscriptRow], None]
 
 
 def why_of(event: Event, take: TakeRow) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def _read(event: Event, take: TakeRow) -> Said:
     said = Said(event)
     for line in _lines(event.transcript):
         try:
-            row = msgspec.json.decode(line, type=Row)
+            row = msgspec.json.decode(line, type=TranscriptRow)
         except (msgspec.MsgspecError, RecursionError, ValueError):
             continue  # a line that was cut, or is being written
         take(said, row)

@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Iterator
 from itertools import cycle
 from typing import Any
 
-from team_console.console.demo.story import STORY, Part, Step, Values, carried, filled, value_of
+from team_console.console.demo.story import STORY, StoryPart, StoryStep, Values, carried, filled_in, value_of
 from team_console.store.api import AgentClient, Receipt, Request
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
@@ -91,7 +91,7 @@ class Actor:
         if seconds:
             await asyncio.sleep(seconds * self._random.uniform(0.8, 1.3) / self._speed)
 
-    async def _play(self, part: Part, given: Values) -> None:
+    async def _play(self, part: StoryPart, given: Values) -> None:
         """Play a scene with each entry of its list that is for this agent."""
         entries = [entry for entry in STORY.lists.get(part.of, [{}]) if entry.get("sender", self._name) == self._name]
         await self._pause(part.after)
@@ -116,17 +116,17 @@ class Actor:
                 return following
         return ""
 
-    async def _step(self, step: Step, values: dict[str, Any]) -> str:
+    async def _step(self, step: StoryStep, values: dict[str, Any]) -> str:
         """Do one step; return the scene to go on with, empty for the next step."""
         await self._pause(step.after)
         self._manners.update(step.manners)
         if step.pick:
-            values[step.name] = self._random.choice(STORY.fitting(step.pick, filled(step.by, values)))
+            values[step.name] = self._random.choice(STORY.fitting(step.pick, filled_in(step.by, values)))
         if step.count:
             values[step.count] = values.get(step.count, 1) + 1
         if step.do:
             values[step.name] = facts_of(await self._do(step, values))
-        following = str(filled(step.go, values))
+        following = str(filled_in(step.go, values))
         if step.wait is not None:
             answer = await self._wait(step.hears or values["asked"]["key"], step.wait / self._speed)
             if answer is not None:
@@ -136,7 +136,7 @@ class Actor:
             self.end()
         return following
 
-    async def _do(self, step: Step, values: Values) -> Message:
+    async def _do(self, step: StoryStep, values: Values) -> Message:
         """Do a verb, again and again while the store is busy or away; return the first message it wrote."""
         while True:
             try:
@@ -158,11 +158,11 @@ class Actor:
         return heard
 
 
-def perform(client: AgentClient, step: Step, values: Values) -> Any:
+def perform(client: AgentClient, step: StoryStep, values: Values) -> Any:
     """Do the verb of a step as an agent; return its result."""
-    arguments = filled(step.arguments, values)
+    arguments = filled_in(step.arguments, values)
     if step.says:
-        arguments["content"] = carried(step.says.split()[0], filled(STORY.bodies[step.says], values))
+        arguments["content"] = carried(step.says.split()[0], filled_in(STORY.bodies[step.says], values))
     if "summary" in arguments:
         arguments["summary"] = arguments["summary"][:90]
     return getattr(client, step.do)(**arguments)

@@ -15,7 +15,7 @@ Values = Mapping[str, Any]
 """Entries of the story, or names and what they stand for in a scene."""
 
 
-class Step(Struct, frozen=True, forbid_unknown_fields=True, rename={"arguments": "with"}):
+class StoryStep(Struct, frozen=True, forbid_unknown_fields=True, rename={"arguments": "with"}):
     """A step of a scene; it does what it has in the order of its attributes.
 
     Attributes:
@@ -50,7 +50,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True, rename={"arguments":
     ends: bool = False
 
 
-class PastAct(Step, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PastAct(StoryStep, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A step that was done `ago` so many minutes, by an agent; with a plan of the story as `it`, by its number."""
 
     ago: float
@@ -58,7 +58,7 @@ class PastAct(Step, frozen=True, forbid_unknown_fields=True, kw_only=True):
     of: int = 0
 
 
-class Part(Struct, frozen=True, forbid_unknown_fields=True):
+class StoryPart(Struct, frozen=True, forbid_unknown_fields=True):
     """A scene that an agent plays by itself, with each entry of the list `of`, as `story.yaml` tells."""
 
     scene: str
@@ -70,17 +70,17 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
     last: str = ""
 
 
-class Story(Struct, frozen=True, forbid_unknown_fields=True):
+class DemoStory(Struct, frozen=True, forbid_unknown_fields=True):
     """Everything the demo's team is, does and says; the comments in `story.yaml` tell what is used where."""
 
     team: str
     lead: str
     agents: Sequence[Values]
     past: Sequence[PastAct]
-    parts: Sequence[Part]
-    newcomer: Part
+    parts: Sequence[StoryPart]
+    newcomer: StoryPart
     manners: Mapping[str, Mapping[str, str]]
-    scenes: Mapping[str, Sequence[Step]]
+    scenes: Mapping[str, Sequence[StoryStep]]
     bodies: Mapping[str, Values]
     values: Values
     lists: Mapping[str, Sequence[Values]]
@@ -101,13 +101,13 @@ _NAMED = re.compile(r"\{([\w.]+)(?:\|([^{}]*))?\}")
 """`{what.of.it}`, a value, and `{what|words}`, where words stand for one that there is not."""
 
 
-def filled(template: Any, values: Values) -> Any:
+def filled_in(template: Any, values: Values) -> Any:
     """Return a part of the story with values in place of their names; an entry that only names none is left out."""
     if isinstance(template, Mapping):
-        entries = ((key, filled(entry, values)) for key, entry in template.items())
+        entries = ((key, filled_in(entry, values)) for key, entry in template.items())
         return {key: entry for key, entry in entries if entry is not UNSET}
     if isinstance(template, list):
-        return [filled(entry, values) for entry in template]
+        return [filled_in(entry, values) for entry in template]
     if not isinstance(template, str):
         return template
     if (alone := _NAMED.fullmatch(template)) is not None:
@@ -123,4 +123,4 @@ def value_of(path: str, values: Values, default: str | None = None) -> Any:
     return default if found is UNSET and default is not None else found
 
 
-STORY = convert(yaml.safe_load(Path(__file__).with_name("story.yaml").read_text(encoding="utf-8")), Story)
+STORY = convert(yaml.safe_load(Path(__file__).with_name("story.yaml").read_text(encoding="utf-8")), DemoStory)

@@ -22,7 +22,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.locked_files import SAFE
-from team_console.store.backends.pieces import Cutter, Form
+from team_console.store.backends.pieces import Cutter, PieceForm
 from team_console.store.contract.team import (
     FOREIGN_TEAM,
     AuditLine,
@@ -469,13 +469,13 @@ def _entries(text: str) -> Iterator[_Entry]:
         shown = raw.lstrip()
         line += data.count(b"\n", place, piece.end - len(shown))
         place = piece.end - len(shown)
-        if piece.form is Form.OBJECT:
+        if piece.form is PieceForm.OBJECT:
             yield _Entry(line, raw.decode(), _fields_of(shown.rstrip().removesuffix(b",").decode(), line))
-        elif piece.form is not Form.FRAME:
+        elif piece.form is not PieceForm.FRAME:
             yield _Entry(line, raw.decode(), "what stands here is no JSON object; it is left out")
 
 
-def _fits(raw: bytes, form: Form) -> None:
+def _fits(raw: bytes, form: PieceForm) -> None:
     """Take each entry as it stands: what it holds is looked at afterwards."""
 
 

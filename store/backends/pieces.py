@@ -17,7 +17,7 @@ from functools import cache
 from msgspec import Struct
 
 
-class Form(Enum):
+class PieceForm(Enum):
     """What a piece of a text is."""
 
     ITEM = "item"
@@ -37,12 +37,12 @@ class Piece(Struct, frozen=True, gc=False):
 
     start: int
     end: int
-    form: Form
+    form: PieceForm
     column: int = 0
     raw: bytes = b""
 
 
-Trouble = Callable[[bytes, Form], int | None]
+Trouble = Callable[[bytes, PieceForm], int | None]
 """Given the bytes of one entry: None where they can be told apart as one, else the line (from 0) that does not fit."""
 
 _BLANKS = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*(?:[ \t]*+(?:#[^\n]*+)?\Z)?")
@@ -172,7 +172,7 @@ class Cutter:
         """Yield all pieces in order; together they are the text."""
         self._place = self._behind_blanks(0)
         if self._place:
-            yield Piece(0, self._place, Form.FRAME)
+            yield Piece(0, self._place, PieceForm.FRAME)
         while self._place < len(self.data):
             yield from self._row()
             for piece in self._step(self._place) if self._place < len(self.data) else ():
@@ -194,12 +194,12 @@ class Cutter:
                 return
             raw = data[start:end]
             is_last = not data.startswith(sibling, end)
-            if trouble(raw, Form.ITEM) is not None:
+            if trouble(raw, PieceForm.ITEM) is not None:
                 return
             if is_last and (self._is_slip(end, column) or self._lost_its_text(start, end)):
                 return
             self._place = end
-            yield Piece(start, end, Form.ITEM, column, raw)
+            yield Piece(start, end, PieceForm.ITEM, column, raw)
             if is_last:
                 return
 
@@ -221,11 +221,11 @@ class Cutter:
         nothing = _NOTHING.match(data, place)
         if nothing is not None:
             self.has_list, self.is_odd = True, True
-            yield Piece(at, nothing.end(), Form.FRAME)
+            yield Piece(at, nothing.end(), PieceForm.FRAME)
             return
         if mark is not None:
             self._document, self._brackets = mark.end(), 0
-            yield Piece(at, self._rest_of_line(mark.end()), Form.FRAME)
+            yield Piece(at, self._rest_of_line(mark.end()), PieceForm.FRAME)
             return
         if _FLOW_BEGIN.match(data, at) is not None or self._brackets:
             yield from self._in_brackets(at)
@@ -234,7 +234,7 @@ class Cutter:
         if key is not None:
             yield from self._keys(at, key)
             return
-        yield Piece(at, self._boundary(self._line_end(at), _ANY_COLUMN), Form.OTHER)
+        yield Piece(at, self._boundary(self._line_end(at), _ANY_COLUMN), PieceForm.OTHER)
 
     def _rest_of_line(self, at: int) -> int:
         """Return the end of the line when nothing but a comment is left of it, else `at`."""
@@ -260,20 +260,20 @@ class Cutter:
         end = self._boundary(self._line_end(at), keys_column)
         while self._is_slip(end, column):
             end = self._boundary(self._line_end(end), keys_column)
-        wrong = self._trouble(self.data[at:end], Form.ITEM)
+        wrong = self._trouble(self.data[at:end], PieceForm.ITEM)
         if wrong is None and not self._lost_its_text(at, end):
-            yield Piece(at, end, Form.ITEM, column)
+            yield Piece(at, end, PieceForm.ITEM, column)
             return
         # guard: texts-stay-texts
         longer = self._with_open_texts(at, end, keys_column)
         if longer > end:
             end = longer
-            wrong = self._trouble(self.data[at:end], Form.ITEM)
+            wrong = self._trouble(self.data[at:end], PieceForm.ITEM)
         has_lines_inside = self._line_end(at) < end
         is_looked_into = wrong is not None and has_lines_inside and self._parts < _MOST_PARTS
         part = self._part(at, end, column, keys_column, wrong or 0) if is_looked_into else None
         self._parts = self._parts + 1 if part is not None else 0
-        yield Piece(at, end if part is None else part, Form.ITEM, column)
+        yield Piece(at, end if part is None else part, PieceForm.ITEM, column)
 
     def _keys_column(self, at: int, column: int) -> int:
         dash = self.data.index(b"-", at)
@@ -420,8 +420,8 @@ class Cutter:
                 not goes_on
                 and not is_slip
                 and not _EMPTY_BLOCK.search(self.data[max(start, place - 200) : place])
-                and self._trouble(self.data[start:place], Form.ITEM) is None
-                and self._trouble(self.data[start : self._line_end(place)], Form.ITEM) is not None
+                and self._trouble(self.data[start:place], PieceForm.ITEM) is None
+                and self._trouble(self.data[start : self._line_end(place)], PieceForm.ITEM) is not None
             ):
                 return place
         return self._among_keys(start, lines, keys_column, at_fault)
@@ -487,19 +487,19 @@ class Cutter:
             if opening is not None:
                 self.has_list = True
                 self.lists.append((self._document, at))
-                yield Piece(at, opening.end(), Form.FRAME)
+                yield Piece(at, opening.end(), PieceForm.FRAME)
                 return
             bracket = _BEFORE_BRACKET.match(self.data, key.end())
             if bracket is not None:
                 self.lists.append((self._document, at))
-                yield Piece(at, bracket.end(), Form.FRAME)
+                yield Piece(at, bracket.end(), PieceForm.FRAME)
                 yield from self._in_brackets(bracket.end())
                 return
         elif (end := self._record_end(at)) is not None:
             self.has_list, self.is_odd = True, True
-            yield Piece(at, end, Form.RECORD)
+            yield Piece(at, end, PieceForm.RECORD)
             return
-        yield Piece(at, self._value_end(key.end()), Form.FRAME)
+        yield Piece(at, self._value_end(key.end()), PieceForm.FRAME)
 
     def _value_end(self, at: int) -> int:
         """Return the end of the value of a key at column 0, which ends at `at`."""
@@ -558,7 +558,7 @@ class Cutter:
             if container is not None and (container["list"] == _LIST_NAME or self._every_list):
                 self._brackets += 2
                 self.has_list, self.is_odd = True, True
-                yield Piece(at, container.end(), Form.FRAME)
+                yield Piece(at, container.end(), PieceForm.FRAME)
                 return
             yield self._object(at, place)
             return
@@ -568,19 +568,19 @@ class Cutter:
             end = opening.end() if opening is not None else place + 1
             self._brackets += data.count(b"[", place, end)
             self.has_list = True
-            yield Piece(at, end, Form.FRAME)
+            yield Piece(at, end, PieceForm.FRAME)
             return
         brackets = _CLOSING_BRACKETS.match(data, place)
         if brackets is not None:
             self._brackets = max(0, self._brackets - sum(map(brackets[0].count, (b"]", b"}"))))
-            yield Piece(at, brackets.end(), Form.FRAME)
+            yield Piece(at, brackets.end(), PieceForm.FRAME)
             return
         members = _MEMBERS_BEHIND.match(data, place)
         if members is not None and not _ID_MEMBER.search(members[0]):
             self._brackets += members[0].count(b"[") - members[0].count(b"]") - members[0].count(b"}")
-            yield Piece(at, members.end(), Form.FRAME)
+            yield Piece(at, members.end(), PieceForm.FRAME)
             return
-        yield Piece(at, self._value_in_brackets(place), Form.OTHER)
+        yield Piece(at, self._value_in_brackets(place), PieceForm.OTHER)
 
     def _value_in_brackets(self, at: int) -> int:
         """Return the end of what is neither an object nor a bracket, among objects."""
@@ -598,17 +598,17 @@ class Cutter:
             self._text_end, self._no_brackets = 0, 0
             end = self._bracket_end(place)
         if end >= 0 and data[end - 1] != 10 and not _BEHIND_OBJECT.match(data, end):
-            return Piece(at, self._boundary(line_end, _ANY_COLUMN), Form.OTHER)
+            return Piece(at, self._boundary(line_end, _ANY_COLUMN), PieceForm.OTHER)
         if end >= 0:
             behind = _COMMA_BEHIND.match(data, end)
             end = behind.end() if behind is not None and data[end - 1] != 10 else end
-            return Piece(at, end, Form.OBJECT, column)
+            return Piece(at, end, PieceForm.OBJECT, column)
         fault = data[place : self._no_brackets]
         if fault.rstrip().endswith(b",") and data.startswith(b"{", self._no_brackets):
-            return Piece(at, self._no_brackets, Form.OBJECT, column)
+            return Piece(at, self._no_brackets, PieceForm.OBJECT, column)
         found = _again(column).search(data, max(line_end, self._text_end))
         end = found.start() if found is not None else len(data)
-        return Piece(at, end, Form.OBJECT, column)
+        return Piece(at, end, PieceForm.OBJECT, column)
 
 
 def begin_of_records(beginning: bytes) -> re.Pattern[bytes] | None:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from team_console.console.clients.place import Receipt, keep_receipt
+from team_console.console.clients.place import JoinReceipt, keep_receipt
 from team_console.console.tui.modes.agents import AgentsPane
 from team_console.store.protocol.membership import Doing
 from team_console.store.service import sending
@@ -78,7 +78,7 @@ async def test_an_agents_page_says_who_says_so_since_when_and_what_its_calls_may
     for session, pid in (("s-1", os.getpid()), ("s-2", over())):
         put(tmp_path / "sessions" / f"{session}.json", json.dumps({"sessionId": session, "pid": pid}))
     put(tmp_path / "plugins" / "mods" / "hooks" / "hooks.json", json.dumps({"modules": ["all.js"]}))
-    keep_receipt(Receipt(AUTHOR, os.path.join(os.getcwd(), team.location), str(tmp_path / "settings.json")))
+    keep_receipt(JoinReceipt(AUTHOR, os.path.join(os.getcwd(), team.location), str(tmp_path / "settings.json")))
     for name, session in ((AUTHOR, "s-1"), ("file-manager", "s-2")):
         note_session(Caller(team, name), session=session, doing=Doing.WORKING, client="claude-code", mode="dontAsk")
     async with opened(team) as desk:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from team_console.console.demo.story import STORY, Step, filled
+from team_console.console.demo.story import STORY, StoryStep, filled_in
 from team_console.store.api import AgentClient
 
 STEPS = [(scene, step) for scene, steps in STORY.scenes.items() for step in steps]
 
 
-def scenes_of(step: Step) -> Iterator[str]:
+def scenes_of(step: StoryStep) -> Iterator[str]:
     """The scenes that a step goes on to or gives to a manner; those that stories choose among them."""
     yield from step.manners.values()
     yield from step.then.values()
@@ -39,4 +39,4 @@ def test_every_list_body_verb_and_agent_that_is_named_is_there() -> None:
 def test_a_value_stands_where_its_name_does_and_what_there_is_none_of_is_left_out() -> None:
     values = {"it": {"done": 3, "files": ["a", "b"]}}
     template = {"words": "{it.done} of {it.all|4}{it.none}", "files": "{it.files}", "gone": "{it.none}", "no": None}
-    assert filled(template, values) == {"words": "3 of 4", "files": ["a", "b"], "no": None}
+    assert filled_in(template, values) == {"words": "3 of 4", "files": ["a", "b"], "no": None}

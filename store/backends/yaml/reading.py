@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
-from team_console.store.backends.pieces import Cutter, Form, Piece
+from team_console.store.backends.pieces import Cutter, Piece, PieceForm
 from team_console.store.backends.yaml.entry import DEPTH, Entry, Node, Style, Values, check_text, compose, to_message
 from team_console.store.backends.yaml.own_form import Reach, TextError
 from team_console.store.model.message import Message
@@ -60,7 +60,7 @@ class _Alone:
         self._total = len(_BEGINS.findall(data)) if progress is not None else 0
         self._done = 0
 
-    def trouble(self, raw: bytes, _: Form) -> int | None:
+    def trouble(self, raw: bytes, _: PieceForm) -> int | None:
         """See `pieces.Trouble`."""
         known = self._known.get(raw)
         if known is not None and not known.tied and known.outcome.__class__ is Message:  # as nearly all at a reload
@@ -90,10 +90,10 @@ class _Alone:
                 raise InterruptedError("reading was stopped")
             self._done += 1
         found = self._read.get(raw)
-        if found is not None and piece.form is Form.ITEM:
+        if found is not None and piece.form is PieceForm.ITEM:
             return found
-        if piece.form in (Form.FRAME, Form.OTHER):
-            return Entry.around(raw, is_prose=piece.form is Form.OTHER)
+        if piece.form in (PieceForm.FRAME, PieceForm.OTHER):
+            return Entry.around(raw, is_prose=piece.form is PieceForm.OTHER)
         return self.entry(raw)
 
 
@@ -126,7 +126,7 @@ def read_entries(
     wrong = [(entry, entry.outcome) for _, entry in read if isinstance(entry.outcome, TextError)]
     wrong = [(entry, error) for entry, error in wrong if error.reach is not Reach.FRAME]
     needs_whole = {error.reach for _, error in wrong} - {Reach.MEANING}
-    has_none = not any(piece.form in (Form.ITEM, Form.RECORD, Form.OBJECT) for piece, _ in read)
+    has_none = not any(piece.form in (PieceForm.ITEM, PieceForm.RECORD, PieceForm.OBJECT) for piece, _ in read)
     is_refused = has_none and (bool(wrong) or text.odd or not cutter.has_list)
     is_doubtful = (
         text.odd
@@ -215,7 +215,7 @@ def _check_around(data: bytes, text: EntryText) -> None:
 
 def _put_together(data: bytes, read: Sequence[tuple[Piece, Entry]], cutter: Cutter) -> EntryText:
     """Part the pieces into what stands before the entries, the entries, and what stands behind them."""
-    is_frame = [piece.form is Form.FRAME for piece, _ in read]
+    is_frame = [piece.form is PieceForm.FRAME for piece, _ in read]
     if all(is_frame):
         place = cutter.lists[0][1] if cutter.lists else 0
         begin = next((piece.end for piece, _ in read if piece.end > place), 0) if cutter.has_list else 0
@@ -223,7 +223,7 @@ def _put_together(data: bytes, read: Sequence[tuple[Piece, Entry]], cutter: Cutt
     first = is_frame.index(False)
     last = len(read) - is_frame[::-1].index(False)
     begin, end = read[first][0].start, read[last - 1][0].end
-    items = [piece for piece, _ in read if piece.form is Form.ITEM]
+    items = [piece for piece, _ in read if piece.form is PieceForm.ITEM]
     style = Style(items[-1].column if items else 0, _line_end(data), is_json=not items and not cutter.lists)
     return EntryText(data[:begin], [entry for _, entry in read[first:last]], data[end:], style, odd=cutter.is_odd)
 
