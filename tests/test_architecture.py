@@ -162,6 +162,15 @@ def test_no_class_and_no_module_is_longer_than_a_reader_bears() -> None:
     assert long == []
 
 
+def test_no_two_classes_have_one_name_but_those_that_a_tool_of_mcp_takes() -> None:
+    named: dict[str, list[str]] = {}
+    for path in (path for package in PACKAGES for path in modules(package)):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                named.setdefault(node.name, []).append(str(path))
+    assert {name for name, places in named.items() if len(places) > 1} <= {"Option", "Question"}
+
+
 def loaded_by(code: str, cwd: Path) -> set[str]:
     """The modules a fresh interpreter has loaded after running `code`."""
     program = f"import sys\n{code}\nprint('\\nLOADED', *sorted(sys.modules))"

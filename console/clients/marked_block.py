@@ -38,12 +38,12 @@ def without_block(text: str, name: str) -> str:
     """
     found = re.search(rf"\n?{_BLOCK.format(re.escape(name))}\n?", text, re.DOTALL)
     if found is None or found[1] != _number(found[2]):
-        if name in names_in(text):
+        if name in members_named(text):
             raise NotEditable("what a join wrote was changed there; take it out by hand")
         return text
     return put_together(text[: found.start()], text[found.end() :])
 
 
-def names_in(text: str) -> list[str]:
+def members_named(text: str) -> list[str]:
     """Return the members whose blocks stand in the text."""
     return re.findall(r"^<!-- /?team-console: (\S+)", text, re.MULTILINE)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from team_console.console.clients.client import Program
 from team_console.console.clients.json_editing import NotEditable, Notes
-from team_console.console.clients.marked_block import block_of, names_in, with_block, without_block
+from team_console.console.clients.marked_block import block_of, members_named, with_block, without_block
 from team_console.console.clients.place import Joining, Place, json_place
 
 
@@ -38,7 +38,7 @@ class Shell(Program):
         """Return the project's instructions."""
 
         def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
-            others = [name for name in names_in(text) if name != joining.name]
+            others = [name for name in members_named(text) if name != joining.name]
             if others and joins:
                 leave = f"team-console leave {others[0]}"
                 raise NotEditable(f"it says already that the agent is {others[0]}; first: {leave}")

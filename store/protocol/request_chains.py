@@ -18,9 +18,9 @@ from team_console.store.protocol.parsing import (
     EARLIEST,
     Order,
     PlacedMessage,
+    as_text,
     dispatched_name,
     parse_message,
-    text_of,
 )
 from team_console.store.protocol.request_messages import RequestMessages
 from team_console.store.protocol.request_row import Flag, RequestRow, RequestState
@@ -156,7 +156,7 @@ def _is_order(messages: RequestMessages, stop: RequestRow, row: RequestRow) -> b
     """Return whether a stop was asked for because of the request for an end, by whoever may decide that."""
     if stop.kind is not RequestKind.SHUTDOWN or stop.state is RequestState.WITHDRAWN:
         return False
-    quotes = text_of(stop.question.payload.get("in_reply_to")) == row.request_id
+    quotes = as_text(stop.question.payload.get("in_reply_to")) == row.request_id
     return quotes and not messages.objection(stop.question, None) and messages.may_answer(stop.question, row.question)
 
 
@@ -197,7 +197,7 @@ def _is_version_of(row: RequestRow, older: RequestRow) -> bool:
         return True
     return (
         row.title.casefold() == older.title.casefold()
-        or text_of(row.question.payload.get(REPLACES)) == older.request_id
+        or as_text(row.question.payload.get(REPLACES)) == older.request_id
     )
 
 
