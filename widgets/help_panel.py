@@ -46,8 +46,9 @@ class HelpPanel(Overlay, ModalScreen[str]):
     """Actions by group with their keys, and a line to filter them; its result is the action that was chosen."""
 
     DEFAULT_CSS = """
-    HelpPanel { align: center middle; background: $background; }
-    HelpPanel > .help--box { width: 100; max-width: 100%; height: 90%; background: $surface; border: round $accent;
+    HelpPanel { background: transparent; }
+    HelpPanel > .help--ground { margin: 1 0 0 0; align: center middle; background: $background; }
+    HelpPanel .help--box { width: 100; max-width: 100%; height: 95%; background: $surface; border: round $accent;
         border-title-color: $text-accent; border-title-style: bold; border-subtitle-color: $text-muted; }
     HelpPanel Static { height: auto; max-height: 3; color: $text-muted; padding: 0 1; }
     HelpPanel #whole { color: $foreground; border-top: solid $border-blurred; max-height: 5; }
@@ -78,8 +79,8 @@ class HelpPanel(Overlay, ModalScreen[str]):
         super().set_focus(widget or next(iter(self.query(Field)), None), scroll_visible, from_app_focus)
 
     def compose(self) -> ComposeResult:
-        """Yield the line to filter by, and the keys."""
-        with Container(classes="help--box") as box:
+        """Yield the line to filter by, and the keys; the head above says as ever how current all is."""
+        with Container(classes="help--ground"), Container(classes="help--box") as box:
             box.border_title = Content(self._title)
             box.border_subtitle = Content("type to filter · enter run · esc back")
             yield Field(placeholder="such as: reject, mark, agent, a title")
