@@ -15,6 +15,7 @@ import pytest
 import yaml
 from msgspec import Struct
 from team_console.store.backends.sql.open import create_database, open_database
+from team_console.store.backends.sql.window import LARGE
 from team_console.store.model.message import from_record
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
@@ -184,8 +185,10 @@ def test_what_is_over_costs_nothing(
             costs[name].append(work.done_by(partial(_fresh, empty_place, clock, action)))
         before = count
     assert before == MANY
+    # PostgreSQL finds by its index alone whether a table is large, or reads so many rows: as it was last vacuumed.
+    spared = LARGE + 100 if "://" in empty_place else 30
     names = {*BY_COUNT} if "://" not in empty_place else {*costs}
-    grown = {name: cost for name, cost in costs.items() if name in names and cost[1] > 1.3 * cost[0] + 30}
+    grown = {name: cost for name, cost in costs.items() if name in names and cost[1] > 1.3 * cost[0] + spared}
     assert grown == {}
 
 
