@@ -20,7 +20,7 @@ from team_console.console.clients.event import Event, EventName, Wish, specific_
 from team_console.console.clients.hook_process import OUT, is_read, listening, undisturbed
 from team_console.console.clients.quick import member_files, note_unasked, project_of
 from team_console.console.clients.session import LOCK_WAIT, ClientSession
-from team_console.console.clients.session_files import ALLOWED, ASKED, HELD, QUIET, RECORDED, REFUSED, fingerprint
+from team_console.console.clients.session_files import ALLOWED, ASKED, HELD, QUIET, RECORDED, REFUSED, number_of
 from team_console.console.clients.transcript import why_of
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
@@ -203,7 +203,7 @@ def hold_call(session: ClientSession) -> None:
 
 
 def _held_file(session: ClientSession) -> str:
-    return f"{HELD}{fingerprint(session.call.data.get('tool_use_id')):08x}"
+    return f"{HELD}{number_of(session.call.data.get('tool_use_id')):08x}"
 
 
 def _is_held(session: ClientSession) -> bool:
@@ -494,7 +494,7 @@ def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
     for message in messages:
         request_id = parse_message(message).request_id
         if request_id and parse_message(message).answers is RequestKind.PERMISSION and _allowed(session, request_id):
-            session.files.write(f"{ALLOWED}{fingerprint(request_id):08x}", {"request_id": request_id})
+            session.files.write(f"{ALLOWED}{number_of(request_id):08x}", {"request_id": request_id})
             member_files(session.call).remove(QUIET)
 
 

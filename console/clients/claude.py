@@ -18,13 +18,13 @@ from team_console.console.clients.json_editing import (
     Notes,
     Settings,
     SettingsPart,
-    read_settings,
+    parse_object,
     value_at,
 )
 from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, own_file
 from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.rules import native_rules
-from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, fingerprint, names
+from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, names, number_of
 from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line
 from team_console.console.clients.transcript import (
     Said,
@@ -145,7 +145,7 @@ class Claude(Client):
         folder = claude_home()
         environment: Settings = {}
         with suppress(TeamError, NotEditable):
-            environment = read_settings(read_file(folder / "settings.json", folder) or EMPTY_JSON).get("env", {})
+            environment = parse_object(read_file(folder / "settings.json", folder) or EMPTY_JSON).get("env", {})
         more = f"{environment.get(_PLUGINS, '')}{os.pathsep}{os.environ.get(_PLUGINS, '')}".split(os.pathsep)
         paths: list[Path] = []
         for root in (folder / "plugins", folder / "skills", *map(Path, filter(None, more))):
@@ -230,7 +230,7 @@ def _old_rules(settings: Settings) -> Notes:
     rules = there if isinstance(there, list) else []
     spans = ((rules[at : at + size], number) for at in range(len(rules)) for size, number in _OLD_LISTS.items())
     # guard: rules-of-the-user-stay
-    found = [[*_ASKED, rule] for span, number in spans if fingerprint(span) == number for rule in span]
+    found = [[*_ASKED, rule] for span, number in spans if number_of(span) == number for rule in span]
     return [_ASKED, *found] if found else []
 
 

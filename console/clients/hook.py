@@ -21,7 +21,7 @@ from team_console.console.clients.instructions import command_of, instructions_f
 from team_console.console.clients.mail import acknowledge_handed, hand_mail, is_nudge, wait_beside, wait_for_mail
 from team_console.console.clients.quick import Invocation
 from team_console.console.clients.session import ClientSession
-from team_console.console.clients.session_files import TURN, SessionFiles, fingerprint, names, sweep
+from team_console.console.clients.session_files import TURN, SessionFiles, names, number_of, sweep
 from team_console.store.backends.session_notes import sweep_notes
 from team_console.store.model.safe import counted
 from team_console.store.protocol.membership import Doing
@@ -169,7 +169,7 @@ def _config_changed(session: ClientSession) -> None:
         return
     words = f"{path} was changed: our part is gone, by which {session.me} asks {session.config.lead}"
     session.say(_go_on(f"{words}. Only 'team-console leave' takes it out."))
-    lead, once = session.config.lead, f"unhooked-{fingerprint([path, session.event.session]):08x}"
+    lead, once = session.config.lead, f"unhooked-{number_of([path, session.event.session]):08x}"
     content = f"{words}. This session goes on with what was there; others may not. Join again, or leave."
     send(session.caller(), to=lead, summary=words, content=content, priority="critical", message_id=once)
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from team_console.console.clients.client import Client, Program, Running
 from team_console.console.clients.file_change import FileChange, FileRefused, read_file, write_change
 from team_console.console.clients.instructions import instructions_for, program
-from team_console.console.clients.json_editing import NotEditable, read_settings
+from team_console.console.clients.json_editing import NotEditable, parse_object
 from team_console.console.clients.place import (
     EMPTY_JSON,
     Joining,
@@ -286,7 +286,7 @@ def is_unhooked(known: JoinReceipt) -> bool:
         text = read_file(path, Path(path.anchor)) or ""
         if path.suffix != ".json":
             return SERVER not in text
-        settings = read_settings(text or EMPTY_JSON)
+        settings = parse_object(text or EMPTY_JSON)
         has_less = Counter(known.events) - Counter(events_of(settings, known.member))
         return bool(has_less) or known.member not in members_in(settings)
     except (TeamError, NotEditable):

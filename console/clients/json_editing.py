@@ -28,7 +28,7 @@ class NotEditable(ValueError):
     """The text is none that could be edited; it says why."""
 
 
-def read_settings(text: str) -> Settings:
+def parse_object(text: str) -> Settings:
     """Parse a JSON object.
 
     Raises:
@@ -88,7 +88,7 @@ class JsonText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.value = read_settings(text)
+        self.value = parse_object(text)
         self._newline = "\r\n" if "\r\n" in text else "\n"
         indented = re.search(r"\n([ \t]+)\S", text)
         self._unit = indented[1] if indented is not None else _ONE_INDENTATION

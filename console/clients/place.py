@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.file_change import FileChange, read_file, refused
-from team_console.console.clients.json_editing import NotEditable, Notes, Settings, SettingsPart, read_settings
+from team_console.console.clients.json_editing import NotEditable, Notes, Settings, SettingsPart, parse_object
 from team_console.console.clients.session_files import EACH, SessionFiles
 from team_console.console.clients.settings_part import (
     SERVER,
@@ -176,7 +176,7 @@ class Place(Struct, frozen=True):
         after, notes = self._edited(before, known, joins=True)
         known = known or JoinReceipt("", "", str(self.path), is_new=before is None, blank=_blank(before))
         each = joining.name == EACH
-        events = events_of(read_settings(after.removeprefix(_MARK)), joining.name) if self.empty == EMPTY_JSON else []
+        events = events_of(parse_object(after.removeprefix(_MARK)), joining.name) if self.empty == EMPTY_JSON else []
         receipt = replace(known, member=joining.name, team=joining.location, notes=notes, each=each, events=events)
         return FileChange(self.path, self.home, before, self._kept(before, after, known)), receipt
 
@@ -192,7 +192,7 @@ class Place(Struct, frozen=True):
     def members(self) -> set[str]:
         """Return the members whose part is in a file of JSON; what cannot be read has nothing of ours."""
         try:
-            return members_in(read_settings(read_file(self.path, self.home) or EMPTY_JSON))
+            return members_in(parse_object(read_file(self.path, self.home) or EMPTY_JSON))
         except (TeamError, NotEditable):
             return set()
 

@@ -21,8 +21,8 @@ from team_console.console.clients.session_files import (
     TURN,
     Data,
     SessionFiles,
-    fingerprint,
     member_folder,
+    number_of,
 )
 from team_console.store.backends.locked_files import is_locked, open_folder
 from team_console.store.backends.session_notes import write_note
@@ -223,7 +223,7 @@ def note_unasked(call: Invocation, files: SessionFiles) -> None:
 
 
 def _refused_file(data: Data) -> str:
-    return f"{REFUSED}{fingerprint([data.get('tool_name'), data.get('tool_input')]):08x}"
+    return f"{REFUSED}{number_of([data.get('tool_name'), data.get('tool_input')]):08x}"
 
 
 def look_of(call: Invocation, files: SessionFiles) -> Look | None:
@@ -239,7 +239,7 @@ def member_files(call: Invocation) -> SessionFiles:
 
 def look_name(call: Invocation) -> str:
     """Return the name of the look of one kind of client."""
-    return f"{LOOK}-{fingerprint(call.client):08x}"
+    return f"{LOOK}-{number_of(call.client):08x}"
 
 
 def caller_facts() -> list[str]:

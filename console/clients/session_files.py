@@ -174,7 +174,7 @@ def _remove_folder(folder: str) -> None:
         return
 
 
-def fingerprint(value: object) -> int:
+def number_of(value: object) -> int:
     """Return the checksum of a tool's input, equal for equal inputs."""
     return zlib.crc32(json.dumps(value, sort_keys=True).encode("utf-8", "backslashreplace"))
 

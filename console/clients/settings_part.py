@@ -17,7 +17,7 @@ from team_console.console.clients.json_editing import (
     Notes,
     Settings,
     SettingsPart,
-    read_settings,
+    parse_object,
     value_at,
 )
 from team_console.console.clients.session_files import EACH, QUIET, member_folder
@@ -176,7 +176,7 @@ def edit_settings(
         NotEditable: They are no JSON that could be edited.
         TeamError: `NOT_PERMITTED` where they have the part of another member.
     """
-    document, before = JsonText(text), read_settings(text)
+    document, before = JsonText(text), parse_object(text)
     if joins:
         refuse_others(members_in(before) - {name})
     if notes is None:  # nobody knows, so what nobody else would write

@@ -275,7 +275,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         if self.name == "SLAVE_BATCH_COMPLETE":
             return self.message.sender
         key = _SUBJECTS.get(self.kind.request_kind) if self.kind.request_kind else None
-        return canonical(as_text(self.body.get(key))) or None if key else None
+        return canonical(as_key(self.body.get(key))) or None if key else None
 
     @property
     def approve(self) -> bool | None:
@@ -302,7 +302,7 @@ def named_agent(read: ParsedMessage) -> str:
     return canonical(name) if isinstance(name, str) else ""
 
 
-def as_text(value: object) -> str:
+def as_key(value: object) -> str:
     """Return an id or key as text, empty when the value is none (missing, a list or a mapping)."""
     return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 
@@ -367,11 +367,11 @@ def _id_of(message: Message, kind: MessageKind, body: Fields) -> str | None:
         keys = _ID_KEYS.get(kind.request_kind, ())
     elif kind.family not in (Family.SPRINT, Family.UNKNOWN):
         keys = ("request_id", "requestId")
-    quoted = next((found for key in keys if (found := as_text(body.get(key)))), None)
+    quoted = next((found for key in keys if (found := as_key(body.get(key)))), None)
     if kind.opens is not None:
         return quoted or message.message_id
     carried = body.get("in_reply_to", message.payload.get("in_reply_to"))
-    return quoted or as_text(carried) or None
+    return quoted or as_key(carried) or None
 
 
 def carries(message: Message, request_id: str) -> bool:
@@ -520,7 +520,7 @@ def plans_of(reads: Iterable[ParsedMessage]) -> dict[str, Plan]:
     sessions: dict[str, dict[str, list[str]]] = {}
     for read in reads:
         if read.name in (PLAN, CORRECTION):
-            name = as_text(read.body.get("session_id"))
+            name = as_key(read.body.get("session_id"))
             now = sessions.setdefault(name, {})
             sessions[name] = planned(read.body.get("batches")) if read.name == PLAN else replanned(now, read.body, ())
     return {name: tuple((key, tuple(stories)) for key, stories in now.items()) for name, now in sessions.items()}
@@ -562,14 +562,14 @@ def replanned(now: Mapping[str, list[str]], body: Fields, begun: Collection[str]
 def dispatched_name(read: ParsedMessage) -> str:
     """Return the name of the agent that a dispatch asks for: its type and its story, as the protocol names agents."""
     body = read.body
-    return f"{as_text(body.get('agent_type'))}-{as_text(body.get('story_key'))}"
+    return f"{as_key(body.get('agent_type'))}-{as_key(body.get('story_key'))}"
 
 
 def batch_key(value: Any) -> str:
     """Return a batch id, `1` or `batch-1`, as text."""
-    return as_text(value).removeprefix("batch-")
+    return as_key(value).removeprefix("batch-")
 
 
 def texts_of(value: Any) -> list[str]:
     """Return the texts of a list."""
-    return [text for item in value if (text := as_text(item))] if isinstance(value, list) else []
+    return [text for item in value if (text := as_key(item))] if isinstance(value, list) else []

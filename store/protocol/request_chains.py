@@ -18,7 +18,7 @@ from team_console.store.protocol.parsing import (
     EARLIEST,
     Order,
     PlacedMessage,
-    as_text,
+    as_key,
     dispatched_name,
     parse_message,
 )
@@ -156,7 +156,7 @@ def _is_order(messages: RequestMessages, stop: RequestRow, row: RequestRow) -> b
     """Return whether a stop was asked for because of the request for an end, by whoever may decide that."""
     if stop.kind is not RequestKind.SHUTDOWN or stop.state is RequestState.WITHDRAWN:
         return False
-    quotes = as_text(stop.question.payload.get("in_reply_to")) == row.request_id
+    quotes = as_key(stop.question.payload.get("in_reply_to")) == row.request_id
     return quotes and not messages.objection(stop.question, None) and messages.may_answer(stop.question, row.question)
 
 
@@ -196,8 +196,7 @@ def _is_version_of(row: RequestRow, older: RequestRow) -> bool:
     if row.kind is not RequestKind.PLAN or older.state is RequestState.OPEN:
         return True
     return (
-        row.title.casefold() == older.title.casefold()
-        or as_text(row.question.payload.get(REPLACES)) == older.request_id
+        row.title.casefold() == older.title.casefold() or as_key(row.question.payload.get(REPLACES)) == older.request_id
     )
 
 

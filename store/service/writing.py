@@ -35,7 +35,7 @@ from team_console.store.protocol.parsing import (
     BATCH_REPORT,
     CARRIERS,
     ParsedMessage,
-    as_text,
+    as_key,
     asks,
     carried_name,
     parse_message,
@@ -403,7 +403,7 @@ def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMess
         if message.sender not in recipients:
             text = f"{message.sender} may not answer {shared}; it is for {', '.join(recipients)}"
             raise TeamError(Code.NOT_PERMITTED, text, "Only the addressee of a request answers it.", request_id=shared)
-        asked_about, told_about = (as_text(each.body.get("story_key")) for each in (waiting_read, read))
+        asked_about, told_about = (as_key(each.body.get("story_key")) for each in (waiting_read, read))
         if asked_about and told_about and asked_about != told_about:
             yield f"{read.name} is about the story {told_about:.80}, {shared} asked about {asked_about:.80}"
         return

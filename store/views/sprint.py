@@ -13,7 +13,7 @@ from team_console.store.protocol.parsing import (
     DISPATCH,
     PLAN,
     PlacedMessage,
-    as_text,
+    as_key,
     batch_key,
     dispatched_name,
     named_agent,
@@ -73,7 +73,7 @@ class _Fold:
         self.work: dict[str, tuple[str, str]] = {}
 
     def _session(self, entry: PlacedMessage) -> _Session:
-        name = as_text(entry.read.body.get("session_id"))
+        name = as_key(entry.read.body.get("session_id"))
         return self.sessions.setdefault(name, _Session(name))
 
     def plan(self, entry: PlacedMessage) -> None:
@@ -95,10 +95,10 @@ class _Fold:
         """An agent works on a story."""
         body, session, is_dispatch = entry.read.body, self._session(entry), entry.read.name == DISPATCH
         agent = dispatched_name(entry.read) if is_dispatch else entry.message.recipients[0]
-        story = as_text(body.get("story_key"))
+        story = as_key(body.get("story_key"))
         if not story:
             return
-        slave = as_text(body.get("report_to")) or entry.message.sender
+        slave = as_key(body.get("report_to")) or entry.message.sender
         batch = session.batch_of(story)
         if batch is None:
             key = _batch_of_slave(slave)
@@ -113,8 +113,8 @@ class _Fold:
         """An agent says how its work on a story ended."""
         body, agent = entry.read.body, entry.message.sender
         name, story = self.work.pop(agent, ("", ""))
-        story = story or as_text(body.get("story_key"))
-        session = self.sessions.get(name or as_text(body.get("session_id")))
+        story = story or as_key(body.get("story_key"))
+        session = self.sessions.get(name or as_key(body.get("session_id")))
         if session is None or not story or session.batch_of(story) is None:
             return
         state = report_state(body)
@@ -124,7 +124,7 @@ class _Fold:
 
     def end(self, entry: PlacedMessage) -> None:
         """Nobody works any more on the story of an agent that was destroyed."""
-        agent = as_text(entry.read.body.get("agent_name"))
+        agent = as_key(entry.read.body.get("agent_name"))
         self.work.pop(agent, None)
         for session in self.sessions.values():
             for story, name in session.agents.items():
@@ -182,7 +182,7 @@ def sprint(facts: Iterable[PlacedMessage]) -> Sprint:
 
 def report_state(body: Mapping[str, Any]) -> StoryState | None:
     """Return the end of an agent's work on a story by its report; None where the report says neither."""
-    status = as_text(body.get("status")).lower()
+    status = as_key(body.get("status")).lower()
     return StoryState.FAILED if status in _BAD else StoryState.DONE if status in _GOOD else None
 
 
@@ -195,7 +195,7 @@ def _row(session: _Session, batch: _Batch) -> Batch:
         slave=batch.slave,
         stories=tuple(_story(session, story) for story in batch.stories),
         complete=batch.report is not None,
-        report=as_text(batch.report.read.body.get("batch_report")) if batch.report is not None else "",
+        report=as_key(batch.report.read.body.get("batch_report")) if batch.report is not None else "",
         message=shown.message if shown is not None else None,
     )
 
