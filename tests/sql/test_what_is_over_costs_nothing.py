@@ -190,6 +190,8 @@ def test_what_is_over_costs_nothing(
     names = {*BY_COUNT} if "://" not in empty_place else {*costs}
     grown = {name: cost for name, cost in costs.items() if name in names and cost[1] > 1.3 * cost[0] + spared}
     assert grown == {}
+    if "://" not in empty_place:  # whoever is known and has nothing to receive costs no look at what others have
+        assert 4 * costs["receive that finds nothing"][1] < costs["snapshot"][1]
 
 
 def _fresh(place: str, clock: FakeClock, action: Action) -> None:

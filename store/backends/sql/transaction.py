@@ -150,7 +150,7 @@ class SqlTransaction(Transaction):
             return in_order(self._read(may_address(having), {**to_recipient(recipient), **values}))
         if not types or "message_type" not in self.shape.types:
             return None
-        # guard: plain-kinds-in-part
+        # Of plain messages a large table has too many to read them by their kind.
         if not types <= TELLING_KINDS and is_large(self.connection):
             return None
         some, values = listed("type", types)

@@ -114,7 +114,6 @@ GUARDS: Mapping[str, Guard] = {
     "empty-look-reads-nothing": guard(
         without(1), "sql/test_what_is_over_costs_nothing.py::test_what_is_over_costs_nothing"
     ),
-    "plain-kinds-in-part": guard(never, "sql/test_what_is_over_costs_nothing.py::test_what_is_over_costs_nothing"),
     "stand-in-understood": guard(
         never, "sql/test_tables_of_others.py::test_a_delivery_that_fails_spends_its_tries_in_every_form"
     ),
