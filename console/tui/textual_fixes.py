@@ -38,6 +38,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
 from textual.style import Style
+from textual.timer import Timer
 from textual.widget import Widget
 
 __all__ = ["SYNC_BEGIN", "SYNC_END", "MendedDriver", "PasteParser", "mend_textual", "write_to_terminal"]
@@ -266,11 +267,13 @@ def mend_textual() -> None:
     Screen._dispatch_message = _dispatch_message  # type: ignore[method-assign,assignment]
     Segment.split_cells = _split_cells  # type: ignore[method-assign]
     StylesCache.get_inner_outer = _get_inner_outer  # type: ignore[method-assign,assignment]
+    Timer._start = _start_timer  # type: ignore[method-assign]
 
 
 _textual_reflow, _textual_reflow_visible = Compositor.reflow, Compositor.reflow_visible
 _textual_on_resize, _textual_compositor_refresh = Screen._on_resize, Screen._compositor_refresh
 _rich_split_cells = Segment.split_cells
+_textual_start_timer = Timer._start
 _textual_inner_outer = cast(Any, StylesCache.get_inner_outer).__wrapped__
 
 
@@ -315,6 +318,15 @@ async def _dispatch_message(self: Screen[Any], message: Message) -> None:
     except NoMatches:
         if self in self.app.screen_stack:
             raise
+
+
+def _start_timer(self: Timer) -> None:
+    # A timer leaves out what is due already when it first looks at the clock. Of one that is to come once nothing is
+    # left then: keys that wait 10 ms for a form would wait for ever where a busy machine takes as long between two
+    # lines.
+    # guard: timer-comes-once
+    self._skip = self._skip and self._repeat != 0
+    _textual_start_timer(self)
 
 
 def _compositor_refresh(self: Screen[Any]) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from itertools import chain, repeat
+
 import pytest
 from rich.segment import Segment
 from team_console.console.tui.textual_fixes import mend_textual
 from team_console.widgets.text import width_of
+from textual.app import App
 from textual.strip import Strip
 
 
@@ -28,3 +32,16 @@ def test_a_line_that_another_widget_begins_over_is_cut_between_characters(one: s
     assert [piece.cell_length for piece in pieces] == [width_of(((piece.text, ""),)) for piece in pieces]
     assert not set("".join(piece.text for piece in pieces).replace(one, "")) - set("abcd ")
     assert (cut % 2 and one not in (ACCENT, HINDI)) or "".join(piece.text for piece in pieces) == text
+
+
+@pytest.mark.anyio
+async def test_a_timer_that_is_to_come_once_comes_though_it_is_late_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine took longer between two looks at the clock than the timer waits."""
+    came = asyncio.Event()
+    async with App[None]().run_test() as pilot:
+        with monkeypatch.context() as patch:
+            clock = chain([0.0], repeat(1.0))
+            patch.setattr("textual._time.get_time", lambda: next(clock))
+            pilot.app.set_timer(0.01, came.set)
+            async with asyncio.timeout(30):
+                await came.wait()

@@ -40,6 +40,9 @@ GUARDS: Mapping[str, Guard] = {
         never,
         "trust/test_nothing_decided_unseen.py::test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_was_shown",
     ),
+    "timer-comes-once": guard(
+        removed, "console/test_textual_fixes.py::test_a_timer_that_is_to_come_once_comes_though_it_is_late_at_once"
+    ),
     "held-by-its-answer": guard(
         never,
         "console/test_terminals_that_answer_or_not.py::test_of_a_terminal_that_answers_a_frame_is_held_by_its_answer_and_not_before",
