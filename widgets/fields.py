@@ -143,10 +143,21 @@ _KEYS = 9
 
 
 class OptionLine(Struct, frozen=True):
-    """One option: what choosing it is called, and what it means; both safe text."""
+    """One option: what choosing it is called, and what it means; both safe text.
+
+    Attributes:
+        whole: Safe text of which its line has only the beginning; once the option is chosen, the form shows all of it,
+            and it counts when each line of it was on the screen.
+    """
 
     label: str
     description: str = ""
+    whole: str = ""
+
+
+def whole_text(text: str, most: int) -> str:
+    """Return all of a text of which a line has the first `most` characters, made safe; empty for one that fits."""
+    return safe_text(text) if len(text) > most else ""
 
 
 class OptionRow(FewLines):
@@ -180,6 +191,7 @@ class OptionRow(FewLines):
         key = str(self._number) if self._number <= _KEYS else " "
         box = ("[x]" if self._is_chosen else "[ ]") if self._several else "(•)" if self._is_chosen else "( )"
         words = f" — {self.option.description}" if self.option.description else ""
+        words += " [shown whole once chosen]" * bool(self.option.whole)
         mark: Line = ((f"{here}{key} ", "key"), (f"{box} ", "good" if self._is_chosen else "muted"))
         return (*mark, (self.option.label, "strong"), (words, "muted"))
 
@@ -231,7 +243,7 @@ class Options(Container, can_focus=True):
         super().__init__(id=id)
         self._several, self._default = several, default
         self.rows = [OptionRow(line, number, several=several) for number, line in enumerate(lines, start=1)]
-        self._names = [f"{about}{line.label}: {line.description}" for line in lines]
+        self._names = [f"{about}{line.label}: {line.description}{safe_line(line.whole)}" for line in lines]
         words = kept.split("\n")
         self.chosen = tuple(place for place, name in enumerate(self._names) if name in words) or default
         nowhere = -1 if len(self.rows) > 1 else 0  # a single option needs no way to it
@@ -246,6 +258,11 @@ class Options(Container, can_focus=True):
     def value(self) -> str:
         """All the words of what is chosen, for a draft; empty for what is chosen anyway."""
         return "" if self.chosen == self._default else "\n".join(self._names[place] for place in self.chosen)
+
+    @property
+    def whole(self) -> str:
+        """All that must be shown of what is chosen, since its lines have only the beginning; empty for nothing."""
+        return "\n\n".join(filter(None, (self.rows[place].option.whole for place in self.chosen)))
 
     @property
     def under_cursor(self) -> OptionRow | None:

@@ -10,10 +10,11 @@ from typing import ClassVar, Generic, TypeVar
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_text
+from team_console.store.protocol.verdicts import seen_of_words
 from team_console.store.views.proposals import counts_of
 from team_console.widgets.bars import Hints
 from team_console.widgets.detail import Detail, Painted
-from team_console.widgets.document import Block, Document, Heading
+from team_console.widgets.document import Block, Document, Heading, Text, TextForm
 from team_console.widgets.fields import AnyField, Ask, Note, Options
 from team_console.widgets.form_gate import GatedPanel
 from team_console.widgets.frames import frames_of, visible_region
@@ -133,6 +134,8 @@ UNSURE = "It may or may not have been saved. Check before you try again."
 """What is said of a write that failed in a way nobody foresaw."""
 _NEW = 6
 """Lines of what is new that are shown at once; more of them scroll."""
+MOST_LINES = 14
+"""Lines of a text that must be seen whole which are shown at once; more of them scroll."""
 CHANGED = "changed:"
 """Stands before the token of a request under which the painted lines of its difference are counted."""
 KEEP_AFTER = 0.5
@@ -215,6 +218,7 @@ class Form(GatedPanel, Generic[ResultT]):
         self._body = FormBody()
         self._outcome_line = Static("", id="outcome", markup=False)
         self._changed = Excerpt(most=_NEW, id="changed")
+        self._chosen = Excerpt(most=MOST_LINES, id="chosen")
         self._hints = Hints(classes="form--keys")
 
     # What each form says for itself.
@@ -266,7 +270,12 @@ class Form(GatedPanel, Generic[ResultT]):
 
     def excerpts(self) -> list[Excerpt]:
         """Return what the form itself shows of what is decided, and must be seen whole."""
-        return []
+        return [self._chosen] if self._chosen.is_attached and self._chosen.display else []
+
+    def not_shown(self, excerpt: Excerpt) -> bool:
+        """Return whether a line of an excerpt was not on the screen yet when the key under way was pressed."""
+        frames = frames_of(self)
+        return frames is not None and not excerpt.is_whole(frames.pressed)
 
     def row(self, ask: Ask, *beside: Widget) -> Container:
         """Return the row of one thing that is asked for: its label, its field, and what stands beside that."""
@@ -303,6 +312,7 @@ class Form(GatedPanel, Generic[ResultT]):
 
     def on_mount(self) -> None:
         """Take the keys."""
+        self._show_chosen()
         self.trap_focus()
         self.screen.set_focus(self.first_field())
         self.call_after_refresh(self._ready)
@@ -346,6 +356,15 @@ class Form(GatedPanel, Generic[ResultT]):
                 return
         if (thing := self.thing) is not None:
             thing.scroll_relative(y=round(pages * thing.size.height), animate=False)
+
+    @on(Options.Changed)
+    def _show_chosen(self) -> None:
+        """Show all of what is chosen of which the option itself has only the beginning."""
+        text = "\n\n".join(filter(None, (options.whole for options in self.query(Options))))
+        if text and not self._chosen.is_attached:
+            self._body.mount(self._chosen, after=self._about if self._about.is_attached else None)
+        blocks = (Text(text, TextForm.CODE),) if text else ()
+        self._chosen.put(*blocks, token=seen_of_words(text).question if text else "")
 
     # What is typed and kept.
 
@@ -437,6 +456,10 @@ class Form(GatedPanel, Generic[ResultT]):
         if (frames := frames_of(self)) is not None:
             frames.decide()
         try:
+            # guard: chosen-words-painted-whole
+            if self._chosen.display and self._chosen.is_attached and self.not_shown(self._chosen):
+                text = "not all of what you chose was shown yet; what was not read is no answer"
+                raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
             act = self.answer()
         except TeamError as error:
             self.show_error(error)

@@ -14,9 +14,8 @@ from team_console.store.protocol.verdicts import seen_of_words
 from team_console.store.views.proposals import counts_of, line_difference
 from team_console.widgets.document import Block, Heading, Text
 from team_console.widgets.document import TextForm as Reading
-from team_console.widgets.fields import Ask, Field, FieldKind, Note, OptionLine, Options, with_name
-from team_console.widgets.form import Draft, Excerpt, Form
-from team_console.widgets.frames import frames_of
+from team_console.widgets.fields import Ask, Field, FieldKind, Note, OptionLine, Options, whole_text, with_name
+from team_console.widgets.form import MOST_LINES, Draft, Excerpt, Form
 from team_console.widgets.message_documents import anchor_of, diff_text
 from textual import on, work
 from textual.app import ComposeResult
@@ -33,8 +32,8 @@ Notes = Mapping[str, str]
 """Question text -> words beside what is chosen."""
 
 
-LONGEST_LABEL = 300
-"""Characters of an option's label that stand in its line; a longer one stands whole with the question alone."""
+_LONGEST_LABEL = 300
+"""Characters of an option's label that stand in its line."""
 
 
 class AnswerForm(Form[ResultT]):
@@ -88,7 +87,12 @@ class AnswerForm(Form[ResultT]):
         options, in_place = question.options, "" if question.several else "in place of an option"
         if options:
             lines = [
-                OptionLine(safe_line(one.label, LONGEST_LABEL), safe_line(one.description, 1000)) for one in options
+                OptionLine(
+                    safe_line(one.label, _LONGEST_LABEL),
+                    safe_line(one.description, 1000),
+                    whole_text(one.label, _LONGEST_LABEL),
+                )
+                for one in options
             ]
             kind, about = FieldKind.SEVERAL if question.several else FieldKind.ONE, f"{safe_line(question.text)} "
             chosen = Ask(f"chosen{number}", "", kind, lines, about=about)
@@ -192,22 +196,13 @@ def _number_of(field: Widget | None) -> int:
 
 # Takes words, a second line, one of several ways to answer, and an edited text: as much of it as a question has.
 
-_MOST_LINES = 14
-"""Lines of what was edited that are shown at once; more of them scroll."""
-
 
 class Choice(Struct, frozen=True):
-    """One way to answer: what it is called, what the button says then, and whether it is a refusal.
-
-    Attributes:
-        whole: Safe text of which each line must have been shown, behind the token under which they are counted; it is
-            shown once this way is chosen.
-    """
+    """One way to answer: what it is called, what the button says then, and whether it is a refusal."""
 
     line: OptionLine
     verb: str
     refuses: bool = False
-    whole: tuple[str, str] | None = None
 
 
 class Answered(Struct, frozen=True):
@@ -309,11 +304,9 @@ class Prompt(Form[ResultT]):
         """Compose the edited text, the ways, the words, the second line and the consequences."""
         if self._whole is not None:
             token, text = self._whole
-            yield Excerpt(Text(text, Reading.CODE), most=_MOST_LINES, id="whole", token=token)
-        if any(way.whole is not None for way in self._ways):
-            yield Excerpt(most=_MOST_LINES, id="sent")
+            yield Excerpt(Text(text, Reading.CODE), most=MOST_LINES, id="whole", token=token)
         if self._text is not None:
-            yield Excerpt(*self._difference(), most=_MOST_LINES, id="asked", token=self._edited_token())
+            yield Excerpt(*self._difference(), most=MOST_LINES, id="asked", token=self._edited_token())
         if len(self._ways) > 1:
             yield self.row(Ask("way", "answer", FieldKind.ONE, [way.line for way in self._ways], default=(0,)))
         if self._words is not None:
@@ -342,18 +335,13 @@ class Prompt(Form[ResultT]):
         """Return the act with the decision."""
         typed, way = self.typed(), self._way
         words = typed.get("words", "").strip()
-        frames = frames_of(self)
-        unread = [] if frames is None else [one for one in self.excerpts() if not one.is_whole(frames.pressed)]
+        unread = {excerpt.id for excerpt in self.excerpts() if self.not_shown(excerpt)}
         # guard: granted-words-painted-whole
-        if any(excerpt.id == "whole" for excerpt in unread):
+        if "whole" in unread:
             text = "not all of it was shown yet; what was not read is not granted"
             raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
-        # guard: lasting-rule-painted-whole
-        if any(excerpt.id == "sent" for excerpt in unread):
-            text = "not all of the rule was shown yet; what was not read is not allowed always"
-            raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
         # guard: edited-words-painted-whole
-        if unread and not way.refuses:
+        if "asked" in unread and not way.refuses:
             text = "not all of what you edited was shown yet; what was not read does not go back"
             raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
         if self._words is not None and self._words.required and not words and self._words.kind is FieldKind.LINE:
@@ -375,7 +363,7 @@ class Prompt(Form[ResultT]):
 
     def excerpts(self) -> list[Excerpt]:
         """See `Form.excerpts`."""
-        return [one for one in self.query("#whole, #sent, #asked").results(Excerpt) if one.display]
+        return [*super().excerpts(), *(one for one in self.query("#whole, #asked").results(Excerpt) if one.display)]
 
     def action_edit(self) -> None:
         """Let the human edit what is asked before it is approved."""
@@ -403,11 +391,8 @@ class Prompt(Form[ResultT]):
 
     @on(Options.Changed)
     def _show_way(self) -> None:
-        """The button and the keys say what will happen, and what goes back with it is shown whole."""
+        """The button and the keys say what will happen."""
         self.show_verb(" as edited" * (self._is_edited and not self._way.refuses))
-        token, text = self._way.whole or ("", "")
-        for excerpt in self.query("#sent").results(Excerpt):
-            excerpt.put(*((Text(text, Reading.CODE),) if text else ()), token=token)
         if self._words is not None and not self._words.wanted:
             way = "why not; the agent reads it" if self._way.refuses else "if you like; the asker reads it"
             for note in self.query("#words").results(Note):

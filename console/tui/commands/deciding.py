@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -48,9 +47,9 @@ from team_console.store.views.alike import causes_of, decided_before, spans_that
 from team_console.store.views.evidence import Evidence, Mark, shown_text
 from team_console.store.views.proposals import line_difference, lines_to_remark, mode_words
 from team_console.store.views.rows import AgentState, RequestRow
-from team_console.widgets.fields import Ask, FieldKind, OptionLine, words_of_a_decision
+from team_console.widgets.fields import Ask, FieldKind, OptionLine, whole_text, words_of_a_decision
 from team_console.widgets.form import AskAgain, Later
-from team_console.widgets.forms import LONGEST_LABEL, Answered, AnswerForm, Answers, Choice, Notes, Prompt
+from team_console.widgets.forms import Answered, AnswerForm, Answers, Choice, Notes, Prompt
 from team_console.widgets.many import Item, Many
 from team_console.widgets.text import short_ago
 
@@ -159,14 +158,9 @@ def _ways_of_permission(row: RequestRow, context: ActionContext) -> Sequence[Cho
 
 
 def _always(rule: str) -> Choice:
-    """Return the answer that allows a rule from now on; a long one is shown whole before it counts, since its end may
-    be the widest part.
-    """
-    line = safe_line(rule, _LONGEST_RULE)
-    if len(rule) <= _LONGEST_RULE:
-        return Choice(OptionLine("always", line), "Allow always")
-    whole = (seen_of_words(rule).question, safe_text(rule))
-    return Choice(OptionLine("always", f"{line} [shown whole once chosen]"), "Allow always", whole=whole)
+    """Return the answer that allows a rule from now on; the end of a long one may be its widest part."""
+    line = OptionLine("always", safe_line(rule, _LONGEST_RULE), whole_text(rule, _LONGEST_RULE))
+    return Choice(line, "Allow always")
 
 
 def _ways_of_plan(row: RequestRow) -> Sequence[Choice]:
@@ -307,12 +301,6 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
 
     def answered(answers: Answers, notes: Notes, view: Decision) -> PendingDecision:
         given = {text: [each] if isinstance(each, str) else each for text, each in answers.items()}
-        labels = (option.label for question in questions for option in question.options)
-        long = {label for label in labels if len(label) > LONGEST_LABEL}
-        # guard: long-label-painted-whole
-        if not view.seen.is_whole and not long.isdisjoint(chain(*given.values())):
-            text = "not all of the option was shown yet; what was not read is no answer"
-            raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls the question, where all of it stands.")
         told = (joined(each) + (f" ({notes[text]})" if text in notes else "") for text, each in given.items())
         chosen = "; ".join(told)
         decision = replace(view, approve=True, answers=answers, notes=notes)

@@ -30,11 +30,10 @@ GUARDS: Mapping[str, Guard] = {
     "granted-words-painted-whole": guard(
         never, "trust/test_nothing_decided_unseen.py::test_no_grant_is_made_of_a_scope_that_was_not_shown_whole"
     ),
-    "lasting-rule-painted-whole": guard(
-        never, "trust/test_nothing_decided_unseen.py::test_no_rule_is_allowed_always_that_was_not_shown_whole"
-    ),
-    "long-label-painted-whole": guard(
-        never, "trust/test_nothing_decided_unseen.py::test_no_option_is_chosen_whose_end_was_not_shown"
+    "chosen-words-painted-whole": guard(
+        never,
+        "trust/test_nothing_decided_unseen.py::test_no_rule_is_allowed_always_that_was_not_shown_whole",
+        "trust/test_nothing_decided_unseen.py::test_no_option_is_chosen_whose_end_was_not_shown",
     ),
     "edited-words-painted-whole": guard(
         never,
