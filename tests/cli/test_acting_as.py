@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, template
 from tests.equipment.terminal import Terminal
 
@@ -20,7 +21,7 @@ def plan(team: CommandLine) -> str:
 
 
 @pytest.mark.parametrize("human", ["ceo", "user"])
-@pytest.mark.parametrize("verb", [("approve",), ("reject", "--reason", "no"), ("answer", "--content", "c")])
+@cases
 def test_an_agent_does_not_rise_to_a_human(team: CommandLine, human: str, verb: tuple[str, ...]) -> None:
     request = plan(team)
     refused = team("--as", human, verb[0], request, *verb[1:], "--json", env=AGENT)

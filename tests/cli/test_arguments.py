@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import SAME, VERBS
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 
-@pytest.mark.parametrize("arguments", [("-t", "{}", "roster", "--json"), ("--json", "roster", "-t", "{}")])
+@cases
 def test_global_flags_stand_before_or_after_the_verb(
     arguments: tuple[str, ...], team: CommandLine, elsewhere: CommandLine
 ) -> None:

@@ -7,6 +7,7 @@ from team_console.console.cli.chosen import answers_from
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
@@ -39,16 +40,7 @@ def test_options_are_found_by_label_before_number_and_question(
     assert answers_from(questions, options, texts) == wanted
 
 
-@pytest.mark.parametrize(
-    ("options", "texts", "code"),
-    [
-        (["SQLite"], [], Code.USAGE),
-        ([], ["words"], Code.USAGE),
-        (["DB=Oracle"], [], Code.INVALID_FIELD),
-        (["9"], [], Code.INVALID_FIELD),
-        (["DB=9"], [], Code.INVALID_FIELD),
-    ],
-)
+@cases
 def test_what_names_no_question_or_no_option_is_refused(options: list[str], texts: list[str], code: Code) -> None:
     with pytest.raises(TeamError) as caught:
         answers_from((DB, SIZE), options, texts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import pytest
 from team_console.console.cli.main import run
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 
-@pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO], ids=["stale", "input/output error"])
+@cases
 @pytest.mark.parametrize("verb", ["receive --agent file-manager", "send --to file-manager --summary x --content c"])
 def test_whichever_look_fails_it_is_said_and_the_next_call_works(
     verb: str, number: int, team: CommandLine, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.proofs.archive import MOST, measure, write_archive
 
@@ -41,7 +42,7 @@ def _bytes(folder: Path) -> bytes:
     return b"\0".join(path.read_bytes() for path in sorted((folder / "archive").iterdir()))
 
 
-@pytest.mark.parametrize(("ours", "bad"), [(0, 7), (1, 7), (1, 0)])
+@cases
 @pytest.mark.parametrize("name", FORMS)
 def test_good_records_of_a_file_with_a_bad_one_are_shown_before_and_after_every_write(
     here: CommandLine, name: str, ours: int, bad: int

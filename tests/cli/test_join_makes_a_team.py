@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from team_console.store.model.extras import install_line
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import COMMAND, CommandLine, Result, needs
 from tests.equipment.terminal import Terminal
 
@@ -75,14 +76,7 @@ def test_what_is_only_shown_makes_no_team(words: tuple[str, ...], shop: CommandL
 # The MCP server: entered only where it can start.
 
 
-@pytest.mark.parametrize(
-    ("mark", "begins"),
-    [
-        ("pipx_metadata.json", "pipx install --force "),
-        ("uv-receipt.toml", "uv tool install --force "),
-        ("", f"{sys.executable} -m pip install "),
-    ],
-)
+@cases
 def test_the_line_that_installs_an_extra_is_of_what_installed_the_program(
     mark: str, begins: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

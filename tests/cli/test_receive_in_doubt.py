@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
@@ -43,10 +44,7 @@ def test_a_message_that_somebody_took_out_is_warned_of(busy: Path, capfd: pytest
     assert "another program took 201 messages out" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [("", "is empty, though it held the settings"), ("team: [", "this is not YAML"), ("agents: 5\n", "must be a list")],
-)
+@cases
 def test_settings_that_are_lost_or_not_understood_are_warned_of(
     busy: Path, capfd: pytest.CaptureFixture[str], text: str, said: str
 ) -> None:

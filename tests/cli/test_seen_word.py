@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
@@ -11,7 +12,7 @@ pytestmark = pytest.mark.slow
 PLAN = ("plan", "--as", "task-manager", "--summary", "Split the loader in two today", "--content", "1. Split")
 
 
-@pytest.mark.parametrize("verb", [("approve",), ("reject", "--reason", "no"), ("answer", "--content", "so")])
+@cases
 def test_a_request_that_is_not_what_was_shown_is_not_answered(team: CommandLine, verb: tuple[str, ...]) -> None:
     request = team.ok(*PLAN).out.strip()
     word = team.ok("show", request, "--json").json["seen"]

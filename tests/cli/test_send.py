@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 import yaml
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import COMMAND, CommandLine
 from tests.equipment.terminal import Terminal
 
@@ -16,9 +16,7 @@ def queue(team: CommandLine) -> list[dict[str, object]]:
     return list(yaml.safe_load((team.folder / "message-queue.yaml").read_text(encoding="utf-8"))["messages"] or [])
 
 
-@pytest.mark.parametrize(
-    "to", [("--to", "task-manager,file-manager"), ("--to", "task-manager", "--to", "file-manager")]
-)
+@cases
 def test_several_recipients_get_one_record_each(to: tuple[str, ...], team: CommandLine) -> None:
     result = team.ok("send", *to, "--summary", SUMMARY, "--content", "?", "--json").json
     assert [row["recipient"] for row in result["deliveries"]] == ["task-manager", "file-manager"]
@@ -33,7 +31,7 @@ def test_content_comes_from_standard_input_byte_for_byte(team: CommandLine) -> N
     assert queue(team)[0]["payload"] == {"content": text, "summary": SUMMARY}
 
 
-@pytest.mark.parametrize(("answer", "written"), [("\r", 0), ("y\r", 4)])
+@cases
 def test_a_broadcast_says_who_will_get_it_and_asks_at_a_terminal(answer: str, written: int, team: CommandLine) -> None:
     words = ("broadcast", "--summary", "Code freeze starts at four today", "--content", "x")
     with Terminal([*COMMAND, *words], cwd=team.folder) as terminal:

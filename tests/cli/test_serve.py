@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine, clean_environment, next_line, started
 
 aiohttp = pytest.importorskip("aiohttp", reason="the extra `serve` is not installed")
@@ -148,7 +149,7 @@ def test_a_console_whose_page_is_gone_while_it_starts_leaves_no_word(team: Comma
     assert list(tmp_path.rglob("defects.log")) == []
 
 
-@pytest.mark.parametrize("sent", [0, 13, 7_000], ids=["at once", "at its first words", "at its first picture"])
+@cases
 def test_a_console_that_is_told_to_end_while_it_starts_leaves_no_word(
     team: CommandLine, tmp_path: Path, sent: int
 ) -> None:

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 
 @pytest.mark.parametrize("blank", ["\u200b", "\u2060 \ufeff", "\u3164", "\u2800\t", "\ufe0f"])
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("MISSING_REASON", ("--as", "ceo", "reject", "REQUEST", "--reason", "BLANK")),
-        ("MISSING_CONTENT", ("--as", "ceo", "askback", "REQUEST", "BLANK")),
-        ("MISSING_REASON", ("--as", "task-manager", "withdraw", "REQUEST", "--reason", "BLANK")),
-        ("MISSING_CONTENT", ("--as", "task-manager", "plan", "--content", "BLANK")),
-    ],
-)
+@cases
 def test_words_that_nobody_can_see_are_none(team: CommandLine, code: str, words: tuple[str, ...], blank: str) -> None:
     asked = team.ok(
         "--as", "task-manager", "plan", "--content", "1. Do it", "--summary", "Five words are in here", "--json"

@@ -13,6 +13,7 @@ from textual.events import MouseDown, MouseUp
 
 from tests import showcase
 from tests.console.conftest import hand_in_plan, opened
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.terminal import Terminal, console
 
@@ -54,7 +55,7 @@ async def test_one_write_at_a_time(team: MemoryTeam) -> None:
         await desk.until(lambda: said == ["third ran"], "a later one")
 
 
-@pytest.mark.parametrize("by_key", [True, False], ids=["ctrl+z", "from outside"])
+@cases
 def test_a_console_that_was_stopped_goes_on_with_the_terminal_it_has(tmp_path: Path, by_key: bool) -> None:
     """Its own key gives the terminal back to the shell first; whoever stops it from outside leaves it no time."""
     showcase.build(tmp_path)

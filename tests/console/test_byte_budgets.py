@@ -9,8 +9,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import COMMAND
-from tests.equipment.samples import EXHAUSTIVE
 from tests.equipment.terminal import Terminal
 
 pytestmark = pytest.mark.slow
@@ -55,7 +55,7 @@ def keys(terminal: Terminal) -> list[int]:
     return sizes[1:]
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(120, 40), *([(80, 24)] if EXHAUSTIVE else [])])
+@cases
 def test_keys_and_messages_keep_to_their_bytes_and_rest_costs_none(folder: Path, columns: int, lines: int) -> None:
     with Terminal([*COMMAND, "-t", str(folder)], cwd=folder, columns=columns, lines=lines) as terminal:
         terminal.wait_for("●", "Note 3")

@@ -18,9 +18,9 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.form import Form
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, opened
+from tests.equipment.cases import cases
 from tests.equipment.corpus import PAYLOADS
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.samples import EXHAUSTIVE
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -185,7 +185,7 @@ async def test_questions_are_answered_by_number_keys_and_own_words(team: MemoryT
     assert answer.payload["answers"] == {"Which database?": chosen["DB"], "Which months?": chosen["Months"]}
 
 
-@pytest.mark.parametrize("size", [(60, 20), *([(80, 24), (120, 40)] if EXHAUSTIVE else [])])
+@cases
 async def test_no_field_of_a_request_steers_the_screen(team: MemoryTeam, size: tuple[int, int]) -> None:
     texts = [text for text in PAYLOADS.values() if text]
     hostile = "\n".join(texts)

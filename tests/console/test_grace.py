@@ -10,6 +10,7 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.bars import UndoBar
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, letter, opened, three_plans, verdicts
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("long_grace")]
@@ -79,9 +80,7 @@ async def approve_all(desk: Desk, team: MemoryTeam) -> list[str]:
     return made
 
 
-@pytest.mark.parametrize(
-    ("written", "told"), [(0, "· approve 3"), (1, "· approve 2 of 3: "), (2, "· approve 1 of 3: "), (3, "")]
-)
+@cases
 async def test_of_many_decisions_a_cut_leaves_behind_only_those_that_were_not_written(
     team: MemoryTeam, written: int, told: str
 ) -> None:
@@ -115,7 +114,7 @@ async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
         await desk.until(lambda: [message.sender for message in team.snapshot().messages][-1:] == [LEAD], "the answer")
 
 
-@pytest.mark.parametrize(("given", "seconds"), [("0", 0.0), ("2.5", 2.5), ("-3", 0.0), ("900", 60.0), ("soon", 7.0)])
+@cases
 def test_the_seconds_are_a_setting(monkeypatch: pytest.MonkeyPatch, given: str, seconds: float) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", given)
     assert Preferences(grace_seconds=7.0).undo_delay == seconds

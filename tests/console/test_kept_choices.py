@@ -9,6 +9,7 @@ from team_console.store.model.message import from_record
 from team_console.widgets.fields import Options
 
 from tests.console.conftest import Desk, ask_permission, opened
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -38,7 +39,7 @@ async def chosen(desk: Desk) -> tuple[int, ...]:
     return form.query_one(Options).chosen
 
 
-@pytest.mark.parametrize(("command", "kept"), [("npm test *", 1), ("rm -rf *", 0)])
+@cases
 async def test_always_is_kept_only_for_the_same_command(team: MemoryTeam, command: str, kept: int) -> None:
     ask_permission(team, suggestions=[rule("npm test *")])
     async with opened(team) as desk:

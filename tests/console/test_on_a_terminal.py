@@ -10,6 +10,7 @@ import pytest
 from team_console.store.backends.open import open_team
 
 from tests import showcase
+from tests.equipment.cases import cases
 from tests.equipment.command_line import COMMAND, CommandLine
 from tests.equipment.terminal import Terminal
 
@@ -81,7 +82,7 @@ def _words(folder: Path) -> list[str]:
     return [message.content for message in messages if message.type == "plan_approval_response"]
 
 
-@pytest.mark.parametrize(("bound", "seat"), [("worker", "worker"), ("", "boss")])
+@cases
 def test_who_sits_at_the_console_stays_so_in_another_team_unless_it_is_the_lead_of_each(
     bound: str, seat: str, make_team: Callable[..., CommandLine], tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from team_console.console.actions import usual_keys
 from team_console.console.preferences import check
 
 from tests.console.conftest import hand_in_plan, opened
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -57,15 +58,7 @@ async def test_what_an_agent_writes_is_never_more_than_words(
     assert os.listdir(tmp_path) == ["config.toml"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "cat <<END\nit says {text}\nEND",
-        "echo so # it's\necho {text}",
-        "echo $((1)) ${HOME:+{text}}",
-    ],
-    ids=["in a document of the line", "behind a remark", "in braces"],
-)
+@cases
 async def test_where_the_shell_sees_quotes_elsewhere_it_is_words_all_the_same(
     line: str, team: MemoryTeam, config: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,18 +91,7 @@ def test_a_mistake_in_a_command_is_named_and_the_command_is_left_out(block: str)
     assert any(said in mistake.message for mistake in checked.mistakes)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "printf '%s|' {text}",
-        "echo \"$(printf '%s|' {text})\"",
-        "printf '%s' \"$(printf '%s|' {text} {id})\"",
-        "# it\"s\nprintf '%s|' {text}",
-        "# {id} it's\nprintf '%s|' {text}",
-        "if true; then printf '%s|' {text}; fi",
-        "printf '%s|' x{text}",
-    ],
-)
+@cases
 async def test_a_placeholder_is_one_word_wherever_it_may_stand(
     line: str, team: MemoryTeam, config: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 import pytest
 from team_console.console.tui.textual_fixes import PasteParser
 from team_console.widgets.fields import Field, Note
-from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App, ComposeResult
 from textual.events import Key, Paste
 from textual.message import Message
 from textual.widget import Widget
+
+from tests.equipment.cases import cases
 
 START, END = "\x1b[200~", "\x1b[201~"
 LOG = "a build \x1b[31mfailed\x1b[0m\nsee \x1b]8;;http://x\x1b\\here\x1b]8;;\x1b\\\n\x1b[38;2;1;2;3mq\x1b[m done\n"
@@ -43,9 +44,7 @@ def test_what_stands_in_a_paste_is_no_key() -> None:
     assert heard([f"j{START}{LOG}{END}k"]) == ["[j]", PLAIN, "[k]"]
 
 
-@pytest.mark.parametrize(
-    "sequence", ["\x1b", "\x1b\x1b", "\x1b[", "\x1b[20", "\x1b[200", "\x1bq", *ANSI_SEQUENCES_KEYS]
-)
+@cases
 def test_no_sequence_in_a_paste_is_a_key(sequence: str) -> None:
     assert [item for item in heard([f"{START}a{sequence}b{END}"]) if item.startswith("[")] == []
 
@@ -69,7 +68,7 @@ class _Fields(App[None]):
 @pytest.mark.parametrize(
     ("kind", "shown"), [(Field, "one⏎two ␛"), (Note, "one\ntwo ␛\n")], ids=["one line", "several lines"]
 )
-@pytest.mark.parametrize("newline", ["\n", "\r", "\r\n"], ids=["LF", "CR", "CRLF"])
+@cases
 async def test_a_paste_comes_once_and_is_safe_to_show(kind: type[Widget], shown: str, newline: str) -> None:
     app = _Fields()
     async with app.run_test() as pilot:

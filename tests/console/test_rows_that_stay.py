@@ -7,15 +7,13 @@ from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("long_grace")]
 
 
-@pytest.mark.parametrize(
-    ("how", "place", "inside"),
-    [("withdrawn", "1", True), ("superseded", "1", False), ("decided", "2", False), ("withdrawn", "right", False)],
-)
+@cases
 async def test_a_request_that_is_read_stays_with_what_became_of_it_and_no_key_acts_on_another(
     team: MemoryTeam, clock: Clock, how: str, place: str, inside: bool
 ) -> None:

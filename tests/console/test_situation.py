@@ -17,6 +17,8 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import View
 from team_console.widgets.text import text_of
 
+from tests.equipment.cases import cases
+
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
 MESSAGE = new_record(
     message_id="MSG-1", type="message", sender="a", to="b", created=to_text(NOW), priority="medium", payload={}
@@ -52,18 +54,7 @@ SITUATIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "pulse", "text", "hint"),
-    [
-        ("unreadable", "not readable", "message-queue.yaml:47", "Shown is what was read"),
-        ("locked", "locked", "process 4711 on box (send)", ""),
-        ("locked", "locked", "it is dead", ""),
-        ("doubted", "incomplete", "without the lock", ""),
-        ("rolled back", "incomplete", "somebody took 3 messages out", ""),
-        ("settings", "settings", "messenger-config.yaml line 6: no YAML", "Correct it."),
-        ("polling", "polling", "no inotify here", ""),
-    ],
-)
+@cases
 def test_banners_say_where_who_and_since_when(name: str, pulse: str, text: str, hint: str) -> None:
     notice = notice_of(SITUATIONS[name], NOW)
     assert notice is not None

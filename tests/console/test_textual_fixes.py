@@ -12,6 +12,8 @@ from team_console.widgets.text import width_of
 from textual.app import App
 from textual.strip import Strip
 
+from tests.equipment.cases import cases
+
 
 @pytest.fixture(autouse=True)
 def mended() -> None:
@@ -23,7 +25,7 @@ FAMILY, FLAG, THUMB, ACCENT = "👨\u200d👩\u200d👧\u200d👦", "🇩🇪", 
 HINDI, THAI, LAO = "\u0915\u093f", "\u0e19\u0e49\u0e33", "\u0e99\u0eb3"
 
 
-@pytest.mark.parametrize("one", [FAMILY, FLAG, THUMB, ACCENT, HINDI, THAI, LAO, "1\ufe0f\u20e3"])
+@cases
 @pytest.mark.parametrize("cut", range(1, 12))
 def test_a_line_that_another_widget_begins_over_is_cut_between_characters(one: str, cut: int) -> None:
     text = "ab" + one * 6 + "cd"

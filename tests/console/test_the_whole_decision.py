@@ -10,6 +10,7 @@ from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
 from tests.console.test_client_requests import COMMAND, RULE
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("long_grace")]
@@ -21,14 +22,7 @@ async def decide(desk: Desk, *keys: str) -> None:
     await desk.press(*keys[1:])
 
 
-@pytest.mark.parametrize(
-    ("keys", "banner"),
-    [
-        (("a", "enter"), "allow once “Bash: npm test"),
-        (("a", "2", "enter"), "allow ALWAYS Bash(npm test *)"),
-        (("a", "3", "enter"), "refuse task-manager's permission"),
-    ],
-)
+@cases
 async def test_a_permission_takes_two_keys_or_three_and_its_rule_stands_in_the_banner(
     team: MemoryTeam, keys: tuple[str, ...], banner: str
 ) -> None:

@@ -11,6 +11,7 @@ from team_console.console.clients.table import client_of
 from team_console.store.model.message import Message
 from team_console.store.protocol.sent_back import sent_back
 
+from tests.equipment.cases import cases
 from tests.equipment.teams import make_message
 from tests.hook.conftest import CAPTURED
 
@@ -103,7 +104,7 @@ def test_no_comes_with_the_words_the_model_reads(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [BASH, PLAN, QUESTION, CODEX])
-@pytest.mark.parametrize("verdict", [{}, {"approve": None}, {"approve": "yes"}, {"content": "no"}])
+@cases
 def test_what_is_no_clear_yes_or_no_decides_nothing(name: str, verdict: dict[str, Any]) -> None:
     assert decision(name, verdict) is None
 

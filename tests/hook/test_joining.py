@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine, Result
 
 pytestmark = pytest.mark.slow
@@ -180,13 +181,7 @@ def test_settings_that_cannot_be_edited_are_left_alone(text: str, desk: Desk) ->
     assert "carol" not in (desk.team.folder / "messenger-config.yaml").read_text()
 
 
-@pytest.mark.parametrize(
-    ("name", "client", "text"),
-    [
-        (".codex/config.toml", "codex", 'model = "gpt"\n'),
-        ("AGENTS.md", "shell", AGENTS),
-    ],
-)
+@cases
 def test_a_byte_order_mark_stays_at_the_start(name: str, client: str, text: str, desk: Desk) -> None:
     path = put(desk.project / name, "\ufeff" + text)
     desk.ok("join", "alice", "--for", client)
@@ -238,7 +233,7 @@ def joined_agents(desk: Desk, text: str = "# Rules\n") -> tuple[Path, list[str]]
     return path, lines[next(number for number, line in enumerate(lines) if "written by" in line) :]
 
 
-@pytest.mark.parametrize("words", [("leave", "alice"), ("join", "alice", "--for", "shell")])
+@cases
 @pytest.mark.parametrize("harm", ["no closing", "no opening", "in the middle", "edited"])
 def test_a_block_that_was_changed_is_left_to_a_hand(words: tuple[str, ...], harm: str, desk: Desk) -> None:
     path, block = joined_agents(desk)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.hook.test_joining import Desk, put
 
@@ -104,11 +105,7 @@ OLD_LISTS = [
 
 
 @pytest.mark.parametrize("way", ["join", "leave"])
-@pytest.mark.parametrize(
-    ("mine", "others"),
-    [([], []), (["Bash(make deploy:*)"], []), ([], OLD_RULES[1:]), ([], OLD_LISTS[1][1:]), ([], OLD_LISTS[0][::-1])],
-    ids=["none", "one", "parts", "all-but-one", "another-order"],
-)
+@cases
 def test_without_a_receipt_only_whole_lists_of_version_0_5_are_taken_out(
     way: str, mine: list[str], others: list[str], desk: Desk
 ) -> None:

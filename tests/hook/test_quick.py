@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from team_console.console.__main__ import is_call_of
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import Client
 
@@ -43,16 +44,7 @@ def loaded(client: Client, name: str, **changes: Any) -> set[str]:
     return set(names)
 
 
-NEEDLESS = (
-    "claude: PostToolUse Bash",
-    "claude: PermissionRequest",
-    "claude: Notification",
-    "claude: PreToolUse Write (plan mode)",
-    "codex: PermissionRequest",
-)
-
-
-@pytest.mark.parametrize("name", NEEDLESS)
+@cases
 def test_an_event_that_needs_nothing_imports_nothing_heavy(name: str, client: Client) -> None:
     client.tell("claude: SessionStart")
     names = loaded(client, name)
@@ -135,17 +127,6 @@ def test_what_others_did_without_the_lock_is_looked_at(client: Client, office: C
     assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["hook"], True),
-        (["-t", "x", "--as", "hook", "hook"], True),
-        (["--team=x", "hook", "--wake"], True),
-        (["-t", "hook", "status"], False),
-        (["send", "--content", "hook"], False),
-        (["hook", "--help"], False),
-        (["help", "hook"], False),
-    ],
-)
+@cases
 def test_the_hook_is_told_from_every_other_verb(words: list[str], expected: bool) -> None:
     assert is_call_of("hook", words) is expected

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import COMMAND, CommandLine
 from tests.hook.conftest import Client, Heard, Human, session_files, wait_for_file
 
@@ -136,15 +137,7 @@ def test_what_was_answered_in_the_terminal_ends_here(how: str, client: Client, h
         assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "answered in the session")
 
 
-@pytest.mark.parametrize(
-    ("name", "changes"),
-    [
-        ("claude: PostToolUse Bash", {}),
-        ("claude: SubagentStop (teammate)", {}),
-        ("claude: Notification", {}),
-        ("claude: Stop", {"session_id": "22222222-2222-3333-4444-555555555555"}),
-    ],
-)
+@cases
 def test_what_shows_nothing_ends_nothing(name: str, changes: Mapping[str, Any], client: Client, human: Human) -> None:
     with human.at_console():
         hook = client.begin(BASH)
@@ -196,7 +189,7 @@ def test_no_input_and_no_option_makes_a_no(data: bytes, client: Client) -> None:
 LINES = [f"KEY_{number}=secret-{number}\n" for number in range(400)]
 
 
-@pytest.mark.parametrize(("mode", "is_shown"), [(0o600, False), (0o640, False), (0o644, True)])
+@cases
 def test_nothing_of_a_file_that_others_may_not_read_is_put_where_they_may(
     mode: int, is_shown: bool, client: Client, human: Human, office: CommandLine, tmp_path: Path
 ) -> None:

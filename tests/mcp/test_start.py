@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from team_console.console.mcp.start import ANSWERS
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import COMMAND, ROOT, clean_environment, next_line
 from tests.mcp.answers import INITIALIZED, LISTS, VERSIONS, answers_of_the_sdk, asked, greeting, request
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place
@@ -47,7 +48,7 @@ def test_the_kept_answers_are_those_of_the_sdk(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("before", [[], [INITIALIZED]], ids=["first", "after a notification"])
+@cases
 def test_greeting_and_tools_are_answered_while_the_sdk_cannot_even_be_imported(
     version: str, before: list[dict[str, Any]], place: Place, tmp_path: Path
 ) -> None:
@@ -102,7 +103,7 @@ def test_a_client_that_calls_nothing_starts_no_server(
     assert told == [{"io.modelcontextprotocol/subscriptionId": "listen:0"} for frame in frames if frame is LISTEN]
 
 
-@pytest.mark.parametrize("end", ["\n", ""], ids=["whole", "half a line"])
+@cases
 def test_what_is_piped_in_is_answered_before_the_server_ends(end: str, place: Place) -> None:
     sent = [send(name) for name in ("q", 2, "r")]
     status, answers, said = piped(place, greeting("2025-06-18"), INITIALIZED, *sent, end=end)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,6 +19,7 @@ from team_console.store.service.router import deliver
 from team_console.store.views.projection import view_of
 
 from tests.equipment.asking import refusal
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock, put
 from tests.protocol.conftest import SPRINT, SPRINT_BODIES, carried
@@ -171,14 +171,7 @@ def spawning(clock: FakeClock, *command: str, limit: float = 20.0) -> MemoryTeam
     return MemoryTeam(config=replace(SPRINT, spawn=command, overdue_seconds=overdue), clock=clock)
 
 
-@pytest.mark.parametrize(
-    ("command", "says"),
-    [
-        ((sys.executable, "-c", "import sys; sys.exit('no free worker')"), "exit status 1: no free worker"),
-        (("sleep", "60"), "no answer within 0.2 s"),
-        (("/nonexistent/start-agent",), "/nonexistent/start-agent failed"),
-    ],
-)
+@cases
 def test_a_spawn_command_that_fails_leaves_the_request_open(
     clock: FakeClock, command: tuple[str, ...], says: str
 ) -> None:

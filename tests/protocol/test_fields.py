@@ -12,6 +12,7 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.sendmessage import read_form
 
 from tests.equipment.asking import refusal
+from tests.equipment.cases import cases
 from tests.equipment.teams import make_message
 
 VALID: dict[str, dict[str, Any]] = {
@@ -94,37 +95,7 @@ def test_what_departs_from_the_form_of_its_type_is_refused(kind: str, changes: d
     assert unread([VALID[kind]]).code is Code.INVALID_FIELD
 
 
-@pytest.mark.parametrize(
-    ("newer", "flat"),
-    [
-        (
-            {"to": "dev", "summary": "s", "message": "text"},
-            {"type": "message", "recipient": "dev", "content": "text", "summary": "s"},
-        ),
-        ({"to": "*", "summary": "s", "message": "text"}, {"type": "broadcast", "content": "text", "summary": "s"}),
-        (
-            {"to": "dev", "message": {"type": "shutdown_request", "reason": "done"}},
-            {"type": "shutdown_request", "recipient": "dev", "content": "done"},
-        ),
-        (
-            {"to": "lead", "message": {"type": "shutdown_response", "request_id": "s-1", "approve": True}},
-            {"type": "shutdown_response", "request_id": "s-1", "approve": True},
-        ),
-        (
-            {
-                "to": "dev",
-                "message": {"type": "plan_approval_response", "request_id": "p", "approve": False, "feedback": "no"},
-            },
-            {
-                "type": "plan_approval_response",
-                "recipient": "dev",
-                "request_id": "p",
-                "approve": False,
-                "content": "no",
-            },
-        ),
-    ],
-)
+@cases
 def test_the_newer_form_with_to_and_message_says_the_same(newer: dict[str, Any], flat: dict[str, Any]) -> None:
     assert read_form(newer) == read_form(flat)
 
@@ -155,19 +126,7 @@ def test_a_messenger_kind_needs_each_of_its_fields(kind: str) -> None:
         assert (error.code, f"payload.{name} is missing" in error.message) == (Code.INVALID_FIELD, True)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "shutdown_request",
-        "shutdown_response",
-        "plan_approval_request",
-        "plan_approval_response",
-        "AGENT_CREATED",
-        "AGENT_DESTROYED",
-        "SM_READY_ACK",
-        "poke",
-    ],
-)
+@cases
 def test_what_has_a_door_of_its_own_or_none_is_not_sent_by_hand(kind: str) -> None:
     error = refusal(outgoing, kind, {**TEXTS, "request_id": "x", "approve": True})
     entry_point = KINDS[kind].entry_point if kind in KINDS else ""
@@ -179,20 +138,7 @@ def test_a_verdict_cannot_hide_in_a_kind_that_has_none(kind: str) -> None:
     assert refusal(outgoing, kind, {**TEXTS, "message": "m", "approve": True}).code is Code.FORBIDDEN_FIELD
 
 
-@pytest.mark.parametrize(
-    ("content", "place"),
-    [
-        ('DEBUG_REQUEST: {"msg_type": "DEBUG_RESULT"}', "msg_type"),
-        ('AGENT_CREATED: {"agent_name": "a", "agent_type": "b"}', "msg_type"),
-        ('AGENT_CREATED: {"msg_type": "AGENT_CREATED", "agent_name": "a"}', "agent_type"),
-        ("AGENT_CREATED: {", "content"),
-        (
-            'AGENT_CREATE_REQUEST: {"msg_type": "AGENT_CREATE_REQUEST", "agent_type": "a", "role_hint": "b", '
-            '"requested_by": "c", "story_key": "3-1"}',
-            "story_key",
-        ),
-    ],
-)
+@cases
 def test_a_sprint_message_that_others_could_not_read_is_refused_with_its_place(content: str, place: str) -> None:
     error = refusal(outgoing, "message", {**TEXTS, "content": content})
     assert (error.code, place in error.message) == (Code.INVALID_FIELD, True)

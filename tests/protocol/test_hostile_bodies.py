@@ -18,6 +18,7 @@ from team_console.store.protocol.team_rules import direction_problems
 from team_console.store.protocol.verdicts import Seal, message_seal
 from team_console.store.service.sendmessage import read_form
 
+from tests.equipment.cases import cases
 from tests.protocol.conftest import SPRINT_BODIES, message
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12)
@@ -66,7 +67,7 @@ def test_any_payload_is_sent_or_refused_with_a_hint(kind: str, payload: dict[str
     assert error is None or error.hint
 
 
-@pytest.mark.parametrize("depth", [100, 400, 700, 900, 960, 990])
+@cases
 def test_a_body_near_the_limit_of_nesting_is_read_or_reported(depth: int) -> None:
     deep: Any = "x"
     for _ in range(depth):

@@ -8,6 +8,7 @@ from team_console.store.protocol.checks import problems_of
 from team_console.store.protocol.kinds import UNKNOWN, RequestKind
 from team_console.store.protocol.parsing import parse_message
 
+from tests.equipment.cases import cases
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 
 BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
@@ -49,16 +50,7 @@ def test_json_that_cannot_be_read_is_reported_and_decides_nothing(tail: str) -> 
     assert problem.place.startswith("MSG-20260224-aaaaaaaa")
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "places"),
-    [
-        ("AGENT_CREATE_REQUEST", {"requested_by": "another"}, ["requested_by"]),
-        ("DEBUG_RESULT", {"severity": "high", "confidence": "Medium"}, []),
-        ("BROWSER_REQUEST", {"url": None}, ["url"]),
-        ("SLAVE_BATCH_COMPLETE", {"stories_failed": ["3-1"]}, ["stories_failed"]),
-        ("SLAVE_BATCH_COMPLETE", {"batch_id": "batch-1"}, []),
-    ],
-)
+@cases
 def test_what_is_well_formed_and_still_odd_is_reported(
     name: str, changes: dict[str, object], places: list[str]
 ) -> None:
@@ -66,9 +58,7 @@ def test_what_is_well_formed_and_still_odd_is_reported(
     assert [problem.place.partition(" ")[2] for problem in found] == places
 
 
-@pytest.mark.parametrize(
-    ("payload", "place", "severity"), [({}, "approve", "error"), ({"approve": False}, "content", "warning")]
-)
+@cases
 def test_a_verdict_without_a_word_or_without_a_reason_is_reported(
     payload: dict[str, object], place: str, severity: str
 ) -> None:

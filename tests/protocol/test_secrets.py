@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from team_console.store.protocol.free_text import secret_warnings
 
+from tests.equipment.cases import cases
+
 TAIL = "Qz7" * 14
 
 
@@ -37,21 +39,6 @@ def test_a_secret_is_warned_about_with_its_line_and_not_repeated(secret: str) ->
     assert not any(secret[-6:] in warning for warning in warnings)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Reset the password of the test user tomorrow",
-        "password: required",
-        "password=${DB_PASSWORD}",
-        "password: <your password>",
-        "token: the parser reads one token at a time",
-        "api_key: os.environ['KEY']",
-        "The secret of good tests: patience",
-        "https://example.org:8080/path@v1",
-        "task-manager sk-12",
-        "TASK-2026-02-24-001 done by dev-runner-3-1",
-        "密码必须至少十二位",
-    ],
-)
+@cases
 def test_ordinary_text_is_not_warned_about(text: str) -> None:
     assert secret_warnings(text) == []

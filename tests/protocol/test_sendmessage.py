@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.sendmessage import send_document
 
 from tests.equipment.asking import refusal
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import put
 from tests.protocol.conftest import message
@@ -43,32 +43,7 @@ def refused(team: MemoryTeam, actor: str, document: object) -> TeamError:
     return error
 
 
-@pytest.mark.parametrize(
-    ("actor", "document", "code"),
-    [
-        ("ceo", {"type": "shutdown_response", "request_id": "req-404", "approve": True}, Code.INVALID_REQUEST_ID),
-        ("ceo", {"type": "shutdown_response", "request_id": "plan-001", "approve": True}, Code.INVALID_REQUEST_ID),
-        (
-            "ceo",
-            {"type": "plan_approval_response", "request_id": "req-001", "recipient": "task-manager", "approve": True},
-            Code.INVALID_REQUEST_ID,
-        ),
-        (
-            "ceo",
-            {"type": "plan_approval_response", "request_id": "plan-001", "recipient": "file-manager", "approve": True},
-            Code.INVALID_REQUEST_ID,
-        ),
-        ("file-manager", {"type": "shutdown_response", "request_id": "req-001", "approve": True}, Code.NOT_PERMITTED),
-        (
-            "task-manager",
-            {"type": "plan_approval_response", "request_id": "plan-001", "recipient": "task-manager", "approve": True},
-            Code.NOT_PERMITTED,
-        ),
-        ("task-manager", {"type": "shutdown_request", "recipient": "file-manager"}, Code.NOT_PERMITTED),
-        ("ceo", {"type": "message", "recipient": "task-manger", "content": "c", "summary": "s"}, Code.AGENT_NOT_FOUND),
-        ("ceo", {"type": "message", "recipient": "../etc", "content": "c", "summary": "s"}, Code.INVALID_NAME),
-    ],
-)
+@cases
 def test_what_cannot_be_right_is_refused_and_nothing_is_written(
     office: MemoryTeam, actor: str, document: dict[str, Any], code: Code
 ) -> None:

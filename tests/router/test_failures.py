@@ -13,6 +13,7 @@ from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, forecast, treat
 
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import make_message, put
 
@@ -28,7 +29,7 @@ def _stored(team: MemoryTeam, message_id: str = ONE) -> Message:
     return next(message for message in team.snapshot().messages if message.message_id == message_id)
 
 
-@pytest.mark.parametrize(("to", "code"), [("stranger", Code.AGENT_NOT_FOUND), ("../x", Code.INVALID_NAME)])
+@cases
 def test_redirecting_to_nobody_is_refused_and_changes_nothing(
     team: MemoryTeam, caller: Caller, to: str, code: Code
 ) -> None:

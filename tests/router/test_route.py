@@ -12,6 +12,7 @@ from team_console.store.model.message import from_record
 from team_console.store.service.caller import Caller
 from team_console.store.service.orchestrator import read_document, route
 
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock, make_message, put
 
@@ -65,18 +66,7 @@ def test_send_answers_with_the_fields_of_the_source(team: MemoryTeam, caller: Ca
     assert stored.priority == "high"
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"ACTION": "poll", "RECIPIENT": "architect"},
-        {"action": "poll", "recipient": "architect"},
-        {
-            "command": "orchestrator.route-inter-agent-messages",
-            "parameters": {"ACTION": "poll", "RECIPIENT": "architect"},
-        },
-        ["route-inter-agent-messages", {"ACTION": "poll", "RECIPIENT": "architect"}],
-    ],
-)
+@cases
 def test_every_form_of_the_invocation_is_understood(caller: Caller, document: Any) -> None:
     assert route(caller, json.loads(json.dumps(document)))["recipient"] == "architect"
 

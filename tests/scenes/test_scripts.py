@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.scripts import Script
 
@@ -19,17 +20,7 @@ def test_what_a_script_says_holds(name: str, elsewhere: CommandLine) -> None:
     Script(elsewhere).play(SCRIPTS[name].read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "$ ceo: status\n  error: TEAM_NOT_FOUND",
-        "$ ceo: status\n  team: another",
-        "% ceo: status\n  another",
-        "% ceo: status\n  ! sprint-42",
-        "$ ceo: show nothing",
-        "% ceo: status\n  exits 1",
-    ],
-)
+@cases
 def test_a_script_that_says_something_else_fails(wrong: str, team: CommandLine) -> None:
     with pytest.raises(AssertionError):
         Script(team).play(wrong)

@@ -16,6 +16,7 @@ from team_console.store.service import asking, inbox, requests
 from team_console.store.views.verdicts import verdict_of
 
 from tests.equipment.asking import DATABASE, agent, ask, lead, plan, question, refusal, row, view
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FACTORIES, START, FakeClock, config
 
@@ -41,37 +42,14 @@ def verdict(team: Team, request_id: str) -> Message:
     return message
 
 
-@pytest.mark.parametrize(
-    ("given", "text", "wanted"),
-    [
-        ({"command": "npm test"}, "npm test\n", None),
-        ({"file_path": "a.py", "content": "x = 1\n"}, "x = 2\n", {"file_path": "a.py", "content": "x = 2\n"}),
-        (
-            {"file_path": "a.py", "old_string": "1", "new_string": "2"},
-            "3",
-            {"file_path": "a.py", "old_string": "1", "new_string": "3"},
-        ),
-        ({"url": "https://a.example"}, '{"url": "https://b.example"}', {"url": "https://b.example"}),
-    ],
-    ids=["as it was", "new file", "edit", "anything else as JSON"],
-)
+@cases
 def test_the_part_that_matters_is_edited(team: Team, given: Any, text: str, wanted: Any) -> None:
     request_id = ask(team, tool="T", input=given)
     requests.approve(lead(team), request_id=request_id, updated=text)
     assert verdict(team, request_id).payload.get("updated_input") == wanted
 
 
-@pytest.mark.parametrize(
-    ("asked", "more", "hint"),
-    [
-        ({"tool": "WebFetch", "input": {"url": "https://a.example"}}, {"updated": "[1]"}, "one JSON object"),
-        ({"tool": "WebFetch", "input": {"url": "https://a.example"}}, {"updated": " \n"}, "Refuse it instead"),
-        ({"client": "codex"}, {"updated": "ls"}, "Refuse it, and say what to change."),
-        ({"suggestions": [RULE, {}]}, {"scope": "always"}, "Give a number from 1 to 2."),
-        ({"suggestions": [RULE, {}]}, {"scope": "always", "suggestion": 3}, "Give a number from 1 to 2."),
-        ({}, {"mode": "yolo"}, "Leave it out."),
-    ],
-)
+@cases
 def test_a_yes_that_does_not_fit_is_refused_with_the_way_out(team: Team, asked: Any, more: Any, hint: str) -> None:
     request_id = ask(team, **asked)
     error = refusal(requests.approve, lead(team), request_id=request_id, **more)
@@ -95,10 +73,7 @@ def test_a_yes_is_no_answer_to_a_question_and_a_refusal_is_one(team: Team) -> No
     assert (verdict_of(team, request_id).state, verdict_of(team, request_id).reason) == ("rejected", "Decide yourself")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [{"tool": "", "input": {}}, {"tool": "Bash", "input": "ls"}, {"tool": "Bash", "input": {}, "expires": "soon"}],
-)
+@cases
 def test_a_permission_that_says_nothing_is_refused(team: Team, given: Any) -> None:
     assert refusal(asking.ask_permission, agent(team), **given).code is Code.INVALID_FIELD
     assert team.snapshot().messages == ()

@@ -17,6 +17,7 @@ from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import in_force, recall_grant, start_grant, trial_of
 
 from tests.equipment.asking import COMMAND, agent, ask, lead, refusal, row
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signed_teams import put
 from tests.equipment.signing_keys import sign_verdicts
@@ -172,7 +173,7 @@ def test_a_grant_that_another_program_wrote_gives_nothing(signed: CommandLine) -
     assert one["over"] == "it gives no answer: another program changed it"
 
 
-@pytest.mark.parametrize(("is_signed", "code"), [(True, "FORGED_VERDICT"), (False, "UNVERIFIED_VERDICT")])
+@cases
 def test_a_forged_grant_is_listed_as_none_and_named_by_check(
     make_team: Callable[..., CommandLine], is_signed: bool, code: str
 ) -> None:

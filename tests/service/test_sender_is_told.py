@@ -13,6 +13,7 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.projection import view_of
 
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock
 from tests.protocol.conftest import SPRINT_BODIES
@@ -63,43 +64,7 @@ CIRCLE = {"3-1": {"depends_on": ["3-2"]}, "3-2": {"depends_on": ["3-1"]}}
 CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1"}
 
 
-@pytest.mark.parametrize(
-    ("sender", "to", "kind", "changes", "words"),
-    [
-        ("code_developer", "architect", "spec_ready", {}, "code_developer is not the architect"),
-        ("architect", "ceo", "spec_ready", {}, "ceo is not the code_developer"),
-        ("orchestrator", "code_developer", "task_assignment", {"task_id": "T"}, "spec_id, priority is missing"),
-        ("slave-1", "ceo", "AGENT_CREATE_REQUEST", {"requested_by": "slave-2"}, "requested_by says slave-2"),
-        ("slave-1", "dev-1", "TASK_ASSIGNMENT", {**CONTACTS, "report_to": "ceo"}, "report_to says ceo"),
-        (
-            "slave-1",
-            "dev-1",
-            "TASK_ASSIGNMENT",
-            {**CONTACTS, "resident_contacts": {"x": "dev-1"}},
-            "dev-1 is no resident",
-        ),
-        ("dev-1", "debugger", "DEBUG_REQUEST", {"severity_hint": "APOCALYPTIC"}, '"APOCALYPTIC" is none of HIGH'),
-        ("dev-1", "e2e-live", "BROWSER_REQUEST", {"operation": "click"}, "the operation click needs it"),
-        ("slave-1", "ceo", "AGENT_DESTROY_REQUEST", {"agent_name": "debugger"}, "debugger is a resident"),
-        ("slave-1", "ceo", "AGENT_DESTROY_REQUEST", {"agent_name": "ceo"}, "ceo leads the team"),
-        ("scrum-master", "ceo", "BATCH_PLAN_READY", {"total_stories": 9}, "the batches list 6"),
-        (
-            "scrum-master",
-            "ceo",
-            "BATCH_PLAN_READY",
-            {"dependency_graph": {"3-1": {"depends_on": ["9-9"]}}},
-            "9-9 is in no",
-        ),
-        ("scrum-master", "ceo", "BATCH_PLAN_READY", {"batches": [BATCH, BATCH]}, "1 is the id of several batches"),
-        ("scrum-master", "ceo", "BATCH_PLAN_READY", {"dependency_graph": CIRCLE}, "they wait for each other"),
-        ("slave-1", "dev-1", "TASK_ASSIGNMENT", {"report_to": "ceo"}, "ceo is no slave"),
-        ("slave-1", "dev-1", "TASK_ASSIGNMENT", {"report_to": "ghost"}, "ghost is on no roster"),
-        ("dev-1", "e2e-live", "BROWSER_REQUEST", {"screenshot_path": "../../x.png"}, "is not below .sprint-session"),
-        ("debugger", "dev-1", "DEBUG_RESULT", {}, "answers DBG-001, which"),
-        ("code_developer", "code_developer", "notify", {"message": "m"}, "writes to itself"),
-        ("code_developer", "architect", "notify", {"message": "m", "in_reply_to": "MSG-none"}, "MSG-none is known"),
-    ],
-)
+@cases
 def test_a_departure_is_told_to_its_sender_and_reported_by_check(
     team: MemoryTeam, sender: str, to: str, kind: str, changes: dict[str, Any], words: str
 ) -> None:

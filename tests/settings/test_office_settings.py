@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
@@ -109,16 +110,7 @@ def test_queue_and_archives_are_where_they_say(office: CommandLine) -> None:
     assert office.ok("history", "--json").json["count"] == 1
 
 
-@pytest.mark.parametrize(
-    ("key", "place"),
-    [
-        ("queue_dir", "{project-root}/../outside"),
-        ("queue_dir", "/etc"),
-        ("queue_dir", "{home}/x"),
-        ("queue_file", "{queue_dir}/queue.db"),
-        ("archive_dir", "../../../etc"),
-    ],
-)
+@cases
 def test_a_place_out_of_the_project_is_a_finding_and_not_used(office: CommandLine, key: str, place: str) -> None:
     lines = OFFICE.splitlines()
     number = next(at for at, line in enumerate(lines) if line.startswith(key))
@@ -141,7 +133,7 @@ def test_a_link_out_of_the_project_is_no_place_for_the_queue(office: CommandLine
     assert "is not the one that is used" in office("roster", "--json").json["doubt"]
 
 
-@pytest.mark.parametrize("above", [("storage",), ("core", "messenger"), ("retention",)])
+@cases
 def test_a_place_of_the_queue_where_it_is_not_read_is_told_by_every_verb(
     elsewhere: CommandLine, above: tuple[str, ...]
 ) -> None:

@@ -10,6 +10,7 @@ from team_console.store.settings.parsing import TABLE, ValueForm, every_setting
 from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 PATH = Path("/nowhere/messenger-config.yaml")
@@ -24,31 +25,7 @@ def told(config: TeamConfig) -> list[tuple[str, int]]:
     return [(problem.code, problem.line) for problem in config.problems]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "language: english",
-        "limits: 3",
-        "limits: {content_max_bytes: many}",
-        "limits: {content_max_bytes: -1}",
-        "retention: [1]",
-        "overdue_seconds: {plan: soon}",
-        "overdue_seconds: 900",
-        "routing: {a_to_b: {from: a}}",
-        "routing: {a_to_b: ~}",
-        "routing: {a_to_b: {from: a, to: all}}",
-        "routing: [a, b]",
-        "message_types: {handoff: {priority: hgih}}",
-        "message_types: {handoff: 3}",
-        "priorities: {critical: first}",
-        "priorities: {urgent: 0}",
-        "spawn: {run: this}",
-        "team: a b",
-        "lead: ceo",
-        "queue_file: /etc/passwd",
-        "key_file: missing",
-    ],
-)
+@cases
 def test_a_wrong_value_is_told_with_its_line_and_the_rest_counts(line: str) -> None:
     config = read(GOOD + line + "\n")
     assert [(code, number) for code, number in told(config) if number == 6] == [(told(config)[0][0], 6)]
@@ -56,9 +33,7 @@ def test_a_wrong_value_is_told_with_its_line_and_the_rest_counts(line: str) -> N
     assert (config.name, config.lead, list(config.agents)) == ("crew", "ceo", ["ceo", "a1"])
 
 
-@pytest.mark.parametrize(
-    "value", ["{a: 1}", "[[]]", "12", "''", "null", "*x", "&a [*a]", "!!python/name:x 1", "2026-01-01"]
-)
+@cases
 def test_no_value_of_any_setting_keeps_the_team_from_being_read(value: str) -> None:
     for key in (key for setting in TABLE for key in setting.keys):
         read(f"{key}: {value}\nlanguage: zh\n")
@@ -75,7 +50,7 @@ def test_a_member_that_is_wrong_does_not_take_the_others_along() -> None:
     assert dict(config.agents) == {"user": Agent("user", "master"), "a1": Agent("a1"), "a2": Agent("a2")}
 
 
-@pytest.mark.parametrize("broken", ["language: [zh", "limits: {a: ", "spawn: 'x", "x: y: z", "\ttab: 1", "- list"])
+@cases
 def test_settings_that_are_not_yaml_lose_only_the_part_that_is_not(broken: str) -> None:
     config = read(f"team: crew\nlead: ceo\n{broken}\nagents:\n- name: a1\nretention:\n  archive_after_days: 3\n")
     assert config.problems[0].code == "BAD_CONFIG"
@@ -132,14 +107,7 @@ def test_settings_of_the_simple_form_are_read_as_pyyaml_reads_them() -> None:
 PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f ceo@desk"
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("ssh-ed25519 AAAA", "cut or changed"),
-        ("ssh-dss AAAAB3NzaC1kc3M=", "is none of"),
-        ("-----BEGIN OPENSSH PRIVATE KEY-----", "is a private key"),
-    ],
-)
+@cases
 def test_what_is_no_public_key_is_told_with_its_line_and_permits_nothing(line: str, why: str) -> None:
     config = read(f"lead: ceo\nhumans:\n  ceo:\n    keys:\n    - '{line}'\n")
     (problem,) = config.problems

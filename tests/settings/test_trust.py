@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from team_console.store.settings.settings_file import parse_settings, settings_bytes
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
@@ -42,7 +43,7 @@ def test_ones_own_settings_run_their_commands(commanded: CommandLine) -> None:
     assert codes(commanded) == set()
 
 
-@pytest.mark.parametrize(("which", "mode"), [("file", 0o666), ("file", 0o602), ("folder", 0o777)])
+@cases
 def test_settings_that_everybody_can_write_run_no_command(commanded: CommandLine, which: str, mode: int) -> None:
     place = settings_of(commanded) if which == "file" else commanded.folder
     place.chmod(mode)

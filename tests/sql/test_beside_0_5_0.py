@@ -18,6 +18,7 @@ from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.status import view_of_team
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.older_version import older
 from tests.equipment.postgresql import empty_postgresql
@@ -57,7 +58,7 @@ def test_what_0_5_0_wrote_is_what_it_was(location: str, name: str) -> None:
     team.close()
 
 
-@pytest.mark.parametrize("value", [{"trace": 1}, {"#": "of mine"}, {}, "text", [1], None])
+@cases
 def test_a_key_envelope_of_a_user_survives_and_is_part_of_the_digest(location: str, value: Any) -> None:
     """Sent by us, and put into the table by another program."""
     team = open_team(location)

@@ -11,6 +11,7 @@ from team_console.store.backends.sql.open import create_database
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.service.waiting import announce_presence, human_present
 
+from tests.equipment.cases import cases
 from tests.equipment.statements import execute
 from tests.equipment.waiting import until
 from tests.store.test_presence import another_process
@@ -44,7 +45,7 @@ def test_a_process_is_present_as_long_as_it_beats(server_team: Team, postgres: s
         assert not server_team.attendance(Presence.ASKER).is_gone(name)
 
 
-@pytest.mark.parametrize(("seconds", "is_gone"), [(10, False), (40, True)])
+@cases
 def test_an_asker_that_was_cut_off_for_a_while_is_not_gone(
     server_team: Team, postgres: str, seconds: int, is_gone: bool
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.samples import rotated
 
@@ -20,10 +21,6 @@ VALUES = (b"\x00\xff", "xyz", 7, None)
 MESSAGE = ("--summary", "one two three four five", "--content", "c")
 LOOKS = (("check",), ("show", "BIG"), ("receive", "--agent", "a1", "--peek"))
 WRITES = (("send", "--to", "a2", *MESSAGE), ("receive", "--agent", "a1"), ("check", "--heal"))
-TABLES = (
-    *("agent_message", "team_console_archive", "team_console_audit", "team_console_state", "team_console_config"),
-    *("team_console_inbox", "team_console_attachment"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +61,7 @@ def _harmed(made: Path, table: str, copy: Path) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", TABLES)
+@cases
 def test_a_value_of_another_type_is_never_a_defect(
     made: Path, tmp_path: Path, table: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,7 @@ from team_console.store.service.sending import send
 from team_console.store.service.sessions import hand_over
 from team_console.store.service.waiting import Arrival, wait_for_messages
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.lossy_line import LossyLine, lossy_line
 from tests.equipment.postgresql import Server, fresh_database
@@ -98,7 +99,7 @@ def far(own_server: Server, home: str, lossy: LossyLine) -> Iterator[SqlTeam]:
     team.close()
 
 
-@pytest.mark.parametrize(("lease", "to"), [(None, "all"), (60.0, "architect")])
+@cases
 @pytest.mark.parametrize("when", ["after", "before"])
 def test_what_was_taken_in_a_commit_whose_answer_was_lost_is_handed_out_once(
     home: str, far: SqlTeam, lossy: LossyLine, opened: Open, when: str, lease: float | None, to: str

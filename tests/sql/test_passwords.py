@@ -9,6 +9,7 @@ import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.sql.open import create_database
 
+from tests.equipment.cases import cases
 from tests.sql.conftest import SETTINGS, Open
 
 pytestmark = pytest.mark.slow
@@ -16,26 +17,10 @@ pytestmark = pytest.mark.slow
 SECRET = "HUNTER2"
 NOBODY = "127.0.0.1:1/x"
 """Nothing listens there."""
-LOCATIONS = (
-    f"postgresql://u:{SECRET}@{NOBODY}",
-    f"postgresql://u@{NOBODY}?password={SECRET}",
-    f"postgresql://u:{SECRET}@{NOBODY}?sslpassword={SECRET}",
-    f"postgresql://u@{NOBODY}?password={SECRET}&password={SECRET}3",
-    f"postgresql://u@{NOBODY}?passwrd={SECRET}",
-    f"postgresql://u@{NOBODY}?nonsense=1&password={SECRET}",
-    f"postgresql://u@{NOBODY}?options=-cpassword%3D{SECRET}",
-    f"postgresql://u:{SECRET}%zz@{NOBODY}",
-    f"postgresql://u:a/{SECRET}@{NOBODY}",
-    f"postgresql:/u:{SECRET}@{NOBODY}",
-    f"postgresql://u:{SECRET}@host:port/x",
-    f"mysql://u:{SECRET}@{NOBODY}",
-    f"sqlite:///gone.db?password={SECRET}",
-    f"host=h password={SECRET}",
-)
 VERBS = ("status", "status --json", "check", "send --to a --summary x", "watch --for 0.01", "migrate {} away.db")
 
 
-@pytest.mark.parametrize("location", LOCATIONS)
+@cases
 def test_no_verb_shows_a_password(location: str, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("psycopg")
     for verb in VERBS:

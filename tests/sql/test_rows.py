@@ -17,6 +17,8 @@ from team_console.store.backends.sql.rows import (
 )
 from team_console.store.model.message import Message, from_record
 
+from tests.equipment.cases import cases
+
 pytestmark = pytest.mark.slow
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -61,7 +63,7 @@ def test_a_record_comes_back_as_it_was_whatever_it_holds(record: dict[str, Any])
 
 
 @pytest.mark.parametrize("key", ["read_by", "delivered_to", "handed_to"])
-@pytest.mark.parametrize("time", [1, None, ["2026-02-24"], {}], ids=["a number", "null", "a list", "an object"])
+@cases
 def test_a_note_whose_times_are_none_is_a_problem_and_no_message(key: str, time: Any) -> None:
     for note in ({key: {"bob": time}}, {"+": {key: {"bob": time}}}):
         payload = json.dumps({"content": "x", NOTE_KEY: {"#": 1, **note}})

@@ -23,6 +23,7 @@ from team_console.store.service.requests import submit_plan
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.postgresql import empty_postgresql, server_or_skip
 from tests.equipment.statements import execute, named_rows
@@ -253,17 +254,7 @@ def test_a_read_row_that_something_refers_to_keeps_nobody_from_reading(
 
 
 @pytest.mark.parametrize("face", ["status", "init", "route"])
-@pytest.mark.parametrize(
-    ("statements", "mends"),
-    [
-        (
-            ("CREATE TABLE mail ({0})", "CREATE VIEW agent_message AS SELECT * FROM mail"),
-            'ALTER TABLE "mail" RENAME TO agent_message',
-        ),
-        (('CREATE TABLE "AGENT_MESSAGE" ({0})',), 'ALTER TABLE "AGENT_MESSAGE" RENAME TO agent_message'),
-    ],
-    ids=["view", "capitals"],
-)
+@cases
 def test_what_cannot_work_is_refused_with_the_statement_that_mends_it_and_left_alone(
     empty_place: str, elsewhere: CommandLine, face: str, statements: tuple[str, ...], mends: str
 ) -> None:

@@ -25,6 +25,7 @@ from team_console.store.service.router import deliver
 from team_console.store.service.sending import broadcast, preview, send
 from team_console.store.views.status import view_of_team
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.statements import SEED, execute
 from tests.equipment.teams import FakeClock
@@ -149,13 +150,7 @@ GIVE_IDS = {"send", "send to all", "broadcast", "route send"}
 """Verbs that give a message an id of ours, which is no number."""
 
 
-@pytest.mark.parametrize(
-    ("status", "table"),
-    [
-        *(("delivered", "of others"), ("read", "of others"), ("delivered", "of a team"), ("read", "of a team")),
-        ("delivered", "of others, with numbers for ids"),
-    ],
-)
+@cases
 def test_what_is_over_costs_nothing(
     empty_place: str,
     clock: FakeClock,
@@ -217,7 +212,7 @@ def large(empty_place: str, clock: FakeClock) -> str:
 QUESTIONS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("questions.yaml").read_text())
 
 
-@pytest.mark.parametrize("indexed", [False, True], ids=["nobody wrote yet", "with our indexes"])
+@cases
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_what_was_asked_long_ago_is_still_open_and_can_be_answered(
     large: str, opened: Open, clock: FakeClock, question: str, indexed: bool

@@ -10,28 +10,19 @@ import pytest
 from team_console.store.contract.team import CONFLICTED_COPY
 from team_console.store.model.errors import Problem
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.teams import make_message, put
 from tests.equipment.yaml_folder import QUEUE, open_yaml, queue_of, receive, states
 
 pytestmark = pytest.mark.slow
 
-NAMES = [
-    "{stem} (Anna's conflicted copy 2026-11-27).yaml",
-    "{stem} (conflicted copy 2026-11-27 101010).yaml",
-    "{stem} (In Konflikt stehende Kopie von Anna 2026-11-27).yaml",
-    "{stem} 2.yaml",
-    "{stem}.sync-conflict-20261127-101010-ABCDEFG.yaml",
-    "{stem} (1).yaml",
-]
-OTHERS = ["{stem}.yaml.orig", "{stem}.yaml.bak", "{stem} (1).yaml", "{stem}.yaml~", "{stem}-old.yaml", "x 2.yaml"]
-
 
 def told(root: Path) -> list[Problem]:
     return [problem for problem in open_yaml(root).snapshot().problems if problem.code == CONFLICTED_COPY]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@cases
 @pytest.mark.parametrize("stem", ["message-queue", "archive/task-manager-archive"])
 def test_a_copy_is_named_with_what_is_nowhere_else_and_its_messages_can_be_taken_in(
     tmp_path: Path, name: str, stem: str
@@ -56,7 +47,7 @@ def test_a_copy_is_named_with_what_is_nowhere_else_and_its_messages_can_be_taken
     assert [found for found in told(tmp_path) if found.severity != "notice"] == []
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@cases
 def test_what_is_no_such_copy_or_holds_nothing_new_is_no_finding(tmp_path: Path, name: str) -> None:
     put(open_yaml(tmp_path), make_message(1))
     shutil.copy(tmp_path / QUEUE, tmp_path / name.format(stem="message-queue"))

@@ -15,6 +15,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 
+from tests.equipment.cases import cases
 from tests.equipment.teams import make_message, put
 from tests.equipment.yaml_folder import open_yaml, write_into
 
@@ -58,7 +59,7 @@ FILES = ("message-queue.yaml", "message-queue.yaml.prev", "audit.jsonl", "archiv
 
 
 @pytest.mark.usefixtures("limited")
-@pytest.mark.parametrize("grown", [False, True], ids=["nothing else", "what was there before it"])
+@cases
 @pytest.mark.parametrize("name", FILES)
 def test_a_huge_sparse_file_takes_no_memory_and_stops_nobody(crew: Path, name: str, grown: bool) -> None:
     if not grown:

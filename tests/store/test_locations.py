@@ -13,6 +13,7 @@ from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, open_team
 from team_console.store.model.errors import Code, TeamError
 
+from tests.equipment.cases import cases
 from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
 LOCKED_UP = os.strerror(errno.EACCES)
@@ -39,15 +40,7 @@ def test_every_way_to_a_project_opens_the_team_of_its_root(project: Path, way: s
     assert team.location == root.location == str(project)
 
 
-@pytest.mark.parametrize(
-    ("files", "place", "location"),
-    [
-        (("teams/alpha/config.json", "teams/alpha/inboxes/a.json"), "teams/alpha", "teams/alpha"),
-        (("teams/alpha/config.json", "teams/alpha/inboxes/a.json"), "teams", "teams/alpha"),
-        ((".team/config.json", ".team/inbox/a.jsonl"), ".team", ".team"),
-        ((".team/config.json", ".team/inbox/a.jsonl"), "below/it", ".team"),
-    ],
-)
+@cases
 def test_a_team_of_another_program_is_named_with_the_command_that_opens_it(
     files: tuple[str, ...], place: str, location: str, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.equipment.cases import cases
 from tests.equipment.yaml_folder import (
     QUEUE,
     STEPS,
@@ -29,8 +30,7 @@ def _codes(root: Path) -> list[str]:
     return [problem.code for problem in open_yaml(root).snapshot().problems]
 
 
-@pytest.mark.parametrize("warm", [True, False], ids=["same process", "new process"])
-@pytest.mark.parametrize("in_place", [True, False], ids=["in place", "renamed"])
+@cases
 def test_a_rolled_back_status_is_healed_and_the_message_not_delivered_again(
     tmp_path: Path, warm: bool, in_place: bool
 ) -> None:

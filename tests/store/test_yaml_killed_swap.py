@@ -10,6 +10,7 @@ import pytest
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.team import YamlTeam
 
+from tests.equipment.cases import cases
 from tests.equipment.yaml_folder import (
     QUEUE,
     make_message,
@@ -77,7 +78,7 @@ def _leave(root: Path) -> None:
 
 @pytest.mark.parametrize("later", [_replace, _remove, _leave], ids=["replaced", "removed", "left"])
 @pytest.mark.parametrize("deaths", [("exchanged",), ("kept",), ("exchanged", "kept")], ids="-".join)
-@pytest.mark.parametrize("has_generation", [True, False], ids=["with .prev", "first write"])
+@cases
 @pytest.mark.parametrize("act", [_send, _take_out_copies])
 def test_what_our_swap_displaced_is_merged_whatever_became_of_the_queue(
     tmp_path: Path,

@@ -14,6 +14,7 @@ from team_console.store.backends.yaml.disk import Disk, Stat
 from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 
+from tests.equipment.cases import cases
 from tests.equipment.yaml_folder import (
     HOLD,
     QUEUE,
@@ -132,7 +133,7 @@ def test_who_takes_over_from_one_that_died_while_it_is_looked_at_is_not_said_to_
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-@pytest.mark.parametrize("age", [0, 60], ids=["a moment", "a minute"])
+@cases
 def test_who_gives_the_lock_back_while_it_is_looked_at_is_not_said_to_have_died(
     tmp_path: Path, number: int, age: int
 ) -> None:

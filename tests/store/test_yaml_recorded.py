@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from tests.equipment.cases import cases
 from tests.equipment.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, replace_by_rename
 
 AT = "2026-02-24T10:30:15.123Z"
@@ -19,7 +18,7 @@ def verdict(number: int, *, approve: bool = True) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("in_place", [True, False], ids=["in place", "renamed"])
+@cases
 def test_a_flipped_answer_is_put_back_and_told(tmp_path: Path, in_place: bool) -> None:
     team = open_yaml(tmp_path)
     verdict = {"type": "plan_approval_response", "payload": {"request_id": "r1", "approve": False, "content": "never"}}

@@ -12,6 +12,7 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.model.clock import utc_now
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.damage import PLAN, healthy
 from tests.equipment.pressed_keys import reach
@@ -157,7 +158,7 @@ def test_words_are_kept_at_once_when_something_fails(folder: Path, tmp_path: Pat
     assert_words_are_offered_again(folder, tmp_path / "state")
 
 
-@pytest.mark.parametrize("key", ["\x1b[21~", "\x1b[19~"], ids=["hanging", "in the middle of an exception"])
+@cases
 def test_a_console_that_hangs_ends_when_its_terminal_is_gone(folder: Path, tmp_path: Path, key: str) -> None:
     with broken(folder, tmp_path) as terminal:
         terminal.wait_for(PLAN[:20], "●")

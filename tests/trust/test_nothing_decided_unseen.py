@@ -33,6 +33,7 @@ from tests.console.conftest import (
 )
 from tests.console.test_client_requests import edited_by
 from tests.console.test_deciding import rewrite
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.terminal import console
@@ -139,7 +140,7 @@ async def test_an_answer_that_is_chosen_counts_once_the_screen_shows_that_it_is(
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("face", ["one", "permission", "question", "marked", "alike", "stop"])
+@cases
 async def test_a_key_that_is_held_down_decides_once_at_most(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, face: str
 ) -> None:
@@ -288,7 +289,7 @@ async def test_no_grant_is_made_of_a_scope_that_was_not_shown_whole(team: Memory
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
+@cases
 async def test_no_rule_is_allowed_always_that_was_not_shown_whole(team: MemoryTeam, size: tuple[int, int]) -> None:
     """The widest rule may be the last one."""
     rules = [{"toolName": "Bash", "ruleContent": f"npm run part-{number}"} for number in range(60)]
@@ -334,7 +335,7 @@ async def test_the_heading_of_a_plan_is_not_the_plan(team: MemoryTeam) -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+@cases
 async def test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_was_shown(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
@@ -385,14 +386,7 @@ def _trail(folder: Path) -> Iterator[dict[str, Any]]:
         yield json.loads(line)
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"is_with_others": True}, "not shown whole"),
-        ({"by": "somebody-else"}, "hands it in"),
-        ({"is_signed": True}, "no signature any more"),
-    ],
-)
+@cases
 def test_a_decision_is_written_as_its_human_made_it_or_not_at_all(
     team: MemoryTeam, change: dict[str, object], why: str
 ) -> None:

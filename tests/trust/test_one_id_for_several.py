@@ -11,6 +11,7 @@ import pytest
 import yaml
 from team_console.store.backends.open import QUEUE_NAME
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
@@ -51,14 +52,7 @@ def word(team: CommandLine, message_id: str) -> str:
     return found
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "request_id"),
-    [
-        ("clarification", "plan", "MSG-1"),
-        ("plan", "clarification", "MSG-1"),
-        ("browser", "another browser", "B-1"),
-    ],
-)
+@cases
 def test_an_id_alone_that_two_requests_have_is_refused_and_each_can_be_decided(
     team: CommandLine, first: str, second: str, request_id: str
 ) -> None:

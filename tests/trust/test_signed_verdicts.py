@@ -22,6 +22,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow, RequestState
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signing_keys import key_file, public_line, sign_verdicts
 from tests.equipment.waiting import until
@@ -56,7 +57,7 @@ def desk(team: CommandLine) -> Iterator[Desk]:
 
 
 @pytest.mark.parametrize("kind", ["ed25519", "ecdsa", "rsa"])
-@pytest.mark.parametrize("outside", [False, True], ids=["cryptography", "ssh-keygen"])
+@cases
 def test_every_kind_of_key_signs(team: CommandLine, monkeypatch: pytest.MonkeyPatch, kind: str, outside: bool) -> None:
     if outside:
         monkeypatch.setitem(sys.modules, "team_console.store.protocol.key_arithmetic", None)

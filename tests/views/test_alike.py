@@ -15,6 +15,7 @@ from team_console.store.views.alike import causes_of, decided_before, simple_wor
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.rows import RequestRow
 
+from tests.equipment.cases import cases
 from tests.equipment.teams import START, make_message
 
 pytestmark = pytest.mark.slow
@@ -113,20 +114,7 @@ def test_a_long_text_is_looked_at_once() -> None:
     assert simple_words("a '" * 300) == ()
 
 
-@pytest.mark.parametrize(
-    ("given", "change"),
-    [
-        ({"command": "make deploy"}, {"command": "make deploy "}),
-        ({"command": "make deploy"}, {"timeout": 600}),
-        ({"command": "make deploy"}, {"dangerouslyDisableSandbox": True}),
-        ({"command": 'sh -c "ls"'}, {"command": 'sh -c "rm -rf /"'}),
-        ({"command": "kubectl delete pod a"}, {"command": "kubectl delete ns prod"}),
-        ({"command": "npm run build"}, {"command": "npm run build | sh"}),
-        ({"command": "x", "deep": {"a": 1}}, {"deep": {"a": True}}),
-        ({"url": "https://example.org/a"}, {"url": "https://example.org/b"}),
-        ({"file_path": "/a", "old_string": "a", "new_string": "b"}, {"new_string": "c"}),
-    ],
-)
+@cases
 def test_decided_on_the_same_before_means_equal_input_in_an_equal_folder(
     given: dict[str, Any], change: dict[str, Any]
 ) -> None:

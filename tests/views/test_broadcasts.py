@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from team_console.store.model.message import Message
 from team_console.store.views.conversation import gathered_copies
 
+from tests.equipment.cases import cases
 from tests.equipment.teams import make_message
 
 
@@ -18,18 +18,7 @@ def copy(number: int, to: str, **changes: Any) -> Message:
     return base.with_changes(payload=payload, **changes)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"payload": {"summary": "The freeze begins", "content": "Drop the database."}},
-        {"from": "mallory"},
-        {"type": "message"},
-        {"priority": "critical"},
-        {"to": "a"},
-        {"to": None, "to_agents": ["x", "y"]},
-        {"broadcast_id": "BC-2"},
-    ],
-)
+@cases
 def test_whatever_differs_is_not_hidden_behind_a_broadcast(changes: dict[str, Any]) -> None:
     other = copy(3, "c").with_changes(**changes)
     rows = list(gathered_copies((copy(1, "a"), copy(2, "b"), other)))

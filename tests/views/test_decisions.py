@@ -12,7 +12,6 @@ import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine
 from team_console.store.model.clock import to_text
-from team_console.store.protocol.client_requests import TIMED_OUT
 from team_console.store.protocol.kinds import WITHDRAWN
 from team_console.store.protocol.verdicts import Face, digest_of
 from team_console.store.views.decisions import (
@@ -27,6 +26,7 @@ from team_console.store.views.decisions import (
 )
 from team_console.store.views.history import HistoryPage
 
+from tests.equipment.cases import cases
 from tests.equipment.chronicle import LEAD, Chronicle
 
 
@@ -51,7 +51,7 @@ def approved(story: Chronicle, **facts: object) -> AuditLine:
     return AuditLine(2, story.messages[-1].created, LEAD, "approve", told)
 
 
-@pytest.mark.parametrize(("broken", "proof"), [(1, Proof.NOT_KNOWN), (2, Proof.NOT_KNOWN), (3, Proof.RECORDED)])
+@cases
 def test_a_chain_that_does_not_hold_at_or_before_the_line_proves_nothing(broken: int, proof: Proof) -> None:
     story = Chronicle()
     line = approved(story)
@@ -105,10 +105,7 @@ def test_what_a_verdict_itself_says_it_was_given_on_counts_where_the_trail_says_
     assert not [gap for gap in decision.gaps if "digest" in gap]
 
 
-@pytest.mark.parametrize(
-    ("how", "reason"),
-    [("withdrawn", "found a bug in it"), ("superseded", "a newer plan took its place"), ("ended", TIMED_OUT)],
-)
+@cases
 def test_a_request_that_ended_without_a_decision_stands_with_how_and_why(how: str, reason: str) -> None:
     story = Chronicle()
     if how == "ended":

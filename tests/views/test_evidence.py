@@ -21,23 +21,13 @@ from team_console.store.views.evidence import (
 from team_console.store.views.rows import Batch, Story, StoryState
 from team_console.widgets.request_documents import earlier_plans
 
+from tests.equipment.cases import cases
 from tests.equipment.chronicle import START, Chronicle
 
 AT = START.timestamp()
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("Split `src/loader.py` and tests/test_loader.py.", ("src/loader.py", "tests/test_loader.py")),
-        ("Edit ./Makefile, then docs/ and `docs/plans`", ("Makefile", "docs/plans")),
-        ("Read /etc/passwd.txt and ../secret.yaml", ("/etc/passwd.txt", "../secret.yaml")),
-        ("See https://example.com/a.html or mail me@example.com", ()),
-        ("version 1.2.3, and/or 24/7, e.g. `--flag/x` and `a | b/c`", ()),
-        ("`run.py` twice: run.py", ("run.py",)),
-        ("`a b.py`", ("b.py",)),
-    ],
-)
+@cases
 def test_paths_are_names_and_other_words_are_not(text: str, names: tuple[str, ...]) -> None:
     found = named_files(text)
     assert set(names) <= set(found) if names else found == ()

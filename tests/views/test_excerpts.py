@@ -11,6 +11,7 @@ from msgspec import UNSET
 from team_console.store.protocol.client_requests import Permission, permission_of
 from team_console.store.views.proposals import excerpt_of, proposal_of
 
+from tests.equipment.cases import cases
 from tests.equipment.samples import EXHAUSTIVE
 
 pytestmark = pytest.mark.slow
@@ -38,10 +39,7 @@ def test_the_excerpt_shows_what_the_whole_file_would(before: str, change: dict[s
         assert "content" not in change or kept.before == before
 
 
-@pytest.mark.parametrize(
-    "places",
-    [None, {}, [1], [[0, 1]], [[0, 1, 0, True]], [[-1, 1, 0, 1]], [[10**9, 1, 10**9, 1]], [[5, 1, 5, 1], [0, 1, 0, 1]]],
-)
+@cases
 def test_places_that_cannot_be_are_no_file(places: Any) -> None:
     payload = {"tool": "Edit", "input": {"file_path": "/p/a"}, "before": "a\nb\n", "before_at": places}
     assert permission_of(payload).before is UNSET

@@ -16,6 +16,7 @@ from team_console.store.views.history import (
 )
 from team_console.store.views.search import wanted
 
+from tests.equipment.cases import cases
 from tests.equipment.chronicle import LEAD, Chronicle
 from tests.equipment.memory_team import MemoryTeam
 
@@ -73,7 +74,7 @@ def test_a_log_line_of_an_unknown_time_says_so() -> None:
     assert log_line(_said(created="soon"), LEAD).startswith("[????-??-?? ??:??:??] ")
 
 
-@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+@cases
 def test_no_cell_begins_as_a_formula_does(first: str) -> None:
     assert csv_row(_said(content=f"{first}1+1"))["content"] == f"'{first}1+1"
 

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from team_console.store.protocol.membership import report_of
 
+from tests.equipment.cases import cases
 from tests.equipment.chronicle import LEAD, Chronicle
 from tests.equipment.teams import make_message
 
 
-@pytest.mark.parametrize(
-    ("payload", "text"),
-    [
-        (
-            {"content": "当前任务队列状态：5 个进行中，3 个已完成，2 个待分配", "summary": "任务队列状态更新"},
-            "5 running, 3 done, 2 to be assigned",
-        ),
-        (
-            {"content": "Queue: 5 running, 3 done, 2 to be assigned", "summary": "s"},
-            "5 running, 3 done, 2 to be assigned",
-        ),
-        ({"content": "c", "summary": "s", "progress": {"running": 2, "done": 1}}, "2 running, 1 done"),
-        ({"content": "c", "summary": "Project PROJ-001 is started"}, "Project PROJ-001 is started"),
-        ({"content": "I am done with 3 done", "summary": "Export"}, "Export"),
-    ],
-)
+@cases
 def test_a_broadcast_reports_its_counts_or_its_summary(payload: dict[str, object], text: str) -> None:
     report = report_of(make_message(type="broadcast", payload=payload))
     assert report is not None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-import pytest
 from team_console.store.model.recorded import RecordedFacts
 
+from tests.equipment.cases import cases
 from tests.equipment.chronicle import LEAD, Chronicle, row
 
 BACKDATED, AHEAD = "2020-01-01T00:00:00.000Z", "2036-01-01T00:00:00.000Z"
@@ -33,18 +33,7 @@ def test_a_forged_answer_that_the_next_writer_took_over_stays_behind_and_marked(
     assert (found.state, found.unverified) == ("rejected", (forged.message_id,))
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"payload": {"request_id": "plan-1", "approve": True, "content": "Add tests"}},
-        {"payload": {"request_id": "plan-1", "approve": False, "approved": True, "content": "Add tests"}},
-        {"payload": {"request_id": "plan-2", "approve": False, "content": "Add tests"}},
-        {"from": "debugger"},
-        {"type": "message"},
-        {"approve": True, "payload": {"request_id": "plan-1", "content": "Add tests"}},
-    ],
-    ids=["flipped", "contradicted", "given to another request", "another sender", "another kind", "moved to the top"],
-)
+@cases
 def test_a_recorded_answer_that_was_edited_decides_as_it_was_written(changes: dict[str, object]) -> None:
     story = rejected()
     story.record(story.plan(request_id="plan-2", author="file-manager"))
@@ -69,7 +58,7 @@ def test_a_recorded_answer_that_was_taken_out_still_decides() -> None:
     assert row(story.view(), "plan-1").state == "rejected"
 
 
-@pytest.mark.parametrize(("is_first", "state"), [(True, "withdrawn"), (False, "approved")])
+@cases
 def test_of_a_withdrawal_and_an_answer_the_first_counts(is_first: bool, state: str) -> None:
     story = Chronicle()
     story.plan()

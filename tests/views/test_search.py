@@ -8,6 +8,7 @@ import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.views.search import finder, moment_of, parse_query
 
+from tests.equipment.cases import cases
 from tests.equipment.chronicle import LEAD, Chronicle
 
 SAVED = {"late": "is:open kind:plan", "loop": "@loop"}
@@ -29,41 +30,7 @@ def story() -> Chronicle:
     return story
 
 
-@pytest.mark.parametrize(
-    ("query", "ids"),
-    [
-        ("", ["m1", "m2", "m3", "m4", "m5", "m6"]),
-        ('from:"bob"', ["m1", "m6"]),
-        ("from:bob", ["m1", "m2", "m6"]),
-        ("from:bo", ["m1", "m2", "m6"]),
-        ("from:b*", ["m1", "m2", "m6"]),
-        ("from:ob", []),
-        ("from:me", ["m3", "m4"]),
-        ("since:today", ["m1", "m2", "m3", "m4", "m5", "m6"]),
-        ("before:yesterday", []),
-        ("is:open", ["m1"]),
-        ("to:bob", ["m3", "m5"]),
-        ("with:bob from:ceo", ["m3"]),
-        ("kind:plan", ["m1"]),
-        ("kind:plan_approval_request", ["m1"]),
-        ("status:failed", ["m2"]),
-        ("is:read", ["m3"]),
-        ("is:unread -from:bob -from:ceo -from:architect", []),
-        ("draft", ["m2", "m3"]),
-        ("Draft", ["m2"]),
-        ("loader", ["m1", "m3"]),
-        ("load", ["m1", "m3"]),
-        ('"draft is"', ["m2"]),
-        ("draft -ready", ["m3"]),
-        ("-kind:message -to:ceo", []),
-        ("加载", ["m5"]),
-        ("http://example.org/a", ["m2"]),
-        ("since:30m", ["m6"]),
-        ('before:30m from:"bob"', ["m1"]),
-        ("@late", ["m1"]),
-        ("from:", ["m1", "m2", "m3", "m4", "m5", "m6"]),
-    ],
-)
+@cases
 def test_each_part_finds_what_it_says(story: Chronicle, query: str, ids: list[str]) -> None:
     wanted = parse_query(query, now=story.now, saved=SAVED, me=LEAD)
     found = finder(story.view().requests, LEAD)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from team_console.store.views.rows import Batch, StoryState
 
+from tests.equipment.cases import cases
 from tests.equipment.chronicle import LEAD, Chronicle, creation, task
 
 SM, SLAVE = "scrum-master", "slave-batch-1"
@@ -52,18 +52,7 @@ def test_a_plan_shows_its_batches_with_stories_and_what_blocks_them_until_that_i
     assert (waiting.depends_on, waiting.blocked_by) == (("3-1",), ())
 
 
-@pytest.mark.parametrize(
-    ("agent", "status", "state"),
-    [
-        ("worker-3-1", "success", StoryState.DONE),
-        ("review-runner-3-1", "passed", StoryState.DONE),
-        ("dev-runner-3-1", "success", StoryState.RUNNING),
-        ("dev-runner-3-1", "needs-intervention", StoryState.FAILED),
-        ("e2e-inspector-3-1", "timeout", StoryState.FAILED),
-        ("review-runner-3-1", "needs-fix", StoryState.RUNNING),
-        ("worker-3-1", "something else", StoryState.RUNNING),
-    ],
-)
+@cases
 def test_a_report_moves_the_story_as_far_as_its_sender_can(agent: str, status: str, state: StoryState) -> None:
     story = Chronicle()
     _plan(story, ["3-1"])
@@ -129,16 +118,7 @@ def test_the_report_of_a_dispatched_agent_closes_the_request_for_it() -> None:
     assert [str(row.state) for row in again.view(after=9000).requests] == ["overdue", "withdrawn"]
 
 
-@pytest.mark.parametrize(
-    ("done", "more", "words"),
-    [
-        (["3-1"], {}, "nothing is said of 3-2"),
-        (["3-1", "3-2", "9-9"], {}, "the plan has no 9-9"),
-        ([], {"batch_id": 7}, "has no batch 7"),
-        ([], {"session_id": "s2"}, "no plan of session s2"),
-        (["3-1", "3-2"], {}, None),
-    ],
-)
+@cases
 def test_a_report_of_a_batch_is_held_against_the_plan(done: list[str], more: dict[str, Any], words: str | None) -> None:
     story = Chronicle()
     _plan(story, ["3-1", "3-2"])

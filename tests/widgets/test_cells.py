@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from team_console.widgets.text import Line, crop, crop_name, fit, spread, text_of, width_of, wrap
 
+from tests.equipment.cases import cases
+
 TEXTS = st.text(st.sampled_from("ab c日本e\u0301🙂…-"), max_size=60)
 
 
@@ -46,7 +48,7 @@ HINDI, THAI, LAO = "\u0915\u093f", "\u0e19\u0e49\u0e33", "\u0e99\u0eb3"
 """A letter with its vowel; that of Thai and Lao takes a cell of its own, in Thai behind a tone."""
 
 
-@pytest.mark.parametrize("one", [FAMILY, FLAG, THUMB, ACCENT, HINDI, THAI, LAO, "1\ufe0f\u20e3"])
+@cases
 @pytest.mark.parametrize("width", range(1, 16))
 def test_what_stands_in_one_place_is_shown_whole_or_not_at_all(one: str, width: int) -> None:
     text = "ab" + one * 6 + "cd"
@@ -54,15 +56,6 @@ def test_what_stands_in_one_place_is_shown_whole_or_not_at_all(one: str, width: 
         assert not set(cut.replace(one, "")) - set("abcd …")
 
 
-@pytest.mark.parametrize(
-    ("name", "width", "shown"),
-    [
-        ("payments-developer-07", 30, "payments-developer-07"),
-        ("payments-developer-07", 14, "payments-d…-07"),
-        ("quality-assurance-tester", 18, "quality-as…-tester"),
-        ("a-nameofonewordthatislong", 12, "a-nameofone…"),
-        ("nameofonewordthatislong", 8, "nameofo…"),
-    ],
-)
+@cases
 def test_a_name_is_cut_before_its_last_word(name: str, width: int, shown: str) -> None:
     assert crop_name(name, width) == shown

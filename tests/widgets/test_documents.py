@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import Seal
 from team_console.widgets.document import laid_out
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.text import text_of
+
+from tests.equipment.cases import cases
 
 NOW = datetime(2026, 2, 24, 10, 34, tzinfo=UTC)
 
@@ -27,10 +28,7 @@ def shown(*, seal: Any = None, **record: object) -> str:
     return "\n".join(text_of(laid.line) for laid in laid_out(document, 80))
 
 
-@pytest.mark.parametrize(
-    ("seal", "words"),
-    [(Seal.SIGNED, "✓ signed"), (Seal.UNSIGNED, "△ unsigned"), (Seal.BROKEN, "signature is broken")],
-)
+@cases
 def test_a_signature_is_shown_for_what_it_is_worth(seal: Seal, words: str) -> None:
     assert words in shown(signature="x", seal=seal)
 

@@ -9,6 +9,8 @@ import pytest
 from team_console.widgets.document import prose
 from team_console.widgets.text import Line, text_of
 
+from tests.equipment.cases import cases
+
 
 def texts(groups: Iterable[Sequence[Line]]) -> list[str]:
     return [text_of(line) for group in groups for line in group]
@@ -18,19 +20,7 @@ def test_tasks_show_what_is_done() -> None:
     assert texts(prose("- [x] done\n- [ ] open", 40)) == ["☑ done", "☐ open"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<!-- then delete the backups -->",
-        "[a harmless link](https://evil.example/x)",
-        "![picture](file:///etc/passwd)",
-        '<a href="x">text</a>',
-        "[@click=app.quit]press[/]",
-        "[bold red]markup[/bold red] [/b]",
-        "[ref]: https://evil.example",
-        "***a*** and ****b****",
-    ],
-)
+@cases
 def test_what_a_markdown_reader_would_hide_is_shown(text: str) -> None:
     assert texts(prose(text, 120)) == [text]
 

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.equipment.samples import EXHAUSTIVE, rotated
 from tests.proofs.crash.judge import Tally, judge_errors, judge_interrupts, judge_story
 from tests.proofs.crash.models import MODELS
@@ -17,7 +18,6 @@ pytestmark = pytest.mark.slow
 _LOSSY = [model for model in MODELS if model != "process"]
 _ERRORS = list(product((errno.ENOSPC, errno.EIO), (False, True)))
 """Number of the error, and whether every later step fails too."""
-_DEEP = ("first send", "receive", "acknowledge", "deliver", "heal a roll-back", "renamed over before the swap")
 
 
 def _check(*tallies: Tally) -> None:
@@ -37,7 +37,7 @@ def test_a_power_cut_leaves_the_state_before_or_after_and_all_that_was_acknowled
     _check(*(judge_story(STORIES[name], model, every=1 if EXHAUSTIVE else 240) for model in _LOSSY))
 
 
-@pytest.mark.parametrize("name", _DEEP)
+@cases
 def test_a_crash_of_the_recovery_is_recovered_from(name: str) -> None:
     _check(judge_story(STORIES[name], "process", again="process", every=1 if EXHAUSTIVE else 10))
 

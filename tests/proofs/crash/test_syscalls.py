@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.equipment.cases import cases
 from tests.proofs.crash.syscalls import has_strace, judge_point, points
 
 pytestmark = [pytest.mark.skipif(not has_strace(), reason="strace is not here or may not trace"), pytest.mark.slow]
 
 
-@pytest.mark.parametrize(("story", "fault"), [("receive", "KILL"), ("send", "ENOSPC")])
+@cases
 def test_a_fault_at_any_system_call_leaves_the_state_before_or_after(story: str, fault: str) -> None:
     # Each fourth call of two of 36 pairs; `python -m tests.proofs syscalls` judges them all.
     found = points(story)[::4]
