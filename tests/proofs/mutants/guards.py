@@ -27,11 +27,6 @@ class Guard:
     tests: tuple[str, ...]
 
 
-def guard(off: Off, *tests: str) -> Guard:
-    """An entry of the table; tests are named from `tests/` on."""
-    return Guard(off, tuple(f"tests/{test}" for test in tests))
-
-
 def removed(statement: ast.AST) -> ast.AST:
     """Nothing in place of the statement."""
     return ast.Pass()
