@@ -13,7 +13,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
-from team_console.store.service.deliveries import Remedy
+from team_console.store.service.deliveries import TREATED, Remedy
 
 Reason = Callable[[ActionContext], str | None]
 """Why an action cannot be used on a context, as a short sentence; None when it can."""
@@ -104,17 +104,11 @@ def not_reading(context: ActionContext) -> str | None:
 
 def no_remedy(remedy: Remedy) -> Reason:
     """For a remedy of the failure desk on the chosen messages."""
-    states = {
-        Remedy.RETRY: ("failed", "expired", "retry"),
-        Remedy.REDIRECT: ("pending", "failed", "expired", "retry"),
-        Remedy.DISCARD: ("failed", "expired", "retry", "recalled"),
-        Remedy.RECALL: ("pending", "retry"),
-    }[remedy]
 
     def reason(context: ActionContext) -> str | None:
         if not context.selection.messages:
             return "no message is chosen"
-        if any(message.status in states for message in context.selection.messages):
+        if any(message.status in TREATED[remedy] for message in context.selection.messages):
             return None
         return _too_late(remedy, context.selection.messages[0])
 

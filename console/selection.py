@@ -10,7 +10,8 @@ from types import MappingProxyType
 from msgspec import Struct
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
-from team_console.store.protocol.kinds import DECIDED_BY_LEAD, RequestKind
+from team_console.store.protocol.kinds import IN_WORDS, RESULTS, RequestKind
+from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.verdicts import Seen
 from team_console.store.views.needs import ItemPart, part_of
 from team_console.store.views.rows import ActionItem, RequestRow, View
@@ -92,10 +93,6 @@ class Selection(Struct, frozen=True):
 
 DONE, MESSAGE = "done", "message"
 """What is said of what was marked as read, and of what was answered in words, until it is written."""
-_WANTS_WORDS = frozenset({RequestKind.ESCALATION, RequestKind.CLARIFICATION, RequestKind.DEBUG})
-_FROM_AN_AGENT = frozenset({RequestKind.BROWSER, RequestKind.RESEARCH})
-
-
 NOTHING = Selection()
 
 
@@ -125,9 +122,7 @@ class ActionContext(Struct, frozen=True):
 
     def may_answer(self, row: RequestRow) -> bool:
         """Return whether the actor is the one to answer the request (decision D17); the service judges again."""
-        if row.kind in DECIDED_BY_LEAD:
-            return self.me == self.lead
-        return row.addressee == self.me or (row.addressee == USER and self.me == self.lead)
+        return may_answer(self.lead, actor=self.me, kind=row.kind, addressee=row.addressee)
 
     def no_verdict_on(self, row: RequestRow) -> str | None:
         """Return why the request cannot be approved or rejected here; None when it can."""
@@ -137,9 +132,9 @@ class ActionContext(Struct, frozen=True):
             return f"you decided it: {self.pending[row.request_id]}, not sent yet; U undoes it"
         if not self.may_answer(row):
             return f"only {row.addressee} answers it"
-        if row.kind in _WANTS_WORDS:
+        if row.kind in IN_WORDS:
             return "it wants an answer, not a verdict"
-        if row.kind in _FROM_AN_AGENT:
+        if row.kind in RESULTS:
             return "its result comes from the agent asked"
         return None
 
@@ -147,7 +142,7 @@ class ActionContext(Struct, frozen=True):
     def wants_words(self) -> bool:
         """Whether what is under the cursor is an open question that the actor answers in words."""
         row = self.selection.request
-        return row is not None and row.is_open and row.kind in _WANTS_WORDS and self.may_answer(row)
+        return row is not None and row.is_open and row.kind in IN_WORDS and self.may_answer(row)
 
     @property
     def asks_a_question(self) -> bool:

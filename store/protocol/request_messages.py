@@ -122,8 +122,8 @@ class RequestMessages:
 
     def may_answer(self, answer: Message, question: Message) -> bool:
         """Return whether its writer may decide the question."""
-        kind, actor = parse_message(question).opens, answer.sender
-        return kind is not None and may_answer(self.config, actor=actor, kind=kind, addressee=question.recipients[0])
+        kind, addressee = parse_message(question).opens, question.recipients[0]
+        return kind is not None and may_answer(self.config.lead, actor=answer.sender, kind=kind, addressee=addressee)
 
     def objection(self, answer: Message, question: Message | None) -> str:
         """Return why an answer decides nothing, whoever may have written it; empty when it may decide."""

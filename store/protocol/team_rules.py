@@ -193,15 +193,15 @@ def _lead_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tu
     return None
 
 
-def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: str) -> bool:
-    """Return whether a verdict by `actor` decides a request of `kind` that was put to `addressee`.
+def may_answer(lead: str, *, actor: str, kind: RequestKind, addressee: str) -> bool:
+    """Return whether a verdict by `actor` decides a request of `kind` that was put to `addressee`, in a team of `lead`.
 
     Plans, creations, destructions, permissions and questions are the lead's; everything else is the addressee's. What
     was put to the human (`user`) may be answered by the lead, whose seat the human has.
     """
     if kind in DECIDED_BY_LEAD:
-        return actor == config.lead
-    return actor == addressee or addressee == ALL or (addressee == USER and actor == config.lead)
+        return actor == lead
+    return actor == addressee or addressee == ALL or (addressee == USER and actor == lead)
 
 
 # Rules of the sprint and the router: what a team expects beyond the rights to send.

@@ -338,12 +338,13 @@ class Remedy(StrEnum):
     RECALL = "recall"
 
 
-_ALLOWED: Mapping[Remedy, frozenset[str]] = {
+TREATED: Mapping[Remedy, frozenset[str]] = {
     Remedy.RETRY: frozenset({"failed", "expired", "retry"}),
     Remedy.REDIRECT: frozenset({"pending", "failed", "expired", "retry"}),
     Remedy.DISCARD: frozenset({"failed", "expired", "retry", "recalled"}),
     Remedy.RECALL: frozenset({"pending", "retry"}),
 }
+"""Statuses of the messages that a remedy is for."""
 _UNTRIED = dict.fromkeys(("attempts", "retry_count", "error_message", "recalled_at"))
 _FRESH: Mapping[str, Any] = {**_CLEARED, **_UNTRIED, "status": Status.PENDING.value}
 
@@ -477,9 +478,9 @@ def _fitting(state: TeamState, remedy: Remedy, message_id: str, message: Message
         hint = "Retry it or discard it, and write to the other agent."
         raise _not_now(f"{message_id} answers what {message.recipients[0]} asked", hint)
     status = Status.PENDING.value if message.status == Status.CLAIMED else message.status
-    if status not in _ALLOWED[remedy]:
+    if status not in TREATED[remedy]:
         at = message.envelope(f"{message.status}_at")
-        allowed = ", ".join(sorted(_ALLOWED[remedy]))
+        allowed = ", ".join(sorted(TREATED[remedy]))
         hint = f"Only messages that are {allowed} can be treated with {remedy}."
         raise _not_now(f"{message_id} is {message.status}{f' since {at}' if at else ''}", hint)
     return message

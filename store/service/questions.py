@@ -37,7 +37,7 @@ def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen | 
     # guard: seen-question
     if seen is not None:
         _refuse_unseen(tx, request_id, question, seen)
-    if not may_answer(tx.config, actor=actor, kind=case.kind, addressee=case.addressee):
+    if not may_answer(tx.config.lead, actor=actor, kind=case.kind, addressee=case.addressee):
         raise TeamError(
             Code.NOT_PERMITTED,
             f"{actor} may not answer {request_id}; it is for {', '.join(question.recipients)}",

@@ -387,7 +387,7 @@ def _of_flag(facts: Facts, row: RequestRow, flag: Flag) -> Iterator[Problem]:
         case Flag.UNAUTHORISED:
             hint = "It decides nothing; the request waits for whoever may answer it."
             for answer in row.answers:
-                may = may_answer(facts.config, actor=answer.sender, kind=row.kind, addressee=row.addressee)
+                may = may_answer(facts.config.lead, actor=answer.sender, kind=row.kind, addressee=row.addressee)
                 if answer.message_id in facts.ids and not may:
                     text = f"{answer.sender} answered the {row.kind.noun} {request_id}, which is not for it to decide"
                     yield Problem("UNAUTHORISED_VERDICT", "error", answer.message_id, text, hint)
@@ -435,7 +435,7 @@ def _overdue(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     else:
         what = f"your {row.kind.noun}" if row.asker in facts.mine else f"the {row.kind.noun} of {row.asker}"
         text = f"{row.addressee} has not answered {what} in time"
-        answers = may_answer(facts.config, actor=facts.me, kind=row.kind, addressee=row.addressee)
+        answers = may_answer(facts.config.lead, actor=facts.me, kind=row.kind, addressee=row.addressee)
         hint = how if answers else f"Remind {row.addressee}."
     yield Problem("OVERDUE_REQUEST", "warning", row.request_id, text, hint)
 

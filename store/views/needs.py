@@ -230,7 +230,7 @@ def _open_and_damaged(facts: Facts) -> Iterator[ActionItem]:
             settled = is_stop and (row.addressee in facts.team.gone or quoted in ending)
             if row.state is RequestState.OVERDUE and not settled:
                 yield _overdue(row, row.addressee, f"has not answered the {row.kind.noun}: {row.title}")
-        elif may_answer(facts.config, actor=facts.me, kind=row.kind, addressee=row.addressee):
+        elif may_answer(facts.config.lead, actor=facts.me, kind=row.kind, addressee=row.addressee):
             yield _asked(facts, row, _blocked_by(row, facts, waiting))
     if facts.is_lead:
         yield from _still_writing(facts)

@@ -56,6 +56,6 @@ def test_what_steers_the_team_and_its_clients_is_decided_by_the_lead_everything_
         *(RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY),
         *(RequestKind.PERMISSION, RequestKind.QUESTION),
     )
-    assert may_answer(TEAM, actor="ceo", kind=kind, addressee="dev") is lead_decides
-    assert may_answer(TEAM, actor="dev", kind=kind, addressee="dev") is not lead_decides
-    assert not may_answer(TEAM, actor="intern", kind=kind, addressee="dev")
+    assert may_answer(TEAM.lead, actor="ceo", kind=kind, addressee="dev") is lead_decides
+    assert may_answer(TEAM.lead, actor="dev", kind=kind, addressee="dev") is not lead_decides
+    assert not may_answer(TEAM.lead, actor="intern", kind=kind, addressee="dev")
