@@ -158,7 +158,7 @@ def do_clear(call: Call) -> int:
     if options.archives and not options.yes:
         days = call.team.config().delete_archived_after_days
         call.note(f"archived messages older than {days} days will be deleted for good")
-        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr) and confirmed()):
+        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr) and confirmed("Delete them?")):
             text = "deleting archives was not confirmed; nothing was written"
             raise TeamError(Code.NOT_PERMITTED, text, "Add --yes.")
     cleared = clear(call.caller, older_than_days=options.older_than_days, delete_archived=options.archives)

@@ -136,16 +136,16 @@ def do_broadcast(call: Call) -> int:
     call.note(sentence)
     if is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-" and not options.yes:
         call.warn(shown.warnings)
-        if not confirmed():
+        if not confirmed("Send it?"):
             text = "broadcast not confirmed; nothing was written"
             raise TeamError(Code.NOT_PERMITTED, text, "Add --yes to skip this.")
     receipt = broadcast(call.caller, summary=options.summary, content=text)
     return call.finish(receipt, [f"written: {delivery(message)}" for message in receipt.messages])
 
 
-def confirmed() -> bool:
+def confirmed(question: str) -> bool:
     """Ask on standard error; anything but y or yes is no."""
-    sys.stderr.write("Send it? [y/N] ")
+    sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
