@@ -250,9 +250,6 @@ def free_name(state: TeamState, question: Message, wanted: str | None) -> str:
 
 # Creation of agents by the Master: the answer, the name, the roster told; and the trigger of a course correction.
 
-CORRECTION_REASONS = ("user_request", "repeated_failures", "new_requirements")
-"""Why a course correction may be triggered (`docs/contributing/requirements.md` B.4)."""
-
 
 def announce(
     tx: Transaction,
@@ -285,7 +282,7 @@ def announce(
     return name, [*told, *tell_residents(tx, actor, arrived=name)]
 
 
-def start(caller: Caller, *, request_id: str, agent_name: str | None = None, seen: Seen | str | None = None) -> str:
+def start(caller: Caller, *, request_id: str, agent_name: str | None, seen: Seen) -> str:
     """Hold the question, run the spawn command without the lock, and give back the agent's name.
 
     Two consoles never start two agents for one request. Each fact `agent_name` replaces `{agent_name}` in the arguments
@@ -350,29 +347,16 @@ def asked_of_former_life(state: TeamState, agent: str) -> list[RequestRow]:
     return [row for row in rows if row.is_open and row.stops == agent]
 
 
-def trigger_course_correction(
-    caller: Caller,
-    *,
-    user_input: str,
-    reason: str = "user_request",
-    current_batch_id: str | int | None = None,
-    added_stories: Sequence[str] = (),
-    dropped_stories: Sequence[str] = (),
-) -> Receipt:
+def trigger_course_correction(caller: Caller, *, user_input: str) -> Receipt:
     """Send CC_TRIGGER to the scrum master (requirement 185).
 
     Raises:
-        TeamError: `INVALID_FIELD` for an unknown reason or a text above 2,000 characters, `MISSING_CONTENT` for an
-            empty one, `AGENT_NOT_FOUND` when the team has no scrum master, `NOT_PERMITTED` for anyone but the lead.
+        TeamError: `INVALID_FIELD` for a text above 2,000 characters, `MISSING_CONTENT` for an empty one,
+            `AGENT_NOT_FOUND` when the team has no scrum master, `NOT_PERMITTED` for anyone but the lead.
     """
-    if reason not in CORRECTION_REASONS:
-        text = f"reason: {value_words(reason)} is none of {', '.join(CORRECTION_REASONS)}"
-        raise TeamError(Code.INVALID_FIELD, text, "Use one of them.")
     if not user_input.strip():
         raise TeamError(Code.MISSING_CONTENT, "the course correction says nothing", "Say what should change.")
-    body: FieldDict = {"reason": reason, "user_input": user_input, "current_batch_id": current_batch_id}
-    given = {"added_stories": list(added_stories), "dropped_stories": list(dropped_stories)}
-    body.update({key: value for key, value in given.items() if value})
+    body: FieldDict = {"reason": "user_request", "user_input": user_input, "current_batch_id": None}
     with caller.transaction("course_correction") as tx:
         summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Course correction"), user_input)
         payload = {"summary": summary[:120], "content": sprint_content("CC_TRIGGER", body)}
@@ -385,7 +369,7 @@ def trigger_course_correction(
         warnings = draft.check(tx.config)
         messages = write_drafts(tx, draft)
         warnings += advise(tx, messages)
-        tx.record("course_correction", ids=ids_of(messages), to=list(draft.to), reason=reason)
+        tx.record("course_correction", ids=ids_of(messages), to=list(draft.to), reason=body["reason"])
     return receipt(tx, "course_correction", messages, warnings)
 
 

@@ -18,25 +18,23 @@ from team_console.store.protocol.verdicts import Face, Seen, digest_of
 from team_console.store.service.writing import archive_as_read
 
 
-def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen | str | None = None) -> RequestRow:
+def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen) -> RequestRow:
     """Return the request `request_id`, when `actor` may answer it now; judged under the lock.
 
     Args:
-        seen: What was shown of it: everything, or the `digest_of` of the question alone; what was only named by its
-            id may be whatever it is now, unless several have that id.
+        seen: What was shown of it; what was only named by its id may be whatever it is now, unless several have that
+            id.
 
     Raises:
         ChangedError: It is not what was `seen`, or what was shown beside it is not.
         TeamError: `INVALID_REQUEST_ID` (also for one that was withdrawn, superseded or timed out, and for an id alone
             that several have), `NOT_PERMITTED`, `ALREADY_ANSWERED`.
     """
-    wanted = (seen if isinstance(seen, str) else seen.question) if seen is not None else ""
-    case, asked = find_question(tx, request_id, wanted)
+    case, asked = find_question(tx, request_id, seen.question)
     question = case.question
     tx.expect(question)
     # guard: seen-question
-    if seen is not None:
-        _refuse_unseen(tx, request_id, question, seen)
+    _refuse_unseen(tx, request_id, question, seen)
     if not may_answer(tx.config.lead, actor=actor, kind=case.kind, addressee=case.addressee):
         raise TeamError(
             Code.NOT_PERMITTED,
@@ -47,7 +45,7 @@ def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen | 
     refuse_decided(case)
     # guard: withdrawn-request-refused
     refuse_over(tx, case)
-    if seen is None or (isinstance(seen, Seen) and seen.face is Face.NAMED):
+    if seen.face is Face.NAMED:
         _refuse_several(case, asked)
     return case
 
@@ -63,13 +61,12 @@ def _refuse_several(case: RequestRow, asked: Iterable[RequestRow]) -> None:
             raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=request_id)
 
 
-def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Seen | str) -> None:
+def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Seen) -> None:
     """Refuse what was not on the screen: another question, or another former version beside it."""
-    wanted = seen if isinstance(seen, str) else seen.question
-    is_named_alone = isinstance(seen, Seen) and seen.face is Face.NAMED and not wanted
-    if not is_named_alone and digest_of(question) != wanted:
+    is_named_alone = seen.face is Face.NAMED and not seen.question
+    if not is_named_alone and digest_of(question) != seen.question:
         raise ChangedError(request_id, question)
-    for other, digest in () if isinstance(seen, str) else seen.before:
+    for other, digest in seen.before:
         # guard: former-version-shown
         if not any(digest_of(message) == digest for message in tx.thread(other)):
             raise ChangedError(request_id, question)

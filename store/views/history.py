@@ -60,11 +60,11 @@ class HistoryPage(Struct, frozen=True):
     more: bool = False
 
 
-def newest_archived(team: Team, *, limit: int, page: int = _PAGE) -> HistoryPage:
+def newest_archived(team: Team, *, limit: int) -> HistoryPage:
     """Return about `limit` of the newest archived messages; an unreadable archive is a problem, not an error."""
     messages: list[Message] = []
     problems: dict[Problem, None] = {}
-    is_last, pages = False, search(team, (), lambda message: True, page=page)
+    is_last, pages = False, search(team, (), lambda message: True)
     try:
         while len(messages) < limit and not is_last:
             read = next(pages)
@@ -84,13 +84,7 @@ def unseen_problem(known: HistoryPage) -> Problem:
     return Problem("OLDER_NOT_SEEN", "notice", "archive", text, hint)
 
 
-def search(
-    team: Team,
-    live: Sequence[Message],
-    fits: Callable[[Message], bool],
-    *,
-    page: int = _PAGE,
-) -> Iterator[SearchStep]:
+def search(team: Team, live: Sequence[Message], fits: Callable[[Message], bool]) -> Iterator[SearchStep]:
     """Walk from the newest message to the oldest, a page of the archives at a time.
 
     A message that is live and archived is found once, as it is live.
@@ -100,7 +94,7 @@ def search(
     cursor: str | None = None
     scanned = 0
     while True:
-        read = team.older(cursor=cursor, limit=page) if live else team.history(cursor=cursor, limit=page)
+        read = team.older(cursor=cursor, limit=_PAGE) if live else team.history(cursor=cursor, limit=_PAGE)
         cursor = read.cursor
         border = min(map(when_created, read.messages), default=EARLIEST) if cursor is not None else EARLIEST
         batch = [message for message in read.messages if message.message_id not in ids]

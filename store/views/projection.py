@@ -59,7 +59,7 @@ class Projection:
     ) -> View:
         """Make the view of `snapshot` at the moment `now`.
 
-        A store that cannot be read leaves the rows as they were; `View.stale` says so and its snapshot says why.
+        A store that cannot be read leaves the rows as they were; the snapshot of the view says so, and why.
 
         Args:
             history: Archived messages, newest first, so that what was decided before counts; one that is also live
@@ -184,7 +184,6 @@ class Projection:
             unlisted={name: box.more for name, box in boxes.items() if box.more},
             findings=findings(facts, rows, by),
             unanswered=facts.unanswered,
-            stale=not snapshot.is_known,
         )
 
 

@@ -281,7 +281,6 @@ class View(Struct, frozen=True):
         failed: Those of the deliveries that were given up; the same object while none of them changed.
         counts: Live messages by status.
         unanswered: Agent -> messages it has read and not answered.
-        stale: The store could not be read; the rows are those of the last time it could.
         findings: Protocol violations and store problems, errors first.
     """
 
@@ -301,7 +300,6 @@ class View(Struct, frozen=True):
     counts: Mapping[str, int] = {}
     findings: tuple[Problem, ...] = ()
     unanswered: Mapping[str, tuple[Message, ...]] = {}
-    stale: bool = False
 
     @property
     def next_due(self) -> datetime | None:

@@ -42,6 +42,6 @@ def test_rows_stay_while_the_store_cannot_be_read_and_recover_by_themselves() ->
     good = board.update(story.snapshot(), story.now)
     for condition in (Condition.UNREADABLE, Condition.VANISHED):
         view = board.update(snapshot_of((), condition=condition), story.now)
-        assert (view.stale, view.snapshot.condition) == (True, condition)
+        assert (view.snapshot.is_known, view.snapshot.condition) == (False, condition)
         assert (view.requests, dict(view.inboxes), view.counts) == (good.requests, dict(good.inboxes), good.counts)
     assert board.update(story.snapshot(), story.now).requests == good.requests
