@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.cli.main import VERBS, parser_for
-from team_console.console.cli.schemas import result_schemas
 from team_console.console.cli.tools import (
     CONFIG,
     ENVIRONMENT,
@@ -22,6 +21,7 @@ from team_console.console.cli.tools import (
     error_rows,
     key_rows,
     named_rows,
+    result_schemas,
     setting_rows,
 )
 from team_console.console.mcp.acting import ActingAgent

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from team_console.console import records, results
-from team_console.console.cli.schemas import SCHEMAS
+from team_console.console.cli.tools import SCHEMAS
 from typing_extensions import get_original_bases, is_typeddict
 
 Schema = dict[str, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -18,7 +19,6 @@ from team_console.console.actions import ACTIONS, Action, usual_keys, written_ke
 from team_console.console.cli.call import Call
 from team_console.console.cli.main import BY_NAME, VERBS, arg, find_verb, flag, overview, parser_for, split, verb
 from team_console.console.cli.printing import view_now
-from team_console.console.cli.schemas import result_schemas
 from team_console.console.preferences import (
     Preferences,
     as_toml,
@@ -239,6 +239,17 @@ def config_schema() -> dict[str, Any]:
 def team_schema() -> dict[str, Any]:
     """Return the JSON Schema of a team's `messenger-config.yaml`, for editors; BMAD's own keys are left alone."""
     return _document("team-console: the team's settings (messenger-config.yaml)", _mapping(TABLE, is_open=True))
+
+
+SCHEMAS = os.path.join(os.path.dirname(__file__), "results.json")
+"""What `python -m tests.schemas` makes from `results.py`."""
+
+
+def result_schemas() -> dict[str, dict[str, Any]]:
+    """Return verb -> the JSON Schema of what it prints with `--json`; `error` is that of every refusal."""
+    with open(SCHEMAS, encoding="utf-8") as file:
+        found: dict[str, dict[str, Any]] = json.load(file)
+    return {name: _document(f"team-console {name} --json", schema) for name, schema in found.items()}
 
 
 def _document(title: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 from team_console.console.cli.main import VERBS
-from team_console.console.cli.schemas import result_schemas
+from team_console.console.cli.tools import result_schemas
 from team_console.console.results import RESULTS
 from team_console.store.backends.open import open_team
 from team_console.store.service.asking import ask_permission
