@@ -24,6 +24,8 @@ full_page_writes = off
 max_connections = 120
 logging_collector = off
 log_min_messages = fatal
+synchronous_standby_names = 'nobody'
+synchronous_commit = local
 """
 """Safe when processes are killed, which is what tests do; a lost machine is PostgreSQL's own to survive."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -170,17 +171,33 @@ def test_a_commit_that_the_server_is_still_at_is_waited_for(
 ) -> None:
     """The line is cut while the server is at the commit: it is not taken for one that failed."""
     put(opened(home), make_message(1, to="architect"))
-    execute(home, _SLOW_COMMIT)
+    execute(home, _WITH_STANDBY)
     lossy.when, lossy.cuts = "meanwhile", 1
-    found = receive(Caller(far, "architect"), agent="architect")
+    with ThreadPoolExecutor() as pool:
+        pool.submit(execute, home, _END_THE_WAIT)
+        found = receive(Caller(far, "architect"), agent="architect")
     assert (lossy.done, len(found.messages)) == (1, 1)
 
 
-_SLOW_COMMIT = """
-CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END';
-CREATE CONSTRAINT TRIGGER slow AFTER INSERT OR UPDATE ON agent_message DEFERRABLE INITIALLY DEFERRED
-FOR EACH ROW EXECUTE FUNCTION slow()
+_WITH_STANDBY = """
+CREATE FUNCTION waits() RETURNS trigger LANGUAGE plpgsql AS
+$$BEGIN PERFORM set_config('synchronous_commit', 'on', true); RETURN NULL; END$$;
+CREATE TRIGGER waits AFTER UPDATE ON agent_message FOR EACH ROW EXECUTE FUNCTION waits()
 """
+"""Lets a commit wait for a standby, as no other of these servers does; there is none."""
+
+
+_END_THE_WAIT = """
+DO $$BEGIN
+    FOR turn IN 1..500 LOOP
+        PERFORM pg_stat_clear_snapshot();
+        EXIT WHEN EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock');
+        PERFORM pg_sleep(0.01);
+    END LOOP;
+    PERFORM pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep';
+END$$
+"""
+"""Lets that commit be done, once somebody waits for its locks, or after five seconds without anybody."""
 
 
 def test_mail_of_a_session_whose_commit_nobody_answered_is_said_rather_twice_than_never(
