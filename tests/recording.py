@@ -11,16 +11,13 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from html import escape
-from itertools import groupby
 from pathlib import Path
-
-from pyte.screens import Char
 
 from tests.equipment.command_line import COMMAND
 from tests.equipment.terminal import Terminal
+from tests.equipment.terminal_picture import BACK, CELL, LINE, SVG, drawn_line
 
 COLUMNS, LINES = 110, 32
 _PACE = 0.11
@@ -29,10 +26,6 @@ _STEP = 0.25
 """Seconds between two looks at the screen."""
 _FRAME = 0.35
 """Seconds that a picture of the moving ones stands at least."""
-_CELL, _LINE = 8.4, 17
-_BACK, _FRONT = "#131920", "#cfd6de"
-_FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
-_NAMED = {"default": "", "black": "#000000", "red": "#cd3131", "green": "#0dbc79", "brown": "#e5e510"}
 
 Frame = tuple[str, ...]
 """Lines of the screen, drawn."""
@@ -102,7 +95,7 @@ class Recording:
             return
         self._seen += len(data)
         self.output.append((now, data))
-        frame = tuple(_drawn(self.terminal.screen.buffer[y]) for y in range(LINES))
+        frame = tuple(drawn_line(self.terminal.screen, y) for y in range(LINES))
         if self.frames and now - self.frames[-1][0] < _FRAME:
             self.frames[-1] = (self.frames[-1][0], frame)
         elif not self.frames or self.frames[-1][1] != frame:
@@ -166,9 +159,7 @@ def cast_of(recording: Recording) -> Iterator[str]:
 
 def svg_of(frames: list[tuple[float, Frame]], end: float) -> Iterator[str]:
     """A picture that moves: lines that many frames share are drawn once, and each is seen while it stands there."""
-    width, height = COLUMNS * _CELL + 20, LINES * _LINE + 20
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" font-family=\'{_FONTS}\' '
-    yield f'font-size="14" fill="{_FRONT}"><style>text{{white-space:pre}}.b{{font-weight:bold}}.s{{opacity:0}}'
+    yield SVG.format(width=COLUMNS * CELL + 20, height=LINES * LINE + 20) + ".s{opacity:0}"
     shows: dict[tuple[int, str], list[tuple[float, float]]] = {}
     for (start, frame), after in zip(frames, [*[moment for moment, _ in frames[1:]], end], strict=True):
         for y, line in enumerate(frame):
@@ -181,8 +172,8 @@ def svg_of(frames: list[tuple[float, Frame]], end: float) -> Iterator[str]:
     for number, ((y, line), spans) in enumerate(shows.items()):
         yield f"@keyframes k{number}{{{_steps(spans, end)}}}"
         yield f"#l{number}{{animation:k{number} {end:.1f}s step-end infinite}}"
-        body.append(f'<g class="s" id="l{number}" transform="translate(10 {10 + y * _LINE})">{line}</g>')
-    yield f'</style><rect width="100%" height="100%" rx="8" fill="{_BACK}"/>'
+        body.append(f'<g class="s" id="l{number}" transform="translate(10 {10 + y * LINE})">{line}</g>')
+    yield f'</style><rect width="100%" height="100%" rx="8" fill="{BACK}"/>'
     yield from body
     yield "</svg>"
 
@@ -194,26 +185,6 @@ def _steps(spans: list[tuple[float, float]], end: float) -> str:
         marks.setdefault(stop / end * 100, 0)
         marks[min(100.0, stop / end * 100)] = 0
     return "".join(f"{mark:.2f}%{{opacity:{seen}}}" for mark, seen in sorted(marks.items()))
-
-
-def _drawn(cells: Mapping[int, Char]) -> str:
-    """One line: what stands behind it, and its text in runs of one look."""
-    line = [cells[x] for x in range(COLUMNS)]
-    backs, runs = [], []
-    for (back, front, bold), same in groupby(enumerate(line), lambda place: _look_of(place[1])):
-        places = list(same)
-        x, text = places[0][0] * _CELL, "".join(cell.data for _, cell in places)
-        if back not in ("", _BACK):
-            backs.append(f'<rect x="{x:.0f}" width="{len(places) * _CELL:.0f}" height="{_LINE}" fill="{back}"/>')
-        look = (f' fill="{front}"' if front not in ("", _FRONT) else "") + (' class="b"' if bold else "")
-        runs.append(f"<tspan{look}>{escape(text)}</tspan>" if look and text.strip() else escape(text))
-    return f'{"".join(backs)}<text y="13">{"".join(runs).rstrip()}</text>'
-
-
-def _look_of(cell: Char) -> tuple[str, str, bool]:
-    """Its colours, back and front, and whether it is bold."""
-    back, front = (_NAMED.get(name, f"#{name}") for name in (cell.bg, cell.fg))
-    return (front, back, cell.bold) if cell.reverse else (back, front, cell.bold)
 
 
 def record(folder: Path, script: Callable[[Recording], None] = play) -> tuple[Path, Path]:

@@ -125,6 +125,12 @@ class Terminal:
             place += 2 if wcwidth(data[0]) == 2 else 1
         return "".join(cells)
 
+    def styled_screen(self) -> pyte.Screen:
+        """Return the screen with colours and styles, made again of all that the child wrote; for one size only."""
+        screen = pyte.Screen(self.screen.columns, self.screen.lines)
+        pyte.ByteStream(screen).feed(_without_private(bytes(self.output)))
+        return screen
+
     @property
     def is_raw(self) -> bool:
         """Whether keys go to the child as they are pressed, not as lines that the terminal edits."""

@@ -1,6 +1,7 @@
 """Scenarios with the real clients: `python -m tests.proofs.clients [PYTEST ARGUMENTS]`; `--install` installs those.
 
 `--brief` does both as far as this machine allows: one scenario of each client, and a line that says which ran.
+`--picture` draws screenshots/side-by-side.svg anew, with the real Claude Code.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ def main(arguments: list[str]) -> int:
             print(f"the real clients were not run, {why}: only what was captured of them")
             return 0
         arguments = ["-q", "-k", _BRIEF]
+    if arguments == ["--picture"]:
+        arguments = ["-n0", str(Path(__file__).with_name("side_by_side.py")) + "::test_draw_one_request_in_both_places"]
     if not network.is_own() and "--inside" not in arguments:
         print(f"not run: {network.enter(['tests.proofs.clients', '--inside', *arguments])}")
         return 1

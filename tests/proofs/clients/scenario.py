@@ -68,7 +68,7 @@ class Scenario:
         editor = self.team.parent / "editor"
         editor.write_text(f'#!/bin/sh\nprintf %s "{EDITED}" >> "$1"\n')
         editor.chmod(0o755)
-        state = str(self.team.parent / "state")
+        state = str(self.place.home / ".local" / "state")
         return {"XDG_STATE_HOME": state, "TEXTUAL_ANIMATIONS": "none", "EDITOR": str(editor), "VISUAL": ""}
 
     def verb(self, *words: str, by: str = LEAD, team: bool = True) -> Any:
