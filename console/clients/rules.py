@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 
 from team_console.console.clients.session_files import Data
-from team_console.console.clients.shell import Command, commands_in
+from team_console.console.clients.shell import Command, commands_in, path_in
 from team_console.console.clients.shell_programs import UNKNOWN
 
 _OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
@@ -28,13 +28,14 @@ _COMMANDS = {
         lerna publish, jsr publish, vsce publish, cargo publish, gem push, mvn deploy
         uv publish, poetry publish, hatch publish, flit publish, pdm publish, rye publish
         maturin publish, maturin upload, twine upload, python setup.py upload
-        docker push, docker image push, docker compose push, docker buildx build --push
+        docker push, docker image push, docker compose push, docker buildx build --push, docker build --push
         podman push, buildah push, oras push, crane push, helm push, dotnet nuget push
         gh release create, gh release upload, glab release create
     """),
     "delete": _commands("""
         rm, rmdir, unlink, shred, srm, trash, trash-put, gio trash, rimraf, find -delete
         git rm, git clean, git reset --hard, git branch -D, git branch --delete --force
+        git branch -d -f, git branch -d --force, git branch --delete -f
         git worktree remove, git stash drop, git stash clear
     """),
     "network": _commands("curl, wget, ssh, scp, sftp, rsync, nc, ncat, socat, telnet, ftp, lftp, http"),
@@ -127,7 +128,7 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
     edited = [given[key] for key in ("file_path", "notebook_path") if isinstance(given.get(key), str)]
     edited += _PATCHED.findall(text) if tool == "apply_patch" else []
     is_edit = tool.endswith("Edit") or tool in ("Write", "apply_patch")
-    paths = [os.path.realpath(os.path.join(folder, path)) for path in edited if is_edit and "\0" not in path]
+    paths = [_real(folder, path) for path in edited if is_edit]
     commands = commands_in(text, folder) if tool == "Bash" else []
 
     def falls_under(rule: str) -> bool:
@@ -136,17 +137,26 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
         if rule == "mcp":
             return tool.startswith("mcp__") and not tool.startswith(_OURS)
         if rule == "outside the project":
-            return any(_is_outside(path, project) for path in (*paths, *_written(commands)))
+            return any(_is_outside(path, project) for path in (*paths, *_written(commands, project)))
         if rule == "settings and hooks":
-            return any(_is_guarded(path, project) for path in (*paths, *_written(commands)))
+            return any(_is_guarded(path, project) for path in (*paths, *_written(commands, project)))
         if rule in _COMMANDS:
             wanted = _COMMANDS[rule]
             programs = {words[0] for words in wanted}
-            known = [found for found in commands if found.words[0] in programs]
+            known = [found for found in commands if found.words[0] in programs or UNKNOWN in found.words[0]]
             return tool in _TOOLS.get(rule, ()) or any(found.is_of(words) for found in known for words in wanted)
         return _is_own(rule, tool, commands, paths, project)
 
     return next(filter(falls_under, rules), "")
+
+
+def _real(folder: str, path: str) -> str:
+    """Return a path without links on the way; as it is where no file can have it."""
+    whole = path_in(folder, path)
+    try:
+        return os.path.realpath(whole)
+    except (OSError, ValueError):
+        return os.path.normpath(whole)
 
 
 def _is_own(rule: str, tool: str, commands: list[Command], edited: list[str], project: str) -> bool:
@@ -157,7 +167,9 @@ def _is_own(rule: str, tool: str, commands: list[Command], edited: list[str], pr
         return any(fnmatchcase(path, pattern) for path in edited)
     lines = [f"{' '.join(found.words)} " for found in commands] if what else [""]
     pattern = f"{what.removesuffix(':*')} *" if what.endswith(":*") else f"{what} " if what else ""
-    return fnmatchcase(tool, name) and any(fnmatchcase(line, pattern) for line in lines)
+    wanted = what.removesuffix(":*").split() if what.endswith(":*") and re.search(r"[*?[]", what[:-2]) is None else []
+    is_command = bool(wanted) and any(found.is_of(wanted) for found in commands)
+    return fnmatchcase(tool, name) and (is_command or any(fnmatchcase(line, pattern) for line in lines))
 
 
 def _is_outside(path: str, project: str) -> bool:
@@ -172,8 +184,11 @@ def _is_guarded(path: str, project: str) -> bool:
     return any(f"{path}/".startswith(place) if place.endswith("/") else path == place for place in places)
 
 
-def _written(commands: list[Command]) -> Iterator[str]:
-    """Yield the files that commands write, without links on the way; what is still a variable is left out."""
+def _written(commands: list[Command], project: str) -> Iterator[str]:
+    """Yield the files that commands write, without links on the way; what is still a variable is left out.
+
+    A folder that is known only when they run may be the project.
+    """
     for found in commands:
         name, *words = found.words or [""]
         rest = [word.removeprefix("of=") for word in words if word[:1] != "-"]
@@ -181,6 +196,6 @@ def _written(commands: list[Command]) -> Iterator[str]:
             rest = rest[-1:]
         elif name not in _ALL_WRITTEN or (name == "sed" and not any(word.startswith("-i") for word in words)):
             rest = []
-        for path in (*found.targets, *rest):
-            if UNKNOWN not in path:
-                yield os.path.realpath(os.path.join(found.folder, os.path.expanduser(path)))
+        # guard: unknown-folder-may-be-the-project
+        folder = found.folder if UNKNOWN not in found.folder else project
+        yield from (_real(folder, path) for path in (*found.targets, *rest) if UNKNOWN not in path)

@@ -1,8 +1,10 @@
 """Commands in a text for a shell: every command that it can run, as far as the text itself says it.
 
 The text is read by tree-sitter, which knows the grammar of bash. Whatever carries text from one place to another is a
-variable: those of the shell, what a pipeline prints, what a substitution prints. One keeps every value that it ever
-had, since which one holds where a command stands may depend on what runs; and a command is tried with each of them.
+variable: those of the shell, what a pipeline or a substitution prints, what a function reads, what a file is filled
+with. One keeps every value that it ever had, since which one holds where a command stands may depend on what runs; and
+a command is tried with each of them. What cannot be known may be any word: the program or the subcommand of an action,
+where the other words name it.
 
 What does not parse is cut at everything that can end a command, so that rather too many commands are seen than too few.
 Time and memory grow with the length of the text: what is parsed has a largest size, and repeated expansions an end;
@@ -14,12 +16,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from team_console.console.clients.shell_programs import (
     UNKNOWN,
     arguments_of,
+    behind_options_of_read,
     program_of,
     reads_commands,
+    script_of,
     started_by,
     subcommand_at,
 )
@@ -51,11 +56,12 @@ _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r"\\([$`\"\\\n])")
 _ESCAPED_IN_BACKQUOTES = re.compile(r"\\([$`\\])")
-_VARIABLE = re.compile(r"\$\{?(\w+|[@*])(\[[^\]]*\])?(:?[-=+])?")
+_BACKQUOTED = re.compile(r"`((?:\\.|[^`\\])*)`", re.DOTALL)
+_VARIABLE = re.compile(r"\$\{?(\w+|[@*])(\[[^\]]*\])?(:?[-=+?])?")
 _ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
 _DIRECTIVE = re.compile(r"%[-\d]*[sbq]")
-_TEXT_IN = re.compile(r"(?:\w+_)?(?:COMMAND|EDITOR|PAGER|VISUAL|ASKPASS|EXTERNAL_DIFF)$")
+_TEXT_IN = re.compile(r"(?:\w+_)?(?:COMMAND|EDITOR|PAGER|VISUAL|ASKPASS|EXTERNAL_DIFF)$|PS\d$")
 """Variables whose value other programs run."""
 _WORD, _FIELD = "\1", "\2"
 """Stand between words, and between the fields that one word becomes."""
@@ -64,6 +70,11 @@ _USE = re.compile("\3(.)([^\4]*)\4")
 _SPLIT, _QUOTED, _LIST = " ", '"', "@"
 """Uses of a value: split at white space, as one field, and with its own fields."""
 _INNER_SHELL = frozenset(("subshell", "command_substitution", "process_substitution"))
+_DECLARING = frozenset(("declare", "local", "typeset"))
+_READING = frozenset(("read", "mapfile", "readarray"))
+_SILENT = frozenset(("alias", "cd", "exit", "export", "false", "for", "readonly", "set", "shift", "test", "true"))
+_SILENT |= _DECLARING | _READING | {"[", ":", "break", "continue", "mkdir", "return", "sleep", "touch", "unset"}
+"""Programs that print nothing."""
 _STATEMENTS = frozenset(("pipeline", "redirected_statement", "command", "command_substitution"))
 
 
@@ -80,25 +91,58 @@ class Command:
         self.words, self.targets, self.folder = words, targets, folder
 
     def is_of(self, wanted: Sequence[str]) -> bool:
-        """Return whether this is the `wanted` command: program, subcommands, and options anywhere behind them."""
-        words, at = self.words, 0
-        for number, name in enumerate(wanted):
-            if name[:1] == "-":
-                if not any(_is_option(word, name) for word in words[at:]):
-                    return False
-                continue
-            at = subcommand_at(words, at) if number else 0
-            if at >= len(words) or words[at].replace(UNKNOWN, "") != name:
-                return False
-            at += 1
-        return True
+        """Return whether this is the `wanted` command: program, subcommands, and options anywhere behind them.
+
+        One of its words may be known only when it runs, where another names the command.
+        """
+        names = [name for name in wanted if name[:1] != "-"]
+        words = [wanted[0], *self.words[1:]] if UNKNOWN in self.words[0] else self.words
+        # guard: unknown-word-may-be-the-action
+        may_guess = len(names) > 1
+        if not _may_be(self.words[0], names[0], may_guess=may_guess):
+            return False
+        is_known = self.words[0].strip(UNKNOWN) != ""
+        at = _behind_names(words, 1, names[1:], may_guess=may_guess and is_known)
+        options = [name for name in wanted if name[:1] == "-"]
+        return at > 0 and all(any(_is_option(word, name) for word in words[at:]) for name in options)
+
+
+def _behind_names(words: Sequence[str], at: int, names: Sequence[str], *, may_guess: bool) -> int:
+    """Return where the words behind these subcommands begin; 0 where others stand there."""
+    if not names:
+        return at
+    at = subcommand_at(words, at)
+    while at < len(words):
+        word = words[at]
+        if _may_be(word, names[0], may_guess=may_guess):
+            end = _behind_names(words, at + 1, names[1:], may_guess=may_guess and word.strip(UNKNOWN) != "")
+            if end:
+                return end
+        if word[:1] != UNKNOWN:
+            return 0
+        at = subcommand_at(words, at + 1)  # what is not known may be an option, or nothing
+    return 0
+
+
+def _may_be(word: str, name: str, *, may_guess: bool) -> bool:
+    """Return whether a word, of which parts may not be known, can be this name.
+
+    Args:
+        may_guess: Whether it can where nothing of it is known.
+    """
+    known = word.split(UNKNOWN)
+    if len(known) == 1 or sum(map(len, known)) > len(name):
+        return word == name
+    if not any(known):
+        return may_guess
+    return re.fullmatch(".*".join(map(re.escape, known)), name) is not None
 
 
 def commands_in(text: str, folder: str) -> list[Command]:
     """Return the commands of a text for a shell that begins in `folder`, with those that they start."""
     reader = _Reader(len(text), folder)
     text = re.sub("[\0-\4]", "", text).replace("\r\n", "\n").replace("\r", "\n")
-    reader.read(text, _Command([], (), folder, -1))
+    reader.read(text, _Command([], "", (), folder, -1))
     reader.run()
     return reader.found
 
@@ -115,14 +159,15 @@ class _Command:
     """A command as it stands in a text, before its variables have values.
 
     Attributes:
-        outputs: The variables that keep what it prints: of its pipeline, from which it reads, too, of the substitutions
-            and the function in which it stands, and of the command that runs its text.
+        reads: The variable that has what it reads; empty where nobody knows.
+        outputs: Those that keep what it prints: for the next of its pipeline, for a file, and of the substitution, the
+            function and the command that runs its text, in which it stands.
         depth: In how many texts its own text is.
         tried: What it became already.
     """
 
-    def __init__(self, words: list[str], outputs: tuple[str, ...], folder: str, depth: int) -> None:
-        self.words, self.outputs, self.folder, self.depth = words, outputs, folder, depth
+    def __init__(self, words: list[str], reads: str, outputs: tuple[str, ...], folder: str, depth: int) -> None:
+        self.words, self.reads, self.outputs, self.folder, self.depth = words, reads, outputs, folder, depth
         self.tried: set[tuple[str, ...]] = set()
 
 
@@ -134,8 +179,8 @@ class _Reader:
         self._budget = 8 * length + 100_000
         self._failed = self._documents = self._texts = 0
         self._waiting: list[_Command] = []
-        self._variables = {"HOME": [os.path.expanduser("~")], "PWD": [folder]}
-        self._has_news = False
+        self._variables = {"HOME": [os.path.expanduser("~")], "PWD": [folder], "IFS": [" "]}
+        self._has_news = self._takes_unknown = False
         self._aliases: dict[str, str] = {}
         # Of the text that is read now:
         self._folder, self._depth, self._source = folder, 0, b""
@@ -170,7 +215,7 @@ class _Reader:
                 break
             plain.add(wrong[0])
         try:
-            self._visit(root, ())
+            self._visit(root, run_by.reads, ())
         except RecursionError:
             self._cut(text)
         if root.has_error or any(node.type == "heredoc_redirect" for node in redirections):
@@ -228,45 +273,63 @@ class _Reader:
 
     # A walk over the tree: what a command holds is found before it.
 
-    def _visit(self, node: Node, outputs: tuple[str, ...]) -> None:
+    def _visit(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
         kind, folder, outer = node.type, self._folder, self._outer
         if kind == "function_definition":
             name = f"{''.join(map(self._text, node.children_by_field_name('name')))}()"
             self._variables.setdefault(name, [])
-            self._outer, outputs = (name,), ()
+            self._outer, reads, outputs = (name,), f"{name}<", ()
         if not outputs and kind in _STATEMENTS:
             outputs = (self._name_of("|", node), *self._outer)
         if kind == "command_substitution":
-            outputs = (*outputs, self._name_of("$", node))
+            outputs = (self._name_of("$", node),)
             text = self._text(node)
             if text[:1] == "`" and "\\`" in text:  # the inner of two, which the grammar does not know
-                self._add(["eval", _ESCAPED_IN_BACKQUOTES.sub(lambda match: match[1], text[1:-1])])
-        for child in node.children:
-            if child.child_count:
-                self._visit(child, outputs)
+                self._add(["eval", _ESCAPED_IN_BACKQUOTES.sub(lambda match: match[1], text[1:-1])], reads)
+        if kind == "expansion":  # backquotes in it, which the grammar does not know
+            for piece in _BACKQUOTED.findall(self._text(node)):
+                self._add(["eval", piece], reads)
+        if any(_is_read(child) or (kind == "command" and _stands_for_file(child)) for child in node.children):
+            reads = self._name_of("<", node)
+        if kind == "process_substitution":
+            # What stands for the file is read, or filled, by the command around it.
+            reads, outputs = (reads, (reads,)) if self._text(node)[:1] == "<" else (outputs[0] if outputs else "", ())
+        if kind == "pipeline":
+            self._visit_pipeline(node, reads, outputs)
+        else:
+            for child in node.children:
+                if child.child_count:
+                    self._visit(child, reads, outputs)
         if kind in ("command", "declaration_command"):
-            self._read_command(node, outputs)
+            self._read_command(node, reads, outputs)
         elif kind == "variable_assignment":
             self._read_assignment(node)
         elif kind == "for_statement":
             words = self._words([*node.children_by_field_name("variable"), *node.children_by_field_name("value")])
-            self._add(["for", *words], outputs)
+            self._add(["for", *words], reads, outputs)
         elif kind == "file_redirect":
-            self._read_redirection(node, outputs)
+            self._read_redirection(node, reads, outputs)
         elif kind == "herestring_redirect":
-            self._set(outputs, " ".join(self._words(node.children[1:])))
+            self._set((reads,), " ".join(self._words(node.children[1:])))
         if kind in _INNER_SHELL:
             self._folder = folder
         self._outer = outer
 
+    def _visit_pipeline(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
+        stages = [child for child in node.children if child.child_count]
+        for number, child in enumerate(stages, 1):
+            kept = f"{self._name_of('|', node)}/{number}"
+            self._visit(child, reads, (kept,) if number < len(stages) else outputs)
+            reads = kept
+
     def _name_of(self, kind: str, node: Node) -> str:
-        """Return the variable that keeps what a pipeline or a substitution prints."""
+        """Return the variable that keeps what a pipeline or a substitution prints, or a redirection reads."""
         return f"{kind}{self._texts}/{node.start_byte}"
 
-    def _add(self, words: list[str], outputs: tuple[str, ...] = ()) -> None:
-        self._waiting.append(_Command(words, outputs, self._folder, self._depth))
+    def _add(self, words: list[str], reads: str = "", outputs: tuple[str, ...] = ()) -> None:
+        self._waiting.append(_Command(words, reads, outputs, self._folder, self._depth))
 
-    def _read_command(self, node: Node, outputs: tuple[str, ...]) -> None:
+    def _read_command(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
         parts: list[Node] = []
         for child in node.children:
             if child.type == "command_name":
@@ -278,10 +341,10 @@ class _Reader:
             files = [child.children_by_field_name("destination") for child in node.parent.children]
             parts += [word for words in files for word in words[1:]]
         words = self._words(parts)
-        self._add(words, outputs)
+        self._add(words, reads, outputs)
         if words[1:] and words[0] in ("cd", "pushd"):
-            folder = next(self._expanded(words))[-1]
-            self._folder = os.path.join(self._folder, os.path.expanduser(folder))
+            folder = next(self._expanded(words), [UNKNOWN])[-1]
+            self._folder = path_in(self._folder, folder)
 
     def _read_assignment(self, node: Node) -> None:
         named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -292,27 +355,35 @@ class _Reader:
         is_list = value is not None and value.type == "array"
         fields = self._words(value.children[1:-1]) if value is not None and is_list else []
         text = _FIELD.join(fields) if is_list or value is None else self._word(value, is_quoted=True)
+        declared = (
+            self._text(node.parent) if node.parent is not None and node.parent.type == "declaration_command" else ""
+        )
+        if re.match(r"(?:declare|local|typeset) -\w*n", declared):
+            text = f"\3{_QUOTED}{text}\4"  # another name of that variable
         if node.children[1].type == "+=":
             text = (_FIELD if is_list else "").join((*self._variables.get(base, [])[-1:], text))
-        self._set((base, name) if bracket else (base,), text)
+        self._set((base, name, f"{base}[]") if bracket else (base,), text)
         for number, field in enumerate(fields):
-            self._set((f"{base}[{number}]",), field)
+            self._set((f"{base}[{number}]", f"{base}[]"), re.sub(r"^\[[^\]]*\]=", "", field))
         if _TEXT_IN.match(base):
-            self._add(["eval", text])
+            self._add(["eval", text.removeprefix("!")])
 
-    def _read_redirection(self, node: Node, outputs: tuple[str, ...]) -> None:
+    def _read_redirection(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
         operator = next((child for child in node.children if "<" in child.type or ">" in child.type), None)
         if operator is None:
             return
         body, is_quoted = self._bodies.get(operator.start_byte, ("", True))
         if body:
-            self._set(outputs, body)
+            self._set((reads,), body)
         if not is_quoted and ("$" in body or "`" in body):
             # What is expanded there is what is in a string, too; quotes mean something only within what is expanded.
             for text in sorted({body.replace('"', mark) for mark in "' "}):
                 self._add(["eval", f': "{text}"'])
+        files = node.children_by_field_name("destination")[:1]
         if ">" in operator.type:
-            self._add([">", *self._words(node.children_by_field_name("destination")[:1])])
+            self._add([">", *self._words(files)], reads, outputs)
+        elif operator.type == "<" and not body and files and files[0].type != "process_substitution":
+            self._add(["<", *self._words(files)], reads, outputs)
 
     # Words: what they are but for the values of variables.
 
@@ -367,17 +438,19 @@ class _Reader:
         match = _VARIABLE.match(text)
         if match is None:
             return UNKNOWN
-        name, index, operator = match[1], match[2] or "", match[3]
+        name, index, operator = match[1], match[2] or "", match[3] or ""
         given = [child for child in node.children[2:] if child.is_named and child.type != "variable_name"]
         if operator and given:
-            self._set((name,), "".join(self._word(child, is_quoted=True) for child in given))
+            stands_in = "".join(self._word(child, is_quoted=True) for child in given)
+            self._set((name,) if operator[-1] != "?" else (), stands_in)
         elif text.removeprefix("${").removesuffix("}").removeprefix("$") != name + index:
             return UNKNOWN
         is_list = text in ("$@", "${@}") or index == "[@]"
-        return f"\3{_LIST if is_list else use}{name}{index if index[1:-1].isdigit() else ''}\4"
+        element = index if index[1:-1].isdigit() else "[]" if index[1:-1] not in ("", "@", "*") else ""
+        return f"\3{_LIST if is_list else use}{name}{element}\4"
 
     def _set(self, names: Sequence[str], value: str) -> None:
-        for name in names:
+        for name in filter(None, names):
             known = self._variables.setdefault(name, [])
             if value not in known and self._budget > 0:
                 known.append(value)
@@ -393,19 +466,26 @@ class _Reader:
     # What commands do when they run.
 
     def run(self) -> None:
-        """Follow what the commands that were found start, until nothing new comes of it."""
-        for _ in range(_DEEPEST):
-            self._has_news = False
-            for found in self._waiting:  # which grows meanwhile
-                for words in self._expanded(found.words):
-                    if words and tuple(words) not in found.tried:
-                        found.tried.add(tuple(words))
-                        self._start(words, found)
-            if not self._has_news:
-                return
+        """Follow what the commands that were found start, until nothing new comes of it.
+
+        What has no value then is known only when the text runs.
+        """
+        for self._takes_unknown in (False, True):
+            for _ in range(_DEEPEST):
+                self._has_news = False
+                for found in self._waiting:  # which grows meanwhile
+                    for words in self._expanded(found.words):
+                        if words and tuple(words) not in found.tried:
+                            found.tried.add(tuple(words))
+                            self._start(words, found)
+                if not self._has_news:
+                    break
 
     def _expanded(self, words: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the fields of words, once for each choice among the values that their variables have."""
+        """Yield the fields of words, once for each choice among the values that their variables have.
+
+        Before all values are known there is no choice for a variable without one.
+        """
         choices, count = [(_WORD.join(words), 0)], 0
         while choices and count < _MOST_CHOICES:
             line, level = choices.pop()
@@ -418,7 +498,9 @@ class _Reader:
                 continue
             use, name = match[1], match[2]
             is_known = level <= 2 * _DEEPEST and self._budget > 0
-            for value in (self._variables.get(name) if is_known else None) or [UNKNOWN]:
+            values = self._variables.get(name, []) if is_known else []
+            is_awaited = is_known and not self._takes_unknown
+            for value in values or ([] if is_awaited else [UNKNOWN]):
                 if use != _LIST:  # what is used in a value is used as the whole
                     value = value.replace(_FIELD, " ") if use == _QUOTED else re.sub(r"\s+", _FIELD, value) or _FIELD
                     value = re.sub("\3.", f"\3{use}", value)
@@ -426,9 +508,13 @@ class _Reader:
 
     def _start(self, words: list[str], found: _Command) -> None:
         """Note a command, and what it starts."""
-        if words[0] == ">":
-            if words[1:] and not words[1].isdigit() and words[1] != "-":
-                self.found.append(Command([""], words[1:2], found.folder))
+        if words[0] in ("<", ">"):
+            file = words[1] if words[1:] and not words[1].isdigit() and words[1] != "-" else ""
+            if file and words[0] == ">":
+                self.found.append(Command([""], [file], found.folder))
+                self._set((self._content(file, found),), f"\3{_QUOTED}{''.join(found.outputs[:1])}\4")
+            elif file:  # `$(<FILE)` prints it
+                self._set((found.reads, *found.outputs), f"\3{_QUOTED}{self._content(file, found)}\4")
             return
         waiting = [(words, 0)]
         while waiting:
@@ -461,23 +547,115 @@ class _Reader:
                 self._set((command[1],), word)
         elif name == "set":
             self._set_arguments([UNKNOWN, *command[2 if command[1:2] == ["--"] else 1 :]])
+        elif name == "shift":
+            numbers = [str(number) for number in range(1, 10)]
+            for number, name_behind in enumerate(numbers[1:], 1):
+                for value in list(self._variables.get(name_behind, [])):
+                    self._set(numbers[:number], value)
+            for value in list(self._variables.get("@", [])):
+                self._set("@*", value.partition(_FIELD)[2])
         elif given[0] in self._aliases:
             quoted = (" '" + word.replace("'", "'\\''") + "'" for word in command[1:])
             text = self._aliases[given[0]] + "".join(quoted)
         elif f"{given[0]}()" in self._variables:
             self._set_arguments(command)
             self._set(found.outputs, f"\3{_QUOTED}{given[0]}()\4")
-        elif name in ("echo", "printf"):
-            self._set(found.outputs, _printed(command))
-        elif name == "xargs" and found.outputs:
-            read = f"\3{_SPLIT}{found.outputs[0]}\4"
-            for started in started_by(command):
-                self._waiting.append(_Command([*started, read], found.outputs, found.folder, found.depth + 1))
+            self._set((f"{given[0]}()<",), self._read_by(found))
+        elif name in _READING:
+            self._follow([f"<{name}", *command[1:], self._read_by(found)], found)
+        elif name[:1] == "<" and name[1:] in _READING:
+            self._set_read(command)
+        elif name in ("xargs", "parallel"):
+            self._apply(command, found)
         if text:
             self.read(text, found)
-        if found.outputs and reads_commands(command):
-            read = f"\3{_QUOTED}{found.outputs[0]}\4"
-            self._waiting.append(_Command(["eval", read], (), found.folder, found.depth + 1))
+        self._note_printed(command, found)
+        if reads_commands(command):
+            self._follow(["eval", self._read_by(found)], found)
+        # What was written into a file in the same text is a text for a shell, too.
+        script = given[0] if "/" in given[0] else script_of(command)
+        content = self._content(script, found) if script else ""
+        if content in self._variables:
+            self._follow(["eval", f"\3{_QUOTED}{content}\4"], found)
+
+    def _note_printed(self, command: list[str], found: _Command) -> None:
+        """Follow what a command prints, and into which files."""
+        name = command[0]
+        if name == "printf" and command[1:2] == ["-v"]:
+            self._set(command[2:3], _printed(["printf", *command[3:]]))
+        elif name in ("echo", "printf"):
+            self._set(found.outputs, _printed(command))
+        elif name == "cat":
+            for file in command[1:]:
+                self._set(found.outputs, f"\3{_QUOTED}{self._content(file, found)}\4")
+            if not command[1:]:
+                self._set(found.outputs, self._read_by(found))
+        elif name == "tee":
+            self._set((*found.outputs, *(self._content(file, found) for file in command[1:])), self._read_by(found))
+        elif name in _SILENT or name[:1] == "<" or f"{name}()" in self._variables:
+            return
+        elif next(started_by(command), None) is None:
+            self._set(found.outputs, UNKNOWN)
+
+    def _follow(self, words: list[str], found: _Command) -> None:
+        """Let a command run that another starts, and that reads and prints where that does."""
+        self._waiting.append(_Command(words, found.reads, found.outputs, found.folder, found.depth + 1))
+
+    def _read_by(self, found: _Command, use: str = _QUOTED) -> str:
+        """Return the use of what a command reads."""
+        return f"\3{use}{found.reads}\4"
+
+    def _content(self, file: str, found: _Command) -> str:
+        """Return the name of the variable that keeps what is written into a file."""
+        return f"<{os.path.normpath(path_in(found.folder, file))}"
+
+    def _apply(self, command: list[str], found: _Command) -> None:
+        """Run the command of `xargs` or `parallel` on what it reads."""
+        option = next((at for at, word in enumerate(command) if word[:2] == "-I"), 0)
+        mark = (command[option][2:] or "".join(command[option + 1 : option + 2])) if option else ""
+        mark = mark or "{}"
+        for started in started_by(command):
+            words = started if isinstance(started, list) else ["eval", started]
+            if any(mark in word for word in words):
+                self._follow([word.replace(mark, self._read_by(found)) for word in words], found)
+            else:
+                self._follow([*words, self._read_by(found, _SPLIT)], found)
+
+    def _set_read(self, words: list[str]) -> None:
+        """Set the variables of `read` or `mapfile`.
+
+        Args:
+            words: Options and names, and the text that is read.
+        """
+        names = [word for word in words[behind_options_of_read(words) : -1] if word.isidentifier()] or ["REPLY"]
+        lines = words[-1].split("\n")[:_MOST_CHOICES]
+        if words[0] != "<read":
+            self._set(names, _FIELD.join(lines))
+        marks = "".join(self._variables["IFS"])
+        is_known = UNKNOWN not in f"{words[-1]}{marks}" and "-d" not in words
+        for line in lines:
+            fields = re.split(f"[{re.escape(marks)}]+", line.strip(), maxsplit=len(names) - 1)
+            for number, name in enumerate(names):
+                self._set((name, f"{name}[]"), fields[number] if number < len(fields) else "")
+                self._set((name, f"{name}[]") if not is_known else (), UNKNOWN)
+
+
+def _is_read(node: Node) -> bool:
+    """Return whether a redirection says what a command reads."""
+    is_input = node.type == "file_redirect" and any(child.type[:1] == "<" for child in node.children)
+    return is_input or node.type == "herestring_redirect"
+
+
+def _stands_for_file(node: Node) -> bool:
+    """Return whether an argument is what other commands print."""
+    return node.type == "process_substitution" and node.children[0].type[:1] == "<"
+
+
+def path_in(folder: str, path: str) -> str:
+    """Return a path that is given in a folder; one of a user whose name cannot be looked up stays as it is."""
+    with suppress(ValueError):
+        path = os.path.expanduser(path)
+    return os.path.join(folder, path)
 
 
 def _braced(word: str, source: str) -> str:
@@ -498,10 +676,15 @@ def _ansi(match: re.Match[str]) -> str:
 
 def _printed(words: Sequence[str]) -> str:
     """Return what `echo` or `printf` prints, as far as a text for a shell needs it."""
-    rest = [word for word in words[1:] if re.match(r"-[neEv]+$", word) is None]
+    rest = [word for word in words[1:] if re.match(r"-[neE]+$", word) is None]
     text = " ".join(rest)
-    if words[0] == "printf" and rest and "%" in rest[0]:
-        given = iter(rest[1:])
-        text = _DIRECTIVE.sub(lambda match: next(given, ""), rest[0])
-        text = " ".join((text, *given))
+    if words[0] == "printf" and rest:
+        given, used = rest[1:], len(_DIRECTIVE.findall(rest[0]))
+        rounds = [given[at : at + used] for at in range(0, max(len(given), 1), used)] if used else [[]]
+        text = "".join(_formatted(rest[0], words) for words in rounds[:_MOST_CHOICES])
     return text.replace("\\n", "\n").replace("\\t", " ")
+
+
+def _formatted(form: str, given: Sequence[str]) -> str:
+    rest = iter(given)
+    return _DIRECTIVE.sub(lambda match: next(rest, ""), form)

@@ -21,10 +21,72 @@ def _table(rows: str) -> dict[str, list[str]]:
 SHELLS = frozenset(["bash", "sh", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash"])
 READERS = SHELLS | {"at", "batch"}
 """Programs that run what they read, where no argument says what to run."""
+_OF_DOCKER = """
+    -a -c -e -h -l -m -p -u -v -w --add-host --annotation --attach --blkio-weight --cap-add --cap-drop --cgroup-parent
+    --cgroupns --cidfile --cpu-period --cpu-quota --cpu-shares --cpus --cpuset-cpus --cpuset-mems --detach-keys --device
+    --dns --dns-option --dns-search --domainname --entrypoint --env --env-file --expose --gpus --group-add --health-cmd
+    --health-interval --hostname --ip --ip6 --ipc --isolation --label --label-file --link --log-driver --log-opt
+    --mac-address --memory --memory-swap --mount --name --net --network --network-alias --oom-score-adj --pid
+    --pids-limit --platform --publish --pull --restart --runtime --security-opt --shm-size --stop-signal --stop-timeout
+    --storage-opt --sysctl --tmpfs --ulimit --user --userns --uts --volume --volume-driver --volumes-from --workdir
+""".replace("\n", " ")
 _KEYWORDS = frozenset(
     ["!", "{", "(", "if", "then", "elif", "else", "do", "while", "until", "time", "coproc", "function"]
 )
-_STARTERS = _table("""
+_OF_BWRAP = 2 * """ --bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file """
+_OF_BWRAP += """ --dev --proc --tmpfs --dir --chdir --unsetenv --uid --gid --hostname --cap-add --cap-drop --args
+    --mqueue --perms --remount-ro --overlay-src --ro-bind-data --lock-file --sync-fd --info-fd --seccomp --exec-label
+""".replace("\n", " ")
+_STARTERS = _table(f"""
+    docker run               1 {_OF_DOCKER}
+    docker create            1 {_OF_DOCKER}
+    docker container run     1 {_OF_DOCKER}
+    docker compose run       1 {_OF_DOCKER}
+    docker-compose run       1 {_OF_DOCKER}
+    podman run               1 {_OF_DOCKER}
+    podman create            1 {_OF_DOCKER}
+    nerdctl run              1 {_OF_DOCKER}
+    docker container exec    1 -e -u -w --env --user --workdir --env-file --detach-keys
+    nerdctl exec             1 -e -u -w --env --user --workdir --env-file
+    lxc exec                 1 --cwd --env --user --group --mode
+    incus exec               1 --cwd --env --user --group --mode
+    distrobox enter          1 -n --name
+    distrobox-enter          1 -n --name
+    toolbox run              -c --container
+    flatpak-spawn            --env --directory --forward-fd
+    flatpak run              1 --arch --branch --command --cwd
+    systemd-nspawn           -D -M -u -i --directory --machine --user --image --bind --bind-ro --setenv
+    machinectl shell         1 --uid --setenv
+    bwrap                    {_OF_BWRAP}
+    cgexec                   -g
+    numactl                  -N -m -C -p -i --cpunodebind --membind --physcpubind --preferred --interleave
+    prlimit                  -p --pid
+    softlimit                -a -c -d -f -l -m -o -p -r -s -t
+    setuidgid                1
+    envdir                   1
+    eatmydata
+    cpulimit                 -l -p -e --limit
+    faketime                 1 -f
+    lockf                    1 -t
+    guix shell
+    chamber exec             1
+    infisical run            --env --path --projectId
+    dotenvx run              -f -e
+    envchain                 1
+    with-contenv
+    rr record
+    heaptrack
+    uftrace record
+    gdb                      -ex -x --eval-command --command
+    rust-gdb                 -ex -x --eval-command --command
+    lldb                     -o -s --one-line --source
+    winpty
+    wsl                      -d -u --distribution --user --cd
+    start-stop-daemon        -x -u -g -p -n -d --exec --user --group --pidfile --name --chdir
+    ssh-agent                -a -t
+    nx exec
+    devbox run               -c -e --config --env
+    zellij run               -n -d --name --direction --cwd
     sudo              -u -g -p -C -D -h -r -t -T -U -R --user --group --prompt --chdir --host --role --type --chroot
     doas              -u -C
     run0              -u -g -D --user --group --chdir --setenv --nice --unit --property
@@ -134,12 +196,18 @@ _STARTERS = _table("""
     docker-compose exec  1 -e -u -w --env --user --workdir --index
     git bisect run
 """)
-"""Programs that run the command behind them: how many words stand before it, and the options that take a word."""
+"""Programs that run the command behind them: how many words stand before it, and the options that take a word; one
+that takes two stands there twice.
+"""
 _TEXT_STARTERS = _table("""
     eval
     trap
     watch                  -n -q --interval --equexit
     ssh                    1 -b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w
+    cmd                    1
+    powershell             -ExecutionPolicy -WorkingDirectory
+    pwsh                   -ExecutionPolicy -WorkingDirectory
+    sops exec-env          1
     git submodule foreach
 """)
 """The same of programs for which all words from there on are one text for a shell."""
@@ -157,16 +225,45 @@ _TEXT_OPTIONS = _table("""
     entr         -s
     nodemon      -x --exec
     git rebase   -x --exec
+    capsh        -c
+    tar          -I --use-compress-program --to-command --checkpoint-action --info-script
+    split        --filter
+    man          -P --pager
+    vagrant ssh  -c --command
+    nu           -c --commands
 """) | {shell: ["-c", "--command"] for shell in SHELLS}
 """Options whose word is a text for a shell."""
 _COMMAND_OPTIONS = _table("""
     find      -exec -execdir -ok -okdir
     fd        -x -X --exec --exec-batch
     fdfind    -x -X --exec --exec-batch
-    python    -m
-    kubectl   --
+    python      -m
+    kubectl     --
+    just        -c --command
+    guix        --
+    nix shell   -c --command
+    nix develop -c --command
+    wsl         -e --exec
 """)
 """Options behind which a command stands."""
+_PROGRAM_OPTIONS = _table("""
+    docker run          --entrypoint
+    docker create       --entrypoint
+    docker compose run  --entrypoint
+    docker-compose run  --entrypoint
+    podman run          --entrypoint
+    podman create       --entrypoint
+    nerdctl run         --entrypoint
+    flatpak run         --command
+    start-stop-daemon   -x --exec
+""")
+"""Options that name the program, whose other words stand where a command would."""
+_TEXT_IN_GIT = re.compile(
+    r"(?:pager|editor|command|external|fsmonitor|askpass|helper|program|driver|cmd|clean|smudge|process|filter|gitproxy)$"
+    r"|(?:alias|pager)\.",
+    re.IGNORECASE,
+)
+"""Settings of git whose value is a text for a shell, or, of an alias without a mark before it, a subcommand."""
 _TAKES_WORD = _table("""
     git      -C -c --git-dir --work-tree --namespace --config-env --attr-source --super-prefix
     npm      -w -C --tag --registry --workspace --prefix --access --otp --userconfig --loglevel --cache
@@ -182,12 +279,16 @@ _TAKES_WORD = _table("""
     hg       -R --repository --cwd --config --encoding
     jj       -R --repository --at-op --config --color
     hatch    -e -p --env --project --config
+    make     -C -f -I -o -W --directory --file --makefile
     python   -W -X
 """)
 """Options before a subcommand that take a word."""
 _OF_SHELLS = ("-o", "-O", "+O", "--rcfile", "--init-file", "-f", "-q")
+_OF_READ, _OF_MAPFILE = ("-d", "-i", "-n", "-N", "-p", "-t", "-u"), ("-d", "-n", "-O", "-s", "-u", "-C", "-c")
+_OF_PARALLEL = ("-j", "-a", "-N", "-n", "-S", "--jobs", "--arg-file", "--max-args", "--sshlogin", "--joblog")
 _SHORTER = {"python": re.compile(r"(?:python|pypy)[\d.]*$|py$"), "pip": re.compile(r"pip[\d.]+$")}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_IS_LATER_OPTION = re.compile(r"--[^=]+$")
 _IS_VALUE = re.compile(r"(?![-+]|[a-z-]+$)")
 """What no program has as a subcommand: behind an option that is not known it is the word of that."""
 
@@ -199,9 +300,9 @@ def program_of(word: str) -> str:
 
 
 def subcommand_at(words: Sequence[str], at: int) -> int:
-    """Return where the next word is that is no option of the program, nor the word of one, nor known too late."""
+    """Return where the next word is that is no option of the program, nor the word of one."""
     takes = _TAKES_WORD.get(words[0], [])
-    while at < len(words) and (words[at] in takes or words[at][:1] in ("-", "+", UNKNOWN)):
+    while at < len(words) and (words[at] in takes or words[at][:1] in ("-", "+")):
         option = words[at]
         at += 1
         is_unknown = words[0] != "git" and option[:1] == "-" and "=" not in option
@@ -226,10 +327,13 @@ def started_by(words: list[str]) -> Iterator[Started]:
     if name in ("hyperfine", "concurrently", "tmux", "screen"):
         yield from (word for word in words[1:] if " " in word or "\n" in word)
     if name == "parallel":
-        begin, _, each = " ".join(words[1:]).partition(" :::")
-        yield from (begin, *(f"{begin} {word}" for word in each.split()[:64]))
+        end = next((at for at, word in enumerate(words) if word[:3] == ":::"), len(words))
+        begin = " ".join(words[_behind_options(words, 1, _OF_PARALLEL) : end])
+        yield begin
+        for word in words[end + 1 : end + 65]:
+            yield begin.replace("{}", word) if "{}" in begin else f"{begin} {word}"
     if name == "git":
-        yield from _by_alias(words)
+        yield from _by_setting(words)
     for path, at in _paths(words):
         yield from _behind_option(path, words, at)
         if path in _TEXT_STARTERS:
@@ -238,7 +342,11 @@ def started_by(words: list[str]) -> Iterator[Started]:
         if path in _STARTERS and not (path == "command" and words[1:2] and re.match(r"-p*[vV]", words[1])):
             start = _command_at(words, at, _STARTERS[path])
             yield words[start:]
-            if start < len(words) and words[start - 1][:2] == "--" and words[start - 1] != "--":
+            for option in _PROGRAM_OPTIONS.get(path, ()):
+                programs = [word for key, _, word in (word.partition("=") for word in words[at:start]) if key == option]
+                programs += [words[place + 1] for place in range(at, start - 1) if words[place] == option]
+                yield from ([program, *words[start:]] for program in programs if program)
+            if start < len(words) and _IS_LATER_OPTION.match(words[start - 1]):
                 yield words[start + 1 :]  # behind an option of a later version that takes a word
 
 
@@ -255,6 +363,20 @@ def reads_commands(words: Sequence[str]) -> bool:
     )
 
 
+def script_of(words: Sequence[str]) -> str:
+    """Return the file that a shell is told to run; empty for none."""
+    if words[0] in ("source", "."):
+        return "".join(words[1:2])
+    if words[0] not in SHELLS or any(re.match(r"-\w*[cns]\w*$", word) for word in words[1:]):
+        return ""
+    return "".join(words[_behind_options(words, 1, _OF_SHELLS) :][:1])
+
+
+def behind_options_of_read(words: Sequence[str]) -> int:
+    """Return where the names begin that `read` or `mapfile` is given."""
+    return _behind_options(words, 1, _OF_READ if words[0].endswith("read") else _OF_MAPFILE, is_text=True)
+
+
 def arguments_of(words: Sequence[str]) -> list[str]:
     """Return what a text that a shell is given as `-c` knows as `$0`, `$1` and so on."""
     at = next((at for at, word in enumerate(words) if at and re.match(r"-\w*c$", word)), len(words))
@@ -267,6 +389,8 @@ def _paths(words: Sequence[str]) -> Iterator[tuple[str, int]]:
     yield path, at
     for _ in range(2):
         at = subcommand_at(words, at)
+        while at < len(words) and words[at][:1] == UNKNOWN:
+            at = subcommand_at(words, at + 1)
         if at >= len(words):
             return
         path, at = f"{path} {words[at]}", at + 1
@@ -281,7 +405,7 @@ def _behind_option(path: str, words: list[str], at: int) -> Iterator[Started]:
         name, equals, value = word.partition("=")
         is_short = word[:1] == "-" != word[1:2]
         if equals and name in of_texts:
-            yield value
+            yield value.removeprefix("exec=")
         elif word in of_texts or (is_short and any(word[-1] == one[-1] and len(one) == 2 for one in of_texts)):
             yield from behind[_behind_options(behind, 0, _OF_SHELLS, is_text=True) :][:1]
             return
@@ -291,14 +415,19 @@ def _behind_option(path: str, words: list[str], at: int) -> Iterator[Started]:
             yield [word[2:], *behind]
 
 
-def _by_alias(words: list[str]) -> Iterator[Started]:
-    """Yield what a subcommand means that `-c alias.NAME=VALUE` before it defines."""
+def _by_setting(words: list[str]) -> Iterator[Started]:
+    """Yield what the settings mean that `-c NAME=VALUE` or `git config NAME VALUE` give to git."""
     at = subcommand_at(words, 1)
-    for place in range(1, min(at, len(words) - 1)):
-        name, equals, value = words[place].removeprefix("-c").partition("=")
-        if equals and at < len(words) and name == f"alias.{words[at]}":
-            rest = words[at + 1 :]
-            yield " ".join((value[1:], *rest)) if value[:1] == "!" else ["git", *value.split(), *rest]
+    given = [words[place].removeprefix("-c").partition("=") for place in range(1, min(at, len(words)))]
+    settings = [(name, value) for name, equals, value in given if equals]
+    if words[at : at + 1] == ["config"]:
+        settings += zip(words[at + 1 :], words[at + 2 :], strict=False)
+    for name, value in settings:
+        if _TEXT_IN_GIT.search(name) is None or not value:
+            continue
+        rest = words[at + 1 :] if name == f"alias.{''.join(words[at : at + 1])}" else []
+        is_text = value[:1] == "!" or not name.lower().startswith("alias.")
+        yield " ".join((value.removeprefix("!"), *rest)) if is_text else ["git", *value.split(), *rest]
 
 
 def _command_at(words: Sequence[str], at: int, row: Sequence[str], *, is_text: bool = False) -> int:
@@ -308,7 +437,7 @@ def _command_at(words: Sequence[str], at: int, row: Sequence[str], *, is_text: b
     return start + 1 if count and words[start : start + 1] == ["--"] else start
 
 
-def _behind_options(words: Sequence[str], at: int, takes: Collection[str], *, is_text: bool = False) -> int:
+def _behind_options(words: Sequence[str], at: int, takes: Sequence[str], *, is_text: bool = False) -> int:
     """Return where the first word is that is neither option, word of an option, nor, where no text is meant, an
     assignment.
     """
@@ -316,12 +445,11 @@ def _behind_options(words: Sequence[str], at: int, takes: Collection[str], *, is
         word = words[at]
         if word == "--":
             return at + 1
-        is_option = word[:1] in ("-", "+") and word != "-"
+        is_option = word[:1] in ("-", "+") and (word != "-" or not is_text)
         if not is_option and (is_text or _ASSIGNMENT.match(word) is None):
             return at
         at += 1
-        if word in takes or (word[:2] != "--" and _last_takes(word, takes)):
-            at += 1
+        at += takes.count(word) or int(word[:2] != "--" and _last_takes(word, takes))
     return at
 
 

@@ -195,3 +195,25 @@ def test_settings_of_the_team_and_of_each_client_are_guarded(tool: str, path: st
     given = {"file_path": f"/p/{path}"} if tool == "Write" else {"command": f"echo x > {path}"}
     data: dict[str, object] = {"tool_name": tool, "tool_input": given, "cwd": "/p"}
     assert rule_for(data, ["settings and hooks"], project="/p") == "settings and hooks"
+
+
+@pytest.mark.parametrize("folder", ["$x", '"$(git rev-parse --show-toplevel)"', "~$x"])
+def test_settings_in_a_folder_that_nobody_knows_are_guarded(folder: str) -> None:
+    text = f"cd {folder} && echo x > .claude/settings.json"
+    data: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": text}, "cwd": "/p"}
+    assert rule_for(data, ["outside the project", "settings and hooks"], project="/p") == "settings and hooks"
+
+
+@pytest.mark.parametrize("text", ["make -C sub deploy x", "make $x", "cd $x && make deploy"])
+def test_a_rule_of_the_users_own_is_matched_however_the_command_is_written(text: str) -> None:
+    data: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": text}, "cwd": "/p"}
+    assert rule_for(data, ["Bash(make deploy:*)"], project="/p") == "Bash(make deploy:*)"
+
+
+@pytest.mark.parametrize("path", ["x" * 5_000, "a\0b", "\ud800", "~\0/x", "/" * 300])
+def test_no_path_keeps_a_call_from_being_asked_for(path: str) -> None:
+    """An error is silence, by which the call would pass."""
+    rules = ["outside the project", "settings and hooks", "Edit(a/**)", "mcp", "push"]
+    for tool, given in (("Write", {"file_path": path}), ("Bash", {"command": f"cd {path}; touch {path}; git push"})):
+        data: dict[str, object] = {"tool_name": tool, "tool_input": given, "cwd": path}
+        assert rule_for(data, rules, project="/p") or tool == "Write"
