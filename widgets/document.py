@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 from team_console.store.protocol.verdicts import Seen
-from team_console.widgets.text import Line, Part, fit, pad, parts_within, pieces, width_of, wrap
+from team_console.widgets.text import Line, Part, cell_len, fit, pad, parts_within, pieces, text_of, width_of, wrap
 
 CANNOT_BE_SHOWN = "✗ this cannot be shown"
 
@@ -97,12 +97,30 @@ def _table(lines: Sequence[str], width: int) -> Iterator[Group]:
     if room < columns * _NARROWEST:  # nothing is cut that nobody could bring back
         yield from plain("\n".join(lines), width)
         return
-    widest = next(most for most in range(room, 0, -1) if sum(min(most, wide) for wide in widths) <= room)
-    widths = [min(widest, wide) for wide in widths]
+    widths = _shared(
+        room, widths, [max(_longest_word(row[place : place + 1]) for row in rows) for place in range(columns)]
+    )
     for number, row in enumerate(rows):
         yield _table_row(row, widths, marks, width, is_head=number == 0)
         if number == 0:
             yield (fit((("─" + "─┼─".join("─" * wide for wide in widths) + "─", "faint"),), width),)
+
+
+def _shared(room: int, widths: Sequence[int], words: Sequence[int]) -> list[int]:
+    """Share the room among columns: each has what it needs, or as much as the others that go on below.
+
+    No word is broken where that can be; one that is too long for it presses no other column.
+    """
+    least = list(words)
+    while sum(least) > room:
+        least[least.index(max(least))] = 0
+    both = list(zip(least, widths, strict=True))
+    widest = next(most for most in range(room, -1, -1) if sum(max(few, min(most, wide)) for few, wide in both) <= room)
+    return [max(few, min(widest, wide)) for few, wide in both]
+
+
+def _longest_word(cells: Sequence[Line]) -> int:
+    return max((cell_len(word) for cell in cells for word in text_of(cell).split()), default=0)
 
 
 def _table_row(row: Sequence[Line], widths: Sequence[int], marks: Sequence[str], width: int, *, is_head: bool) -> Group:
@@ -445,6 +463,7 @@ def _own_lines(
     if len(headings) > 1:
         head += wrap((("] ", "key"), (" · ".join(headings), "muted")), width, rest=(("  ", ""),))
     previous: Block | None = None
+    has_text = False
     if full and document.more:
         head.extend(
             line for fact in document.more for group in _groups(fact, width, labels, raw, whole) for line in group
@@ -458,7 +477,9 @@ def _own_lines(
         together = isinstance(previous, Heading) or (isinstance(block, Fact) and isinstance(previous, Fact))
         together = together or (isinstance(block, Text | Lines) and block.is_close)
         if previous is not None and not together:
-            yield LaidLine(place, ())
+            # Evidence that comes in above adds no line to what is asked: the number of those is told before it is here.
+            yield LaidLine(place if has_text else DocumentPart.BESIDE, ())
+        has_text = has_text or place is DocumentPart.TEXT
         if is_asked and (gone := list(_remarks(document, 0, width))):
             yield from (*gone, LaidLine(DocumentPart.HEAD, ()))
         anchor = block.anchor if isinstance(block, Lines) else ""

@@ -200,7 +200,8 @@ def is_of_narrow_signs(text: str) -> bool:
 
 
 def pieces(text: str, width: int) -> list[str]:
-    """Return the text in pieces of at most `width` cells, broken behind a space where one is near, every blank kept.
+    """Return the text in pieces of at most `width` cells, broken behind a space or a slash where one is near, every
+    blank kept.
 
     Returns:
         One empty piece for an empty text.
@@ -213,7 +214,8 @@ def _pieces(word: str, width: int) -> Iterator[str]:
     start, used, space = 0, 0, 0
     if word.isascii():  # a diff of thousands of lines is nearly always that
         while len(word) - start > width:
-            end = word.rfind(" ", start + width // 2, start + width) + 1 or start + width
+            half, full = start + width // 2, start + width
+            end = max(word.rfind(" ", half, full), word.rfind("/", half, full)) + 1 or full
             yield word[start:end]
             start = end
         yield word[start:]
@@ -224,7 +226,7 @@ def _pieces(word: str, width: int) -> Iterator[str]:
             end = space if near else index
             yield word[start:end]
             start, used = end, cell_len(word[end:index])
-        if word[index] == " ":
+        if word[index] in " /":
             space = index + 1
         used += size
     yield word[start:]
