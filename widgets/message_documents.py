@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Fields, Message, Priority, Status
+from team_console.store.model.names import USER
 from team_console.store.model.safe import counted, exact_text, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     FURTHER,
@@ -35,7 +36,16 @@ from team_console.store.protocol.kinds import UNKNOWN, Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import structure, title_of
-from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
+from team_console.store.protocol.verdicts import (
+    EVIDENCE,
+    REQUEST_DIGEST,
+    SHOWN,
+    SHOWN_BY,
+    Seal,
+    Seen,
+    digest_of,
+    seen_of,
+)
 from team_console.store.views.conversation import Delivery, Thread, Turn, turns_of
 from team_console.store.views.proposals import (
     Proposal,
@@ -59,7 +69,15 @@ from team_console.widgets.document import (
     fact,
     one_line,
 )
-from team_console.widgets.signs import KIND_NAMES, REQUESTS, STATUSES, Sign, priority_sign, severity_sign, status_sign
+from team_console.widgets.signs import (
+    KIND_NAMES,
+    REQUESTS,
+    Sign,
+    priority_sign,
+    severity_sign,
+    sign_of_copy,
+    status_sign,
+)
 from team_console.widgets.text import Line, Part, ago, clock_time, pad, short_ago, span
 
 
@@ -293,6 +311,8 @@ CLIENT_FIELDS = frozenset({"client", "session", "directory", "modes", "expires"}
 _IN_HEAD = frozenset({"content", "summary", "request_id", "in_reply_to", "approve", "attachment"})
 _WHOLE_TITLE = 200
 """Characters of a summary of one line that the title says whole (`titles.title_of`)."""
+_ON_RECORD = frozenset({REQUEST_DIGEST, SHOWN, SHOWN_BY, EVIDENCE})
+"""Fields of a verdict that say what was shown; they are told on demand."""
 _PROSE_KEYS = ("issue", "question", "message", "topic", "context_summary")
 _LONGEST_ERROR = 2_000
 """Characters shown of what the last try failed with: a failure is judged by all its words."""
@@ -330,6 +350,8 @@ def message_document(
     ]
     if read.request_id and read.request_id != message.message_id:
         more.append(fact("request", safe_line(read.request_id, 200)))
+    if read.answers is not None:
+        more += _recorded(message)
     return Document(
         key=f"message:{message.message_id}",
         title=f"{safe_line(kind_words(read), 60)} · {safe_name(message.sender)}",
@@ -348,6 +370,14 @@ def message_document(
     )
 
 
+def _recorded(message: Message) -> Iterator[Fact]:
+    """Yield what a verdict says of what was shown."""
+    for key, told in message.payload.items():
+        if key in _ON_RECORD:
+            words = "; ".join(map(str, told)) if isinstance(told, list) else str(told)
+            yield fact(key.replace("_", " "), safe_line(words or "nothing", _LONGEST))
+
+
 def kind_words(read: ParsedMessage) -> str:
     """Return the kind in words a reader knows: `Plan`, `Shutdown request`, `task_assignment`."""
     if read.name in KIND_NAMES:
@@ -362,7 +392,7 @@ def _head_facts(message: Message, now: datetime, seal: Seal | None, reader: str)
     yield f"{safe_name(message.sender)} → {', '.join(names)}{f' and {others} more' if others > 0 else ''}", ""
     yield short_ago(message.created_at, now), "muted"
     yield from seal_facts(message, seal)
-    if message.status != Status.PENDING or reader not in message.recipients:
+    if message.status != Status.PENDING or not {reader, USER} & {*message.recipients}:
         yield from ((text.strip(" ·"), tone) for text, tone in state_line(message, now))
     if message.priority != Priority.MEDIUM:
         yield priority_sign(message).part
@@ -428,6 +458,8 @@ def _rest(message: Message, read: ParsedMessage) -> dict[str, Any]:
         hidden |= CLIENT_FIELDS
     if read.opens is not None and why_in(message.payload) is not None:
         hidden |= {WHY}
+    if read.answers is not None:
+        hidden |= _ON_RECORD
     rest = {key: value for key, value in message.payload.items() if key not in hidden}
     approve = message.payload.get("approve")
     return {"approve": approve, **rest} if isinstance(approve, bool) else rest
@@ -507,7 +539,7 @@ def delivery_lines(deliveries: Iterable[Delivery], now: datetime) -> Lines:
 
 def _delivery(delivery: Delivery, now: datetime) -> Iterator[Part]:
     """Yield the place of one copy, its time of arrival, and the tries made."""
-    sign = STATUSES.get(delivery.status) or Sign("?", safe_line(delivery.status, 24), "warn")
+    sign = sign_of_copy(delivery.status, (delivery.recipient,))
     yield sign.mark
     yield f"{safe_name(delivery.recipient):<{_NAME}} ", ""
     yield sign.word, sign.tone

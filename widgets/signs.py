@@ -5,13 +5,14 @@ Every table is total: a state without a sign would break the list it is in (a te
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status
+from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import AgentState, DeliveryState, Need, RequestState, RosterRow, StoryState, View
 
@@ -68,6 +69,7 @@ STATUSES: Mapping[str, Sign] = {
     Status.EXPIRED: Sign("◌", "expired unread", "warn"),
     Status.RECALLED: Sign("↶", "recalled", "muted"),
 }
+_UNREAD = Sign("○", "not read yet", "open")
 AGENTS: Mapping[AgentState, Sign] = {
     AgentState.ACTIVE: Sign("●", "working", "good"),
     AgentState.IDLE: Sign("○", "idle", "muted"),
@@ -123,7 +125,14 @@ def priority_sign(message: Message) -> Sign:
 
 def status_sign(message: Message) -> Sign:
     """Return the sign of its status, another writer's word included."""
-    return STATUSES.get(message.status) or Sign("?", safe_line(message.status, 24), "warn")
+    return sign_of_copy(message.status, message.recipients)
+
+
+def sign_of_copy(status: str, recipients: Sequence[str]) -> Sign:
+    """Return the sign of the status of what these have; a human reads, and picks nothing up."""
+    if status == Status.PENDING and tuple(recipients) == (USER,):
+        return _UNREAD
+    return STATUSES.get(status) or Sign("?", safe_line(status, 24), "warn")
 
 
 KIND_NAMES = {
