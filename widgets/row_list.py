@@ -365,21 +365,21 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
 
     @property
     def rows_at_top(self) -> tuple[RowT, ...]:
-        """The rows of the group that is at the top of the screen."""
-        if not self.rows:
-            return ()
-        group = self._group(self.rows[self._index_at_top])
-        return tuple(row for row in self.rows if self._group(row) == group)
+        """The rows of the group that is at the top of the screen; none where its heading stands there."""
+        group = self._group_at_top
+        return tuple(row for row in self.rows if self._group(row) == group) if group else ()
 
     @property
-    def _index_at_top(self) -> int:
-        return min(self._places.at(self.scroll_offset.y)[0], len(self.rows) - 1)
+    def _group_at_top(self) -> str:
+        """The group of the first line in sight; empty where that is a heading, which says it already."""
+        index, line = self._places.at(self.scroll_offset.y)
+        return self._group(self.rows[min(index, len(self.rows) - 1)]) if self.rows and line >= 0 else ""
 
     def _tell_group(self) -> None:
         """Tell that rows of another group are at the top now."""
         if not self._has_group_in_title or not self.rows:
             return
-        group = self._group(self.rows[self._index_at_top])
+        group = self._group_at_top
         if group != self._told_group:
             self._told_group = group
             self.post_message(self.Topped(self))

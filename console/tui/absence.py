@@ -7,8 +7,16 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 from team_console.console.tui.one_screen import OneScreen
 from team_console.console.tui.words import digest_lines, digest_title
+from team_console.store.contract.team import Team
 from team_console.store.views.digest import Digest, digest_of_team
+from team_console.store.views.rows import View
 from team_console.widgets.bars import Card
+
+
+def news_of_team(team: Team, view: View, since: datetime) -> Digest:
+    """Return what happened since a moment, without what the human decided: that is no news to the human."""
+    found = digest_of_team(team, view, since)
+    return replace(found, happened=tuple(item for item in found.happened if item.by != view.me))
 
 
 class Absence:
@@ -43,9 +51,7 @@ class Absence:
         def read() -> None:
             if view is None:
                 return
-            found = digest_of_team(team, view, since)
-            # What the human decided is no news to the human.
-            found = replace(found, happened=tuple(item for item in found.happened if item.by != view.me))
+            found = news_of_team(team, view, since)
             if always or found.happened:
                 app.call_from_thread(self._show, found)
 

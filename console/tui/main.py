@@ -305,7 +305,7 @@ class MainScreen(Screen[None]):
         is_backed_out = self.lists.is_drawn and self.pane.back()
         if not (is_backed_out or self.absence.card.dismiss()):
             self.background.cancel_stopping()
-        self.around.show_keys()
+        self._looked()
 
     # Forms, one at a time, and what they decide.
 

@@ -475,7 +475,8 @@ _HEAD = 21
 def digest_title(since: datetime, now: datetime, *, has_left: bool) -> str:
     """Return the title of the card; `has_left` when it is known that the human left at `since`."""
     away = span((now - since).total_seconds())
-    return f"Since you left at {clock_time(since, now)} ({away})" if has_left else f"In the last {away}"
+    begins = f"Since you left at {clock_time(since, now)}" if has_left else f"Since {clock_time(since, now)}"
+    return f"{begins} ({away})"
 
 
 def digest_lines(found: Digest) -> tuple[Line, ...]:

@@ -33,13 +33,13 @@ async def test_what_happened_meanwhile_is_one_key_and_all_of_it_two(team: Memory
     finish(team)
     async with opened(team) as desk:
         await desk.press("full_stop")
-        await desk.shows("In the last 12 h", "1 new request", "1 message", "1 waits for you")
+        await desk.shows("(12 h)", "1 new request", "1 message", "1 waits for you")
         await desk.press("full_stop")
         await desk.shows("plan: Split the loader", "not known")
         await desk.press("escape")
         await desk.is_back()
         await desk.press("full_stop", "escape")
-        await desk.until(lambda: "In the last" not in desk.text, "no card")
+        await desk.until(lambda: "(12 h)" not in desk.text, "no card")
 
 
 async def test_who_comes_back_is_told_what_happened_and_finds_the_line_between_list_and_text_where_it_was_put(

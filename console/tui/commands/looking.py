@@ -10,15 +10,17 @@ from typing import Any
 from team_console.console.actions import Group, actions_in, grouped, shown_key, usual_keys, written_key
 from team_console.console.preferences import Preferences, as_toml, config_path, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext, Mode
+from team_console.console.tui.absence import news_of_team
 from team_console.console.tui.drafts import replace_file
 from team_console.console.tui.editor import edit_file, run_in_terminal, view_text
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.modes.needs import NeedsPane
 from team_console.console.tui.screens import ReadingScreen, TeamsScreen, ThemeList, teams_beside
+from team_console.console.tui.words import digest_title
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.conversation import gather_thread
-from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, happening_line
+from team_console.store.views.digest import DigestGroup, group_head, happening_line
 from team_console.store.views.history import newest_archived
 from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
@@ -210,6 +212,7 @@ def read(screen: MainScreen, context: ActionContext) -> None:
     """Give what is under the cursor the whole screen, or the list its place again."""
     screen.pane.presenter.show_now()
     screen.pane.read(not context.is_reading)
+    screen.around.show()  # in the same picture as the list or the text
 
 
 def next_hit(direction: int, screen: MainScreen, context: ActionContext) -> None:
@@ -276,7 +279,8 @@ def since(screen: MainScreen, context: ActionContext) -> None:
     """Show what happened since the human was last here: a summary, then everything."""
     moment = screen.absence.left_at or screen.caller.team.clock() - _RECENT
     if screen.query_one(Card).dismiss():
-        screen.app.push_screen(ReadingScreen("Since you left", screen.view, partial(_digest, screen, moment)))
+        title = digest_title(moment, screen.now, has_left=screen.absence.left_at is not None)
+        screen.app.push_screen(ReadingScreen(title, screen.view, partial(_digest, screen, moment)))
     else:
         screen.absence.tell(moment, always=True)
 
@@ -284,7 +288,7 @@ def since(screen: MainScreen, context: ActionContext) -> None:
 def _digest(screen: MainScreen, since: datetime, view: View) -> Document:
     """Return all that happened since a moment, by kind, made from records alone."""
     team = screen.caller.team
-    found, now = digest_of_team(team, view, since), team.clock()
+    found, now = news_of_team(team, view, since), team.clock()
     blocks: list[Block] = []
     for group in DigestGroup:
         if items := found.of(group):
@@ -294,8 +298,7 @@ def _digest(screen: MainScreen, since: datetime, view: View) -> Document:
             )
             blocks += [Heading(group_head(group, len(items))), Lines(tuple(lines), indent=10)]
     blocks += [Heading("not known"), Lines(tuple(((safe_line(text, 300), "muted"),) for text in found.unknown))]
-    head = f"{counted(len(found.happened), 'thing')} since {clock_time(since, now)}"
-    return Document(key="digest", title="Since you left", headline=head, blocks=tuple(blocks))
+    return Document(key="digest", title=counted(len(found.happened), "thing"), blocks=tuple(blocks))
 
 
 def said(screen: MainScreen, context: ActionContext) -> None:

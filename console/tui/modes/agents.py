@@ -43,6 +43,8 @@ _SAID = 50
 """Messages of an agent that its page lists."""
 _LATEST = 5
 """Messages that the summary of an agent names."""
+_LONGEST_OTHER = 32
+"""Cells for whom an agent writes with, at most."""
 
 
 class AgentListing(Listing[Message]):
@@ -259,7 +261,7 @@ class AgentsPane(Pane[Message]):
         """Roster and messages at the same place, one of them shown; the page or the message right of it or below."""
         draw = self.listing.draw_agent
         with Container(classes="pane--rows"):
-            yield RowList[RosterRow](lambda row: row.name, draw, basis=lambda row: row.name, id="roster")
+            yield RowList[RosterRow](_name_of, draw, basis=_name_of, who=_name_of, id="roster")
             yield self.make_list(id="inbox")
             yield self.search.line
         with Container(classes="pane--thing"):
@@ -407,6 +409,10 @@ class AgentsPane(Pane[Message]):
         self.post_message(self.Looked(self))
 
 
+def _name_of(row: RosterRow) -> str:
+    return row.name
+
+
 _OPEN, _INBOX, _IT_SAID = "WAITS FOR YOU", "INBOX", "IT SAID"
 """Groups of the messages of an agent."""
 
@@ -462,7 +468,7 @@ def my_inbox_document(mail: Sequence[Message], view: View) -> Document:
         title="My inbox",
         headline="My inbox",
         facts=((f"{unread:,} unread · enter lists all", "muted"),),
-        blocks=(Lines(tuple(_message_line(message, view.me, view) for message in mail[:_SAID]), is_table=True),),
+        blocks=(_message_lines(mail[:_SAID], view.me, view),),
     )
 
 
@@ -486,8 +492,9 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str = "") -
     if drawing.width >= _WITH_STATE:
         end = ((f" {pad(sign.word, _STATE)}", sign.tone), *end)
     role: Line = ((f" {pad(safe_line(row.role, 40), _ROLE)}", "muted"),)
-    # Agents of one kind differ at the end of their names: a whole name comes before the role.
-    if drawing.width >= _WITH_ROLE and width_of(name) + width_of(role) + width_of(end) <= drawing.width:
+    # Agents of one kind differ at the end of their names: all of them whole come before the roles.
+    longest = max(width_of(name), width_of(name[:1]) + drawing.longest_name)
+    if drawing.width >= _WITH_ROLE and longest + width_of(role) + width_of(end) <= drawing.width:
         end = (*role, *end)
     over = width_of(name) + width_of(end) - drawing.width
     cut = (sign.mark, (crop_name(written, max(1, cell_len(written) - over)), name[1][1]), *odd) if over > 0 else name
@@ -581,7 +588,7 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, around:
     for title, messages in (("it was told", page.told), ("it said", page.said)):
         if messages:
             yield Heading(f"{title} · {len(messages):,}")
-            yield Lines(tuple(_message_line(item, row.name, view) for item in messages[:_LATEST]), is_table=True)
+            yield _message_lines(messages[:_LATEST], row.name, view)
     if page.ran:
         yield Heading("it ran, before it last asked")
         yield Lines(tuple(_ran_line(call) for call in page.ran), is_table=True)
@@ -609,13 +616,21 @@ def _request_line(request: RequestRow, name: str, view: View) -> Line:
     return ((f"{kind_word(request.kind)} ", "open"), (safe_line(request.title, 300), ""), (other + waits, "muted"))
 
 
-def _message_line(message: Message, name: str, view: View) -> Line:
-    when = f"{message.created_at.astimezone():%H:%M} " if message.created_at else "–     "
-    other = f"→ {', '.join(message.recipients)}" if message.sender == name else message.sender
-    said = text_of(decision_words(message, asked_title(view, message))) or row_title(message)
-    return (
-        status_sign(message).mark,
-        (when, "muted"),
-        (pad(safe_line("you" if other == view.me else other, 64), 18) + " ", ""),
-        (said, "muted" if message.sender == name else ""),
-    )
+def _message_lines(messages: Sequence[Message], name: str, view: View) -> Lines:
+    """Return a line for each message that an agent has or wrote: its state, when, with whom, and what it says."""
+    others = [_other(message, name, view) for message in messages]
+    width = min(_LONGEST_OTHER, max(map(cell_len, others), default=0))
+    lines: list[Line] = []
+    for message, other in zip(messages, others, strict=True):
+        when = f"{message.created_at.astimezone():%H:%M} " if message.created_at else "–     "
+        said = text_of(decision_words(message, asked_title(view, message))) or row_title(message)
+        tone = "muted" if message.sender == name else ""
+        lines.append((status_sign(message).mark, (when, "muted"), (pad(other, width) + "  ", ""), (said, tone)))
+    return Lines(tuple(lines), is_table=True)
+
+
+def _other(message: Message, name: str, view: View) -> str:
+    """Return who wrote a message, or to whom the agent `name` did, as safe text."""
+    if message.sender == name:
+        return safe_line(f"→ {', '.join(message.recipients)}", 64)
+    return "you" if message.sender == view.me else safe_line(message.sender, 64)

@@ -31,7 +31,7 @@ from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, row_title
 from team_console.widgets.signs import status_sign
-from team_console.widgets.text import Line, Part, crop, pad, width_of
+from team_console.widgets.text import Line, Part, cell_len, crop_name, pad, width_of
 from textual import on, work
 from textual.message import Message as TextualMessage
 from textual.timer import Timer
@@ -49,6 +49,8 @@ _MINUTE, _SECONDS = 16, 19
 """Characters of a moment to its minute and to its seconds."""
 _MANY = 3
 """Recipients from which on their number is told, since their names have no room."""
+_LEAST_TITLE = 28
+"""Cells that names leave for the title of a message."""
 
 
 class HistoryListing(Listing[Message]):
@@ -343,13 +345,13 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tup
         below = f"{sender} → {safe_line(to, 400)}{f' · {kind}' if kind else ''}"
         first = (*time, sign, *(what or ((title, ""),)))
         return first, ((" " * (width_of(time) + 2), ""), (below, "muted"))
-    # One column of both names: where one is short, the other is seen whole.
-    size = min(44, max(16, drawing.width // 3))
-    whole = f"{sender} → {safe_line(to, 200)}"
-    room = drawing.width - width_of((*time, sign, *(what or ((title, ""),)))) - 2
-    size = max(size, min(width_of(((whole, ""),)), room))
-    sender = crop(sender, max(size // 2, size - 3 - width_of(((to, ""),))))
-    parties: Part = (pad(f"{sender} → {safe_line(to, 200)}", size), "")
+    # One column of both names: where one is short, the other is seen whole, and where the title is.
+    to, before = safe_line(to, 200), width_of((*time, sign))
+    room = drawing.width - before - min(_LEAST_TITLE, width_of(what or ((title, ""),))) - 2
+    size = max(min(44, max(16, drawing.width // 3)), min(cell_len(f"{sender} → {to}"), room))
+    most = max((size - 3) // 2, size - 3 - min(cell_len(sender), cell_len(to)))
+    sender = crop_name(sender, most)
+    parties: Part = (pad(f"{sender} → {crop_name(to, size - 3 - cell_len(sender))}", size), "")
     if not what:
         # The kind behind it where it says something more and has room as a whole.
         more: Line = ((f"  {kind}", "muted"),) if kind and kind not in title else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar
 
@@ -13,7 +14,6 @@ from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import empty_words, pending_words, row_now
 from team_console.store.contract.team import attachment_of
-from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of, questions_of
@@ -23,17 +23,20 @@ from team_console.store.views.evidence import Mark
 from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arranged, group_of, need_of, part_of
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState, View
 from team_console.store.views.search import Searchable, message_found, request_found, text_found
-from team_console.widgets.document import Document, Lines, fact, one_line
+from team_console.widgets.detail import Detail
+from team_console.widgets.document import Document, DocumentPart, Lines, fact, laid_out, one_line
 from team_console.widgets.message_documents import (
     alike_facts,
     alike_part,
     source_of,
 )
-from team_console.widgets.request_documents import earlier_plans, late_by, late_tone, version_words
+from team_console.widgets.request_documents import earlier_plans, late_by, late_tone, request_document, version_words
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_word, row_lines
+from team_console.widgets.scrolled import room_of
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign
 from team_console.widgets.text import Line, Part, span, spread
+from textual import on
 from textual.message import Message as TextualMessage
 
 SNOOZE = timedelta(minutes=15)
@@ -43,8 +46,19 @@ _WORDS_NAMED = 4
 """Words that differ between alike rows that their row names."""
 
 
+@dataclass
+class LinesWanted(TextualMessage):
+    """The lines of a plan are not counted yet."""
+
+    request: RequestRow
+
+
 class NeedsListing(Listing[ActionItem]):
-    """What waits for the human, those that are alike as one row."""
+    """What waits for the human, those that are alike as one row.
+
+    Attributes:
+        reader: Shows a row; a plan has as many lines as there. None before it is there.
+    """
 
     MODE: ClassVar[Mode] = Mode.NEEDS
     MARKABLE: ClassVar[bool] = True
@@ -55,6 +69,8 @@ class NeedsListing(Listing[ActionItem]):
         self._snoozed: dict[str, tuple[datetime, object]] = {}
         self._alike: dict[str, tuple[ActionItem, ...]] = {}
         self._opened_up: set[str] = set()
+        self.reader: Detail | None = None
+        self._counted: dict[object, int] = {}
 
     def draw(self, row: ActionItem, drawing: Drawing) -> tuple[Line, ...]:
         """Draw the item, its lateness and the facts to decide on; a pending decision says so until it is written."""
@@ -87,7 +103,7 @@ class NeedsListing(Listing[ActionItem]):
             yield safe_line(first_of(differing, _WORDS_NAMED), 200)
         if row.answerable and message is not None:
             if row.need is Need.PLAN and attachment_of(message) is None:
-                yield counted(self._lines_of(message), "line")
+                yield from (counted(number, "line") for number in self._lines_of(row.request))
                 if missing := self._missing_for(row.request):
                     yield f"{missing} missing"
             elif row.need is Need.QUESTION:
@@ -99,11 +115,22 @@ class NeedsListing(Listing[ActionItem]):
         told = {"overdue", f"blocks {row.who}", "high priority" if request is not None else "", *SAID_BY_KIND}
         yield from (safe_line(why, 200) for why in row.why.split(" · ") if why and why not in told)
 
-    def _lines_of(self, message: Message) -> int:
-        """Return the number of lines as the reader counts them, once it laid them out."""
-        painted = self.cache.painted.get(digest_of(message))
-        laid_out = painted.text_lines if painted is not None else 0
-        return laid_out or len(message.content.splitlines())
+    def _lines_of(self, request: RequestRow | None) -> Iterator[int]:
+        """Yield the number of lines of a plan as the reader counts them; nothing while they are not counted."""
+        if request is not None and self.reader is not None:
+            known_by = _laid_out_as(request, self.reader)
+            if known_by not in self._counted:
+                self._counted[known_by] = 0
+                self.want(LinesWanted(request))
+            yield from (self._counted[known_by],) * bool(self._counted[known_by])
+
+    def count_lines(self, request: RequestRow) -> None:
+        """Count the lines of a plan as the reader does."""
+        if self.reader is not None:
+            document = request_document(request, now=self.now, requests=self.requests, me=self.me)
+            laid = laid_out(document, max(1, room_of(self.reader).width), raw=self.reader.raw)
+            number = sum(line.place is DocumentPart.TEXT for line in laid)
+            self._counted[_laid_out_as(request, self.reader)] = number
 
     def _missing_for(self, request: RequestRow | None) -> int:
         """Return how many of the things that a plan names are missing, as far as they were looked for."""
@@ -167,7 +194,7 @@ class NeedsListing(Listing[ActionItem]):
             title, who = same[0].title, f"{len(names):,} agents" if len(names) == len(same) else f"{len(same):,} times"
             if self._asks(same[0]):
                 title = f"{len(same):,} alike: {key.partition(_CAUSE)[2].rpartition(' #')[0]}"
-                who = ", ".join(names[:3]) + " …" * (len(names) > 3)
+                who = first_of(names, 1)
             self._alike[key] = tuple(same)
             yield replace(same[0], who=who, title=title, key=key)
 
@@ -334,6 +361,17 @@ class NeedsPane(Pane[ActionItem]):
     LISTING = NeedsListing
     listing: NeedsListing
 
+    def on_mount(self) -> None:
+        """Count lines as the reader does from now on."""
+        self.listing.reader = self.detail
+
+    @on(LinesWanted)
+    def _count_lines(self, event: LinesWanted) -> None:
+        """Count behind the keys that came meanwhile: a long plan takes some milliseconds."""
+        event.stop()
+        self.listing.count_lines(event.request)
+        self.rows.refresh()
+
     def title_of(self, shown: int, total: int) -> str:
         """Return the group at the top, which needs no heading then; of a part of all the number of rows, too."""
         top = self.rows.rows_at_top
@@ -391,6 +429,11 @@ class NeedsPane(Pane[ActionItem]):
 
 _CAUSE = " alike "
 """Stands in the key of a row between its group and what its permissions share."""
+
+
+def _laid_out_as(request: RequestRow, reader: Detail) -> object:
+    """Return what decides how many lines a request has in the reader."""
+    return digest_of(request.question), len(request.talk), room_of(reader).width, reader.raw
 
 
 def key_of_group(below: tuple[ActionItem, ...]) -> Line:
