@@ -19,7 +19,7 @@ from team_console.console.tui import keys
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.contract.team import Team
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, from_record
 from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import Agent, TeamConfig
@@ -330,3 +330,15 @@ def verdicts(team: Team) -> list[Message]:
 async def in_thread(work: Callable[[], object]) -> None:
     """Another writer at work."""
     await asyncio.to_thread(work)
+
+
+def rewrite(team: MemoryTeam, message_id: str, **payload: object) -> None:
+    """Change a stored message as an agent that edits the queue by hand does."""
+    state = team._state
+    changed = []
+    for message in state.messages:
+        if message.message_id == message_id:
+            message = from_record({**message.record, "payload": {**message.payload, **payload}})
+        changed.append(message)
+    state.messages = tuple(changed)
+    state.revision += 1

@@ -7,9 +7,8 @@ from team_console.console.preferences import Preferences
 from team_console.console.tui.decisions import KEPT
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars import UndoBar
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, letter, opened, three_plans, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, letter, opened, three_plans
 from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 
@@ -23,34 +22,6 @@ async def approve(desk: Desk, note: str = "") -> None:
     await desk.type(note)
     await desk.press("enter")
     await desk.until(lambda: len(desk.app.main.pending_decisions) > 0, "a decision in its grace")
-
-
-async def test_a_verdict_waits_and_says_so_and_is_taken_back_with_its_words(team: MemoryTeam) -> None:
-    request_id = hand_in_plan(team)
-    async with opened(team) as desk:
-        await approve(desk, "go on")
-        assert verdicts(team) == []
-        bar = desk.app.main.query_one(UndoBar).text
-        assert "approve task-manager's plan" in bar
-        assert "U undo" in bar
-        assert "approve, not sent yet" in desk.detail
-        await desk.shows("◔ approve, not")
-        assert not any("Approved" in toast for toast in desk.toasts)
-        await desk.press("U")
-        await desk.until(lambda: len(desk.app.main.pending_decisions) == 0, "nothing unwritten")
-        assert any("Taken back: approve task-manager's plan" in toast for toast in desk.toasts)
-        assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "go on"
-        assert "sends in" not in desk.text
-        assert verdicts(team) == []
-        await desk.press("U")
-        await desk.tells("everything you decided is written")
-
-
-async def test_it_is_written_when_its_time_is_over(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0.05")
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.approves(team)
 
 
 async def test_what_cannot_be_written_on_leaving_is_told_now_and_at_the_next_start(

@@ -7,31 +7,12 @@ from datetime import timedelta
 import pytest
 from team_console.console.actions import actions_in
 from team_console.console.selection import Mode
-from team_console.store.service import sending
-from team_console.store.service.caller import Caller
 from team_console.widgets.help_panel import HelpPanel
 
-from tests.console.conftest import LEAD, Clock, ask_permission, hand_in_plan, letter, opened
+from tests.console.conftest import Clock, ask_permission, hand_in_plan, letter, opened
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-async def test_a_filter_speaks_the_language_of_the_command_line_and_completes_it(team: MemoryTeam) -> None:
-    hand_in_plan(team, "Split the loader from the renderer")
-    sending.send(Caller(team, "file-manager"), to=LEAD, summary="The loader is slow", content="91 %")
-    async with opened(team) as desk:
-        await desk.press("slash")
-        await desk.type("loader -kind:pl")
-        await desk.shows("-kind:plan")
-        await desk.press("right")
-        await desk.until(lambda: len(desk.rows) == 1 and "The loader is slow" in desk.text, "what is no plan")
-        await desk.press("enter", "escape", "slash")
-        await desk.type("since:14:61")
-        await desk.shows("△ since: '14:61' is not a time. Give today")
-        assert len(desk.rows) == 2, "the list is as it was"
-        await desk.press("enter")
-        assert desk.app.main.pane.search.is_open
 
 
 @pytest.mark.parametrize("way", ["filter", "snooze"])
@@ -85,12 +66,6 @@ async def test_what_is_typed_filters_the_list_of_actions_and_enter_runs_one(team
         await desk.type("say no")
         await desk.asks("enter")
         await desk.shows("Reject the plan")
-
-
-async def test_ctrl_c_says_in_our_words_how_to_leave(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        await desk.press("ctrl+c")
-        await desk.until(lambda: desk.toasts == ["ctrl+q leaves; what you typed is kept"], "how to leave")
 
 
 async def test_history_is_searched_in_all_archives_and_can_be_stopped(team: MemoryTeam) -> None:

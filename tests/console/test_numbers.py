@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import pytest
 from team_console.console.cli.tools import key_rows
 from team_console.console.tui.modes.pane import Pane
-from team_console.store.service import asking, requests
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets import signs
 from textual.color import Color
-from textual.events import Key
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import LEAD, Clock, Desk, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
 MOST_KEYS_TO_KNOW, MOST_SIGNS = 46, 45
@@ -80,20 +78,6 @@ def test_the_reference_has_few_keys_and_the_lists_few_signs() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_held_key_decides_nothing(team: MemoryTeam) -> None:
-    hand_in_plans(team)
-    async with opened(team) as desk:
-        for _ in range(15):
-            desk.app.post_message(Key("a", "a"))
-        await desk.form()
-        await desk.settle()
-        assert verdicts(team) == []
-        await desk.press("escape")
-        await desk.is_back()
-        assert verdicts(team) == []
-
-
-@pytest.mark.anyio
 async def test_a_long_plan_is_read_whole_and_decided_with_eight_keys(team: MemoryTeam) -> None:
     hand_in_plan(team, content=plan_of(192))
     async with opened(team) as desk:
@@ -133,77 +117,6 @@ async def test_twelve_plans_read_to_the_end_and_decided_take_seventy_keys(clock:
             keys += 2
         assert keys <= MOST_KEYS_FOR_TWELVE
         assert len(verdicts(team)) == 12
-
-
-@pytest.mark.anyio
-async def test_what_happened_meanwhile_takes_one_key_and_leaves_out_what_one_did_oneself(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.approves(team)
-        await desk.press("full_stop")
-        await desk.shows(". shows all", "Nothing that is on record happened")
-
-
-@pytest.mark.anyio
-async def test_a_question_takes_three_keys_and_a_permission_two(team: MemoryTeam) -> None:
-    options = [{"label": "Blue"}, {"label": "Green"}]
-    asked = [{"question": "Which colour has the report?", "header": "Colour", "options": options, "multiSelect": False}]
-    asking.ask_question(Caller(team, AUTHOR), questions=asked, directory="/srv", client="claude-code")
-    async with opened(team) as desk:
-        await desk.shows("Which colour")
-        await desk.asks("a")
-        await desk.press("2", "enter")
-        await desk.until(lambda: _answers(team) == 1, "an answer")
-        asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "git push"}, client="claude-code")
-        await desk.shows("git push")
-        await desk.calm()
-        await desk.asks("a")
-        await desk.press("enter")
-        await desk.until(lambda: _answers(team) == 2, "a second answer")
-
-
-@pytest.mark.anyio
-async def test_a_permission_takes_three_keys_for_always(team: MemoryTeam) -> None:
-    rules = [{"toolName": "Bash", "ruleContent": "npm test *"}]
-    rule = {"type": "addRules", "behavior": "allow", "destination": "localSettings", "rules": rules}
-    ask_for(team, suggestions=[rule])
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("2", "enter")
-        await desk.until(lambda: _answers(team) == 1, "an answer")
-        (answer,) = (message for message in team.snapshot().messages if message.type == "permission_response")
-        assert answer.payload["scope"] == "always"
-
-
-@pytest.mark.anyio
-async def test_a_permission_takes_five_keys_until_an_end(team: MemoryTeam) -> None:
-    team = MemoryTeam(config=team.config(), clock=team.clock, keeps_trail=True)
-    ask_for(team)
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("3", "enter")
-        await desk.shows("would have answered")
-        await desk.press("2", "enter")
-        await desk.until(lambda: _answers(team) == 1, "an answer")
-        ask_for(team)
-        assert _answers(team) == 2, "the very same is answered"
-
-
-def ask_for(team: MemoryTeam, suggestions: Sequence[Mapping[str, object]] = ()) -> None:
-    """The author asks to run the tests."""
-    command = {"command": "npm test"}
-    asking.ask_permission(
-        Caller(team, AUTHOR),
-        tool="Bash",
-        input=command,
-        client="claude-code",
-        directory="/srv",
-        suggestions=suggestions,
-    )
-
-
-def _answers(team: MemoryTeam) -> int:
-    return sum(message.type.endswith("_response") for message in team.snapshot().messages)
 
 
 @pytest.mark.anyio

@@ -12,11 +12,10 @@ from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.evidence import Evidence
 from team_console.widgets import form_gate as forms
-from team_console.widgets.form import Excerpt, Form
+from team_console.widgets.form import Excerpt
 from textual.widgets import Static
 
-from tests.console.conftest import AUTHOR, Desk, ask_permission, hand_in_plan, opened, verdicts
-from tests.console.test_deciding import rewrite
+from tests.console.conftest import AUTHOR, Desk, ask_permission, hand_in_plan, opened, rewrite, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -114,26 +113,6 @@ async def test_evidence_that_changed_is_shown_and_asked_about_again(
     assert "render.py, 14 bytes" in said
     assert "missing: render.py" not in said
     assert len(verdict.payload["shown_sha256"]) == 64
-
-
-async def test_a_form_whose_choices_changed_is_opened_anew_and_the_words_are_kept(team: MemoryTeam) -> None:
-    requests.submit_plan(Caller(team, AUTHOR), content="1. Split", modes=("default", "acceptEdits"))
-    async with opened(team) as desk:
-        await evidence_shown(desk)
-        await desk.asks("a")
-        (plan,) = team.snapshot().messages
-        rewrite(team, plan.message_id, modes=["acceptEdits", "default"])
-        await desk.press("n")
-        await desk.type("fine")
-        for _ in range(2):
-            await desk.press("enter")
-            await desk.shows("with it what you can choose")
-        assert verdicts(team) == []
-        await desk.press("escape")
-        await desk.until(lambda: not isinstance(desk.front, Form), "the list")
-        await desk.calm()
-        form = await desk.asks("a")
-        assert form.typed()["words"] == "fine"
 
 
 async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(

@@ -12,7 +12,6 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.row_list import RowList
 
 from tests.console.conftest import Desk, opened
-from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
 
@@ -39,11 +38,3 @@ async def test_every_team_says_what_waits_in_it_and_enter_goes_there(folders: Pa
         await desk.shows("beta", "1 waiting", "alpha", "gamma", "unreadable")
         await desk.press(*("j" * [row.name for row in rows(desk)].index("beta")), "enter")
         await desk.until(lambda: desk.app.next_team == str(folders / "beta"), "the team where something waits")
-
-
-async def test_what_was_said_can_be_read_again(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        await desk.press("U")
-        await desk.until(lambda: bool(desk.toasts), "a warning")
-        await desk.press("semicolon")
-        await desk.shows("Said last", "everything you decided is written")

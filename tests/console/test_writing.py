@@ -104,29 +104,3 @@ async def test_a_broadcast_says_how_many_and_who_is_not_listening_and_counts_aga
         await desk.press("enter")
         await holds(desk, team, before + 4)
         await desk.until(lambda: desk.app.main.drafts.get("broadcast") == {}, "no draft")
-
-
-async def test_asking_to_stop_says_who_is_meant_first_and_marked_agents_are_asked_together(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.asks("s")
-        assert "task-manager will be asked to stop: 1 request." in desk.text
-        await desk.press("n")
-        await desk.type("all done")
-        assert len(team.snapshot().messages) == 1
-        await desk.press("enter")
-        await holds(desk, team, 2)
-        message = team.snapshot().messages[-1]
-        assert (message.type, message.recipients, message.content) == ("shutdown_request", (AUTHOR,), "all done")
-        await desk.press("2")
-        pane = desk.app.main.pane
-        await desk.until(lambda: bool(pane.roster.rows), "the roster")  # type: ignore[attr-defined]
-        for name in ("schedule-manager", "file-manager"):
-            pane.roster.select(name)  # type: ignore[attr-defined]
-            await desk.press("space")
-        await desk.calm()
-        await desk.press("s")
-        await desk.shows("Ask 2 agents")
-        assert "file-manager" in desk.text
-        await desk.press("enter")
-        await holds(desk, team, 4)

@@ -12,7 +12,7 @@ from team_console.store.protocol.verdicts import (
 from team_console.store.service import requests
 from team_console.store.service.questions import live_question
 
-from tests.console.test_deciding import rewrite
+from tests.console.conftest import rewrite
 from tests.equipment.memory_team import MemoryTeam
 from tests.service.conftest import SeatOf
 

@@ -32,7 +32,6 @@ from tests.console.conftest import (
     verdicts,
 )
 from tests.console.test_client_requests import edited_by
-from tests.console.test_deciding import rewrite
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
@@ -126,20 +125,6 @@ async def test_what_is_typed_ahead_decides_nothing_and_is_counted(team: MemoryTe
 
 
 @pytest.mark.anyio
-async def test_an_answer_that_is_chosen_counts_once_the_screen_shows_that_it_is(team: MemoryTeam) -> None:
-    suggested = [{"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "make *"}], "behavior": "allow"}]
-    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "make"}, suggestions=suggested)
-    async with opened(team) as desk:
-        await desk.asks("a")
-        at_once(desk, "2", "enter")
-        await desk.until(lambda: "pressed before this was drawn" in desk.said, "why not")
-        assert written(team) == []
-        await desk.press("enter")
-        await desk.until(lambda: bool(written(team)), "the answer")
-        assert written(team)[0].payload["scope"] == "always"
-
-
-@pytest.mark.anyio
 @cases
 async def test_a_key_that_is_held_down_decides_once_at_most(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, face: str
@@ -166,19 +151,6 @@ async def test_a_key_that_is_held_down_decides_once_at_most(
 
 
 @pytest.mark.anyio
-async def test_no_enter_decides_behind_words_for_something_else(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        form = await desk.asks("a")
-        await desk.type("looks good")
-        await desk.press("enter", "ctrl+s", "enter")
-        assert (desk.front, verdicts(team)) == (form, [])
-        assert "esc closes the form" in desk.said
-        await desk.press("escape")
-        await desk.approves(team)
-
-
-@pytest.mark.anyio
 async def test_lines_under_something_are_not_on_record(
     team: MemoryTeam,
 ) -> None:
@@ -192,23 +164,6 @@ async def test_lines_under_something_are_not_on_record(
         await desk.approves(team)
         (verdict,) = verdicts(team)
         assert verdict.payload[SHOWN_BY].startswith("the console: lines 1, 3 of 3")
-
-
-@pytest.mark.anyio
-async def test_what_lay_whole_under_something_is_not_decided(team: MemoryTeam) -> None:
-    for name in OTHERS:
-        requests.submit_plan(Caller(team, name), content="1. first", summary=f"A plan of {name}")
-    async with opened(team) as desk:
-        await desk.shows("1. first")
-        for line in range(1, 31):
-            desk.app.canvas.update(f"\x1b[{line};1H{'a toast ' * 15}\x1b[1;1H")
-        await desk.press("j")
-        await desk.asks("a")
-        for line in range(1, 31):
-            desk.app.canvas.update(f"\x1b[{line};1H{'a toast ' * 15}\x1b[1;1H")
-        await desk.press("enter")
-        await desk.until(lambda: "nothing of it was on the screen" in desk.said, "why not")
-        assert verdicts(team) == []
 
 
 @pytest.mark.anyio
@@ -226,24 +181,6 @@ async def test_lines_painted_after_the_key_are_not_on_record(team: MemoryTeam, m
         await desk.decided(team)
     last = int(verdicts(team)[0].payload[SHOWN_BY].partition("-")[2].partition(" ")[0])
     assert last < 45
-
-
-@pytest.mark.anyio
-async def test_a_key_that_bounces_does_not_decide_on_what_it_did_not_know(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.reads("unknown (not connected with `join`)")
-        await desk.asks("a")
-        (plan,) = team.snapshot().messages
-        rewrite(team, plan.message_id, content="1. Delete the backups")
-        await desk.press("enter")
-        await desk.shows("it changed while you were deciding")
-        monkeypatch.setattr(keys, "REPEAT", 3600.0)
-        await desk.press("enter")
-        await desk.until(lambda: "held down counts once" in desk.said, "that it counts once")
-        assert verdicts(team) == []
 
 
 @pytest.mark.anyio
@@ -322,16 +259,6 @@ async def test_no_option_is_chosen_whose_end_was_not_shown(team: MemoryTeam) -> 
         await desk.press("enter")
         await desk.until(lambda: bool(written(team)), "the answer")
     assert written(team)[0].payload["answers"] == {"Which?": label}
-
-
-@pytest.mark.anyio
-async def test_the_heading_of_a_plan_is_not_the_plan(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team, size=(24, 10)) as desk:
-        await desk.asks("a")
-        await desk.press("enter")
-        await desk.until(lambda: "nothing of it was on the screen" in desk.said, "why not")
-        assert written(team) == []
 
 
 @pytest.mark.anyio

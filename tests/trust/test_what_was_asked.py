@@ -12,7 +12,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.views.rows import Flag
 from team_console.store.views.verdicts import await_verdict
 
-from tests.console.test_deciding import rewrite
+from tests.console.conftest import rewrite
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock
 from tests.hook.conftest import CAPTURED, Client, Human, client, human, office  # noqa: F401

@@ -36,6 +36,8 @@ def test_the_forgeries_that_are_to_notice_are_tried_in_every_run() -> None:
 
 def _exists(test: str) -> bool:
     path, _, name = test.partition("::")
-    function = name.partition("[")[0]
+    function, _, case = name.partition("[")
     text = (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).is_file() else ""
+    if function == "test_what_a_script_says_holds":
+        return (ROOT / path).with_name("scripts").joinpath(case.removesuffix("]") + ".txt").is_file()
     return bool(text) and (not function or f"def {function}(" in text)

@@ -1,0 +1,188 @@
+"""Scripts of the console: keys that are pressed, what others do meanwhile, and what stands on the screen then, as text.
+
+A line is one of these; `$NAME` in it stands for what was kept:
+
+- `MEMBER: FUNCTION {ARGUMENTS}` calls a function of the service for a member; `NAME = ` before it keeps the id of the
+  request or of the message that it makes. `rewrite ID {FIELDS}` changes a payload as another program does, `later
+  SECONDS` moves the clock, `set NAME VALUE` the environment, `patch MODULE.NAME NUMBER` a number of the code,
+  `lines NAME NUMBER` keeps a text of so many lines, and from `keep-trail` on the team knows what it wrote.
+- `open` opens the console: `open 80x24 as NAME read-only`; another `open` closes it first.
+- `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `together KEY ...` for keys that arrive at
+  once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
+- `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the team
+  now, `tick` lets a second be over, `look-through` stands on each row once, `cover NUMBER` draws over so many lines.
+
+Below it stands, indented, what must hold, or must come to hold: words on the screen; with `detail: `, `toast: `,
+`form: `, `busy: `, `mode: `, `trail: ` or `draft PURPOSE: ` before them words that stand there; `rows: NUMBER` of the
+list and `pending: NUMBER` of what waits to be written; `by MEMBER: NUMBER` of messages; `type TYPE: NUMBER` of messages
+of a type, which may have `*`; `last PLACE: VALUE` and `last PLACE ~ WORDS` of the newest message. A `!` before words
+says that they do not stand there at that moment.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from fnmatch import fnmatch
+from string import Template
+from typing import Any
+
+import pytest
+import yaml
+from team_console.store.service import asking, inbox, requests, sending
+from team_console.store.service.caller import Caller, Receipt
+from textual.events import Key
+from textual.widgets import Input, TextArea
+
+from tests.console.conftest import LEAD, Clock, Desk, opened, rewrite
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.scripts import found_at
+
+_DOORS = (requests, asking, sending, inbox)
+_PLACES = ("detail", "toast", "form", "busy", "mode", "trail")
+
+
+class ConsoleScript:
+    """A script that is played on a team in memory.
+
+    Attributes:
+        kept: Ids and texts by the names that the script gives them.
+    """
+
+    def __init__(self, team: MemoryTeam, clock: Clock, environment: pytest.MonkeyPatch) -> None:
+        self.team, self.clock, self.environment = team, clock, environment
+        self.kept: dict[str, str] = {}
+        self.console = AsyncExitStack()
+
+    async def play(self, text: str) -> None:
+        """Play all of it."""
+        async with self.console:
+            for step in text.replace("\n  ", "\0").splitlines():
+                line, *expected = Template(step).safe_substitute(self.kept).split("\0")
+                if not line or line.startswith("#"):
+                    continue
+                verb, _, rest = line.partition(" ")
+                if verb.endswith(":") or rest.startswith("= "):
+                    self._call(line)
+                elif not self._prepare(verb, rest):
+                    await self._act(verb, rest)
+                for one in expected:
+                    await self._holds(line, one)
+
+    def _call(self, line: str) -> None:
+        """Call a function of the service for a member."""
+        kept, _, call = line.rpartition(" = ") if " = " in line.partition("{")[0] else ("", "", line)
+        member, _, words = call.partition(": ")
+        function, _, arguments = words.partition(" ")
+        door = next(module for module in _DOORS if hasattr(module, function))
+        made = getattr(door, function)(Caller(self.team, member), **yaml.safe_load(arguments))
+        if kept:
+            assert isinstance(made, Receipt)
+            self.kept[kept] = made.request_id or made.messages[0].message_id
+
+    def _prepare(self, verb: str, rest: str) -> bool:
+        """Change what is around the console; whether the line says that."""
+        name, _, value = rest.partition(" ")
+        if verb == "set":
+            self.environment.setenv(name, value)
+        elif verb == "patch":
+            self.environment.setattr(f"team_console.{name}", float(value))
+        elif verb == "later":
+            self.clock.advance(float(rest))
+        elif verb == "lines":
+            self.kept[name] = "\\n".join(f"{number}. step {number}." for number in range(1, int(value) + 1))
+        elif verb == "rewrite":
+            asked = next(message for message in self.team.snapshot().messages if message.request_id == name)
+            rewrite(self.team, asked.message_id, **yaml.safe_load(value))
+        elif verb == "keep-trail":
+            self.team = MemoryTeam(config=self.team.config(), clock=self.clock, keeps_trail=True)
+        else:
+            return False
+        return True
+
+    async def _act(self, verb: str, rest: str) -> None:
+        """Do something at the console."""
+        words = rest.split()
+        if verb == "open":
+            return await self._open(words)
+        desk = self.desk
+        if verb == "together":
+            for key in words:
+                desk.app.post_message(Key(key, key if len(key) == 1 else None))
+        elif verb == "fill":
+            name, text = shlex.split(rest)
+            field: Any = desk.front.query_one(f"#{name}")
+            assert isinstance(field, Input | TextArea)
+            setattr(field, "text" if isinstance(field, TextArea) else "value", text)
+        elif verb == "select":
+            pane: Any = desk.app.main.pane
+            await desk.until(lambda: bool(pane.roster.select(rest)), f"the agent {rest}")
+        elif verb == "cover":
+            for line in range(1, int(rest) + 1):
+                desk.app.canvas.update(f"\x1b[{line};1H{'a toast ' * 15}\x1b[1;1H")
+        elif verb == "tick":
+            desk.app._tick()
+        elif verb == "look":
+            desk.app.look()
+        elif verb == "type":
+            await desk.type(rest)
+        else:
+            acts: dict[str, Callable[..., Awaitable[object]]] = {
+                "press": desk.press,
+                "ask": desk.asks,
+                "perform": desk.performs,
+                "form": desk.form,
+                "back": desk.is_back,
+                "calm": desk.calm,
+                "look-through": desk.looks_through,
+            }
+            assert verb in acts, f"no line begins with {verb}"
+            await acts[verb](*words)
+
+    async def _open(self, words: Sequence[str]) -> None:
+        await self.console.aclose()
+        sizes = [word.split("x") for word in words if word[0].isdigit()]
+        width, height = map(int, sizes[0] if sizes else (120, 40))
+        me = words[words.index("as") + 1] if "as" in words else LEAD
+        console = opened(self.team, me=me, size=(width, height), read_only="read-only" in words)
+        self.desk: Desk = await self.console.enter_async_context(console)
+
+    async def _holds(self, line: str, expected: str) -> None:
+        """Wait until what is expected holds."""
+        what, _, wanted = expected.removeprefix("! ").partition(": ")
+        is_elsewhere = what in _PLACES or what.startswith("draft ")
+        place, words = (what, wanted) if is_elsewhere else ("", expected.removeprefix("! "))
+        if expected.startswith("! "):
+            assert words not in self._words_at(place), (line, expected)
+        elif what.startswith(("by ", "type ")) or what in ("rows", "pending"):
+            await self.desk.until(lambda: self._number(what) >= int(wanted), f"{line}: {expected}")
+            assert self._number(what) == int(wanted), (line, expected)
+        elif expected.startswith("last "):
+            exactly = " ~ " not in expected
+            path, _, value = expected[5:].partition(": " if exactly else " ~ ")
+            found = found_at(self.team.snapshot().messages[-1].record, path.split("."))
+            text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+            assert (text == value) if exactly else (value in text), (line, expected, text)
+        else:
+            await self.desk.until(lambda: words in self._words_at(place), f"{line}: {expected}")
+
+    def _words_at(self, place: str) -> str:
+        """What stands at a place of the screen, or on all of it."""
+        desk, main = self.desk, self.desk.app.main
+        if place.startswith("draft "):
+            return str(main.drafts.get(place.removeprefix("draft ")))
+        if place in ("toast", "trail"):
+            return "\n".join(desk.toasts if place == "toast" else [line.action for line in self.team.audit()])
+        if place in ("busy", "mode"):
+            return main.around.busy if place == "busy" else str(main.lists.mode)
+        return desk.detail if place == "detail" else desk.said if place == "form" else desk.text
+
+    def _number(self, what: str) -> int:
+        """How many rows the list has, how many decisions wait, or how many messages are by a member or of a type."""
+        if what in ("rows", "pending"):
+            return len(self.desk.rows if what == "rows" else self.desk.app.main.pending_decisions)
+        sort, _, name = what.partition(" ")
+        messages = self.team.snapshot().messages
+        return sum(fnmatch(message.sender if sort == "by" else message.type, name) for message in messages)
