@@ -6,7 +6,7 @@ does. A request that expired, or was withdrawn, is never answered any more and n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import FieldDict, Fields, Message, Status
+from team_console.store.model.message import FieldDict, Fields, Message, Status, ids_of
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.checks import check_asked
 from team_console.store.protocol.client_requests import (
@@ -28,28 +28,22 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds import WITHDRAWN, phrase
 from team_console.store.protocol.parsing import asks
-from team_console.store.protocol.verdicts import ORDER
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.grants import answer_by_grant
 from team_console.store.service.questions import find_question, no_request, refuse_decided
 from team_console.store.service.sending import confirm_ends
-from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.service.writing import (
     Draft,
     advise,
     check_known,
     new_request_id,
-    not_listening,
     write_drafts,
 )
-from team_console.store.settings.team_config import TeamConfig
 
 LARGEST_BEFORE = 262_144
 """Bytes of the file as it was that go on record with a permission; a larger one is left out, and said to be unknown."""
 _LONGEST_SUMMARY = 200
-Linked = Callable[[Transaction], Message | None]
-"""Finds, under the lock, an open request that the new one supersedes."""
 
 
 def ask_permission(
@@ -89,7 +83,7 @@ def ask_permission(
         TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
     asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None, "denied": denied, WHY: why}
-    body: FieldDict = {**asked, **origin(client, session, directory, asker), **expiry(expires)}
+    body: FieldDict = {**asked, **origin(client, session, directory, asker, expires)}
     text = before.text if isinstance(before, FileExcerpt) else before
     if text is not UNSET and len((text or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
         body |= before.as_recorded if isinstance(before, FileExcerpt) else {"before": text}
@@ -130,8 +124,7 @@ def ask_question(
     """
     body: FieldDict = {
         "questions": [dict(item) if isinstance(item, Mapping) else item for item in questions],
-        **origin(client, session, directory, asker),
-        **expiry(expires),
+        **origin(client, session, directory, asker, expires),
         FURTHER: dict(further) if further else None,
         WHY: why,
     }
@@ -185,103 +178,66 @@ def withdraw(caller: Caller, *, request_id: str, reason: str, asker: str | None 
     return receipt(tx, "withdraw", [notice], (), request_id)
 
 
-def put_request(
-    caller: Caller,
-    *,
-    action: str,
-    type: str,
-    to: str,
-    payload: Fields,
-    id_parts: Sequence[str],
-    linked: Linked | None = None,
-    unchecked: Iterable[str] = (),
-    message_id: str | None = None,
+def ask_lead(
+    caller: Caller, *, action: str, type: str, prefix: str, what: str, payload: Fields, unchecked: Collection[str]
 ) -> Receipt:
-    """Write a request under an id of its own.
+    """Put a request to the lead, under an id of its own.
 
     Args:
-        linked: Finds what it supersedes; what that one quotes, this one quotes too.
+        prefix: What its id begins with.
+        what: What the lead answers, and does not ask, in words.
         unchecked: Fields made here, which no advice to the writer is about.
-        message_id: Id of the message that asks; None to make one.
 
     Raises:
-        TeamError: As for a send.
+        TeamError: `NOT_PERMITTED` for the lead itself, or as for a send.
     """
-
-    def put(tx: Transaction) -> tuple[Message, Message | None]:
-        """Return the request written, and what it supersedes."""
-        check_known(tx, [to, caller.actor])
-        older = linked(tx) if linked is not None else None
-        quoted = older.payload.get("in_reply_to") if older is not None else None
-        more = {"in_reply_to": quoted} if quoted is not None else {}
-        body = {"request_id": new_request_id(tx, *id_parts), **payload, **more}
-        (message,) = write_drafts(tx, Draft(type, caller.actor, (to,), body, message_id=message_id))
-        return message, older
-
-    signed = signed_record(caller, lambda tx: Made(put(tx)[0]), action=action) if type == ORDER else None
-    config = caller.team.config()
+    config, asker = caller.team.config(), caller.actor
+    if asker == config.lead:
+        text = f"{asker} leads the team and answers {what}"
+        raise TeamError(Code.NOT_PERMITTED, text, "An agent asks: --as AGENT.")
+    to = (config.lead,)
     told = {key: value for key, value in payload.items() if key not in unchecked}
-    warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}, message_id=message_id).check(config)
+    warnings = Draft(type, asker, to, {**told, "request_id": "new"}).check(config)
     with caller.transaction(action) as tx:
-        quiet = not_listening(tx, [to]) if type == ORDER else []
-        message, older = put(tx)
-        message = put_signed(tx, Made(message), signed)
-        request_id = message.request_id
-        warnings += [*advise(tx, [message]), *(quiet if older is None else ())]
-        tx.record(action, ids=[message.message_id], to=[to], request_id=request_id)
+        check_known(tx, [*to, asker])
+        request_id = new_request_id(tx, prefix, asker, config.name)
+        messages = write_drafts(tx, Draft(type, asker, to, {"request_id": request_id, **payload}))
+        warnings += advise(tx, messages)
+        tx.record(action, ids=ids_of(messages), to=list(to), request_id=request_id)
         confirm_ends(tx)
-    notes = [f"it supersedes {older.request_id}, which {to} has not answered"] if older is not None else ()
-    return receipt(tx, action, [message], warnings, request_id, notes=notes)
-
-
-def refuse_lead(caller: Caller, config: TeamConfig, what: str) -> None:
-    """Refuse what only makes sense for somebody who is led.
-
-    Raises:
-        TeamError: `NOT_PERMITTED`.
-    """
-    if caller.actor == config.lead:
-        raise TeamError(
-            Code.NOT_PERMITTED, f"{caller.actor} leads the team and answers {what}", "An agent asks: --as AGENT."
-        )
-
-
-def expiry(expires: datetime | str | None) -> dict[str, str]:
-    """Return the field that says when a request ends by itself.
-
-    Raises:
-        TeamError: `INVALID_FIELD`.
-    """
-    if expires is None:
-        return {}
-    moment = from_text(expires) if isinstance(expires, str) else expires
-    if moment is None:
-        text = f"expires: {expires!s:.60} is not a time"
-        raise TeamError(Code.INVALID_FIELD, text, "Write it as 2026-02-24T10:30:00Z.")
-    return {"expires": to_text(moment)}
+    return receipt(tx, action, messages, warnings, request_id)
 
 
 def _ask(caller: Caller, action: str, type: str, prefix: str, body: Fields, line: str) -> Receipt:
-    config = caller.team.config()
-    refuse_lead(caller, config, f"{prefix} requests")
     payload = {"summary": line.strip()[:_LONGEST_SUMMARY], **body}
-    return put_request(
+    return ask_lead(
         caller,
         action=action,
         type=type,
-        to=config.lead,
+        prefix=prefix,
+        what=f"{prefix} requests",
         payload={key: value for key, value in payload.items() if value is not None or key == "before"},
-        id_parts=(prefix, caller.actor, config.name),
         unchecked=("summary", WHY),
     )
 
 
-def origin(client: str | None, session: str | None, directory: str | None, asker: str | None = None) -> dict[str, str]:
-    """Return the fields that say where a request comes from, those that are known; a folder's name need not be
-    UTF-8.
+def origin(
+    client: str | None, session: str | None, directory: str | None, asker: str | None, expires: datetime | str | None
+) -> dict[str, str]:
+    """Return the fields that say where a request comes from, those that are known, and when it ends by itself.
+
+    A folder's name need not be UTF-8.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for an end that is not a time.
     """
     named = {"client": client, "session": session, "directory": directory, "asker": asker}
-    return {key: value.encode("utf-8", "replace").decode() for key, value in named.items() if value}
+    known = {key: value.encode("utf-8", "replace").decode() for key, value in named.items() if value}
+    moment = from_text(expires) if isinstance(expires, str) else expires
+    if moment is None and expires is not None:
+        text = f"expires: {expires!s:.60} is not a time"
+        raise TeamError(Code.INVALID_FIELD, text, "Write it as 2026-02-24T10:30:00Z.")
+    return known if moment is None else {**known, "expires": to_text(moment)}
 
 
 def _take_back(tx: Transaction, question: Message, request_id: str, reason: str) -> Message:

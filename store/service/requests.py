@@ -61,7 +61,7 @@ from team_console.store.service.agents import (
     refuse_held,
     start,
 )
-from team_console.store.service.asking import expiry, origin, put_request, refuse_lead
+from team_console.store.service.asking import ask_lead, origin
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import Decision, refuse_empty, refuse_unbound, shown_as
@@ -73,9 +73,17 @@ from team_console.store.service.questions import (
     refuse_decided,
     refuse_over,
 )
+from team_console.store.service.sending import confirm_ends
 from team_console.store.service.sessions import refuse_orphaned
 from team_console.store.service.signing import Made, put_signed, signed_record
-from team_console.store.service.writing import Draft, advise, write_drafts
+from team_console.store.service.writing import (
+    Draft,
+    advise,
+    check_known,
+    new_request_id,
+    not_listening,
+    write_drafts,
+)
 
 
 class _Answered(Struct, frozen=True):
@@ -465,21 +473,18 @@ def submit_plan(
     Raises:
         TeamError: `MISSING_CONTENT`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
-    config = caller.team.config()
     if is_blank(content):
         raise TeamError(Code.MISSING_CONTENT, "the plan is empty", "Give it with --content TEXT, or - for stdin.")
-    refuse_lead(caller, config, "plans")
     title = summary or (content.strip().partition("\n")[0].lstrip("# ") or content.strip())[:120]
-    more = {**origin(client, session, directory, asker), "modes": list(modes), **expiry(expires), WHY: why}
-    more[FURTHER] = dict(further or {})
-    more[REPLACES] = replaces
-    return put_request(
+    more = {**origin(client, session, directory, asker, expires), "modes": list(modes), WHY: why}
+    more |= {FURTHER: dict(further or {}), REPLACES: replaces}
+    return ask_lead(
         caller,
         action="plan",
         type="plan_approval_request",
-        to=config.lead,
+        prefix="plan_approval",
+        what="plans",
         payload={"summary": title, "content": content, **{key: value for key, value in more.items() if value}},
-        id_parts=("plan_approval", caller.actor, config.name),
         unchecked=(WHY,),
     )
 
@@ -493,17 +498,34 @@ def request_shutdown(
         TeamError: `NOT_PERMITTED` for anyone but the lead and for the lead or the human as `agent`,
             `AGENT_NOT_FOUND`, or as for a send.
     """
-    agent = canonical(agent)
-    return put_request(
-        caller,
-        action="shutdown",
-        type=REQUEST,
-        to=agent,
-        payload={"content": reason} if reason else {},
-        id_parts=("shutdown", agent),
-        linked=lambda tx: _open_stop(tx, caller.actor, agent),
-        message_id=message_id,
-    )
+    agent, actor = canonical(agent), caller.actor
+    said = {"content": reason} if reason else {}
+
+    def put(tx: Transaction) -> tuple[Message, Message | None]:
+        """Return the order written, and the open one that it supersedes: what that one quotes, this one quotes, too."""
+        check_known(tx, [agent, actor])
+        older = _open_stop(tx, actor, agent)
+        quoted = older.payload.get("in_reply_to") if older is not None else None
+        body = {"request_id": new_request_id(tx, "shutdown", agent), **said}
+        body |= {} if quoted is None else {"in_reply_to": quoted}
+        (message,) = write_drafts(tx, Draft(REQUEST, actor, (agent,), body, message_id=message_id))
+        return message, older
+
+    signed = signed_record(caller, lambda tx: Made(put(tx)[0]), action="shutdown")
+    draft = Draft(REQUEST, actor, (agent,), {**said, "request_id": "new"}, message_id=message_id)
+    warnings, notes = draft.check(caller.team.config()), list[str]()
+    with caller.transaction("shutdown") as tx:
+        quiet = not_listening(tx, [agent])
+        made, older = put(tx)
+        message = put_signed(tx, Made(made), signed)
+        warnings += advise(tx, [message])
+        if older is None:
+            warnings += quiet
+        else:
+            notes.append(f"it supersedes {older.request_id}, which {agent} has not answered")
+        tx.record("shutdown", ids=[message.message_id], to=[agent], request_id=message.request_id)
+        confirm_ends(tx)
+    return receipt(tx, "shutdown", [message], warnings, message.request_id, notes=notes)
 
 
 def approve(
