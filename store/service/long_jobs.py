@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from team_console.store.contract.team import Team
-from team_console.store.contract.transaction import RefusedRowsError
+from team_console.store.contract.transaction import RefusedRowsError, Transaction
+from team_console.store.model.message import Message
+from team_console.store.service.caller import Caller
 
 MOST = 500
 """Messages in one piece."""
@@ -18,7 +19,7 @@ _LONGEST = 0.2
 """Seconds that a piece may hold the others up."""
 _LET_IN = 0.11
 """Seconds in which nobody is held up after so many seconds of holding: SQLite's own waiting looks every 0.1 s."""
-ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
 
 
 class Refused:
@@ -43,39 +44,61 @@ class Refused:
         return len(self.rows) + len(self.pushes) > known
 
 
-def in_pieces(team: Team, items: Sequence[ItemT], write: Callable[[Sequence[ItemT]], float], refused: Refused) -> None:
-    """Hand the items to `write` in pieces, with room for others in between.
+def in_pieces(
+    caller: Caller,
+    action: str,
+    messages: Sequence[Message],
+    write: Callable[[Transaction, Sequence[Message]], ResultT],
+    refused: Refused,
+) -> Iterator[ResultT]:
+    """Write messages in pieces, with room for others in between; yield what `write` returns of each that was written.
 
     Args:
-        write: Writes them in one transaction, those in `refused` aside, and returns for how many seconds that held
-            others up.
+        write: Writes a piece of them in a transaction, those in `refused` aside.
     """
     # Where each write costs the whole store, smaller pieces would hold others up as long, and more of them in all.
-    least = _LEAST if team.writes_only_changes else max(MOST, len(items) // _PIECES)
+    least = _LEAST if caller.team.writes_only_changes else max(MOST, len(messages) // _PIECES)
     size = max(least, _FIRST)
     start, held = 0, 0.0
-    while start < len(items):
-        took = _write_in_spite_of_rows(items[start : start + size], write, refused)
+    while start < len(messages):
+        took = 0.0
+        for result, seconds in _write_in_spite_of_rows(caller, action, messages[start : start + size], write, refused):
+            yield result
+            took = max(took, seconds)
         start += size
         fitting = int(size * _LONGEST * 0.7 / max(took, 0.001))
         size = max(least, min(MOST, 2 * size, fitting))
         held += took
-        if held >= _LONGEST and start < len(items):
+        if held >= _LONGEST and start < len(messages):
             time.sleep(_LET_IN)
             held = 0.0
 
 
 def _write_in_spite_of_rows(
-    piece: Sequence[ItemT], write: Callable[[Sequence[ItemT]], float], refused: Refused
-) -> float:
-    """Write a piece; rows that the table refuses are left as they are, and take no others along."""
+    caller: Caller,
+    action: str,
+    piece: Sequence[Message],
+    write: Callable[[Transaction, Sequence[Message]], ResultT],
+    refused: Refused,
+) -> Iterator[tuple[ResultT, float]]:
+    """Write a piece; rows that the table refuses are left as they are, and take no others along.
+
+    Yields:
+        What `write` returns, and for how many seconds that held others up.
+    """
     while True:
         try:
-            return write(piece)
+            with caller.transaction(action) as tx:
+                begun = time.monotonic()
+                result = write(tx, piece)
         except RefusedRowsError as error:
             if error.certain and refused.learn(error):
                 continue
             if error.certain or len(piece) == 1:
                 raise
-        # Which of them ended the whole transaction shows when each has its own.
-        return max(_write_in_spite_of_rows([item], write, refused) for item in piece)
+            break
+        yield result, time.monotonic() - begun
+        return
+    # Which of them ended the whole transaction shows when each has its own.
+    for message in piece:
+        yield from _write_in_spite_of_rows(caller, action, [message], write, refused)

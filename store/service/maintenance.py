@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -83,30 +82,28 @@ def clear(
     """
     used = caller.team.used_bytes()
     old = _over(readable(caller.team.whole()), older_than_days, recipient)
+    ids, refused = ids_of(old), Refused()
     cleared: list[Message] = []
-    kept: list[str] = []
-    refused = Refused()
+    kept = 0
 
-    def write(piece: Sequence[Message]) -> float:
-        with caller.transaction("clear") as tx:
-            begun = time.monotonic()
-            live = [message for message in still(tx, piece) if message.message_id not in refused.rows]
-            gone, bound_ids = _leaving(tx, live, leaving=ids)
-            for message_id in refused.rows.keys() & {message.message_id for message in piece}:
-                if (stays := tx.get(message_id)) is not None:
-                    leave_as_is(tx, stays, refused.rows[message_id])
-            if gone:
-                facts = {"statuses": dict(Counter(message.status for message in gone)), "failed": _lost(gone)}
-                tx.record("clear", ids=ids_of(gone), older_than_days=older_than_days, **facts)
-            for message in gone:
-                archive_and_remove(tx, message)
-        cleared.extend(gone)
-        kept.extend(bound_ids)
-        return time.monotonic() - begun
+    def write(tx: Transaction, piece: Sequence[Message]) -> tuple[list[Message], int]:
+        """Return those that left, and how many of the others stay because something rests on them."""
+        live = [message for message in still(tx, piece) if message.message_id not in refused.rows]
+        gone, bound = _leaving(tx, live, leaving=ids)
+        for message_id in refused.rows.keys() & {message.message_id for message in piece}:
+            if (stays := tx.get(message_id)) is not None:
+                leave_as_is(tx, stays, refused.rows[message_id])
+        if gone:
+            facts = {"statuses": dict(Counter(message.status for message in gone)), "failed": _lost(gone)}
+            tx.record("clear", ids=ids_of(gone), older_than_days=older_than_days, **facts)
+        for message in gone:
+            archive_and_remove(tx, message)
+        return gone, bound
 
-    ids = ids_of(old)
     try:
-        in_pieces(caller.team, old, write, refused)
+        for gone, bound in in_pieces(caller, "clear", old, write, refused):
+            cleared += gone
+            kept += bound
     except TeamError as error:
         if not cleared:
             raise
@@ -118,7 +115,7 @@ def clear(
         before = caller.team.clock() - timedelta(days=caller.team.config().delete_archived_after_days)
         archives = caller.team.delete_archived(before=before, actor=caller.actor, wait=caller.wait)
     freed = round(max(0, used - caller.team.used_bytes()) / 1e6, 1)
-    return Cleared(statuses, len(kept), archives, dict(refused.rows), freed)
+    return Cleared(statuses, kept, archives, dict(refused.rows), freed)
 
 
 def clearing_forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
@@ -126,7 +123,7 @@ def clearing_forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) 
     snapshot = readable(caller.team.whole())
     old = _over(snapshot, older_than_days)
     gone, kept = _leaving(snapshot, old, leaving=ids_of(old))
-    return Cleared(dict(Counter(message.status for message in gone)), len(kept))
+    return Cleared(dict(Counter(message.status for message in gone)), kept)
 
 
 def _lost(gone: Iterable[Message]) -> list[FieldDict]:
@@ -143,13 +140,11 @@ def _lost(gone: Iterable[Message]) -> list[FieldDict]:
     ]
 
 
-def _leaving(state: TeamState, old: Sequence[Message], *, leaving: Sequence[str]) -> tuple[list[Message], list[str]]:
-    """Return those of the old messages on which nothing rests, and the ids of the others."""
+def _leaving(state: TeamState, old: Sequence[Message], *, leaving: Sequence[str]) -> tuple[list[Message], int]:
+    """Return those of the old messages on which nothing rests, and the number of the others."""
     needed = still_needed(state, leaving=leaving) if old else ()
-    return (
-        [message for message in old if message.message_id not in needed],
-        [message.message_id for message in old if message.message_id in needed],
-    )
+    gone = [message for message in old if message.message_id not in needed]
+    return gone, len(old) - len(gone)
 
 
 def _over(state: TeamState, days: float, recipient: str | None = None) -> list[Message]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 
@@ -258,27 +257,26 @@ def _expire(caller: Caller, snapshot: Snapshot, choice: PassScope, done: Deliver
     stale = [message for message in snapshot.messages if _is_stale(snapshot.config, message, choice, snapshot.taken_at)]
     refused = Refused()
 
-    def write(piece: Sequence[Message]) -> float:
+    def write(tx: Transaction, piece: Sequence[Message]) -> tuple[list[Message], list[Attempt]]:
+        """Return those that expired, and those whose rows could not be changed."""
         expired: list[Message] = []
         left: list[Attempt] = []
-        with caller.transaction("expire") as tx:
-            begun = time.monotonic()
-            for message in still(tx, piece):
-                if not _is_stale(tx.config, message, choice, tx.now):
-                    continue
-                if (why := refused.rows.get(message.message_id)) is not None:
-                    left += leave_all(tx, message, message.recipients, why)
-                    continue
-                ended = {"status": Status.EXPIRED.value, "next_attempt_at": None, "ended_at": to_text(tx.now)}
-                expired.append(message.with_changes(**ended, table_refuses=None))
-                tx.replace(message, expired[-1])
-            if expired:
-                tx.record("expire", ids=ids_of(expired))
+        for message in still(tx, piece):
+            if not _is_stale(tx.config, message, choice, tx.now):
+                continue
+            if (why := refused.rows.get(message.message_id)) is not None:
+                left += leave_all(tx, message, message.recipients, why)
+                continue
+            ended = {"status": Status.EXPIRED.value, "next_attempt_at": None, "ended_at": to_text(tx.now)}
+            expired.append(message.with_changes(**ended, table_refuses=None))
+            tx.replace(message, expired[-1])
+        if expired:
+            tx.record("expire", ids=ids_of(expired))
+        return expired, left
+
+    for expired, left in in_pieces(caller, "expire", stale, write, refused):
         done.expired += expired
         done.attempts += left
-        return time.monotonic() - begun
-
-    in_pieces(caller.team, stale, write, refused)
 
 
 def _is_stale(config: TeamConfig, message: Message, choice: PassScope, now: datetime) -> bool:
@@ -294,27 +292,26 @@ def _push(caller: Caller, snapshot: Snapshot, choice: PassScope, due: Sequence[M
     trust = trust_in(caller.team, due) if due else None
     names, refused = members_of(snapshot), Refused()
 
-    def write(piece: Sequence[Message]) -> float:
+    def write(tx: Transaction, piece: Sequence[Message]) -> list[Attempt]:
+        """Return the tries."""
         attempts: list[Attempt] = []
-        with caller.transaction("deliver") as tx:
-            begun = time.monotonic()
-            for message in still(tx, piece):
-                job = job_of(tx.config, names, message, tx.now)
-                if trust is None or job is None or not choice.takes(message, job.targets) or commands(tx.config, job):
-                    continue
-                if (why := refused.rows.get(message.message_id)) is not None:
-                    attempts += leave_all(tx, message, job.targets, why)
-                elif attempts_of(message) >= max_attempts(message):
-                    attempts += give_up(tx, job, _why_given_up(message))
-                else:
-                    trouble = refused.pushes.get(message.message_id)
-                    outcomes = dict.fromkeys(job.targets, trouble) if trouble else {}
-                    attempts += settle(tx, job, outcomes, trust, names, attempts=attempts_of(message) + 1)
-            record_attempts(tx, attempts)
-        done.attempts += attempts
-        return time.monotonic() - begun
+        for message in still(tx, piece):
+            job = job_of(tx.config, names, message, tx.now)
+            if trust is None or job is None or not choice.takes(message, job.targets) or commands(tx.config, job):
+                continue
+            if (why := refused.rows.get(message.message_id)) is not None:
+                attempts += leave_all(tx, message, job.targets, why)
+            elif attempts_of(message) >= max_attempts(message):
+                attempts += give_up(tx, job, _why_given_up(message))
+            else:
+                trouble = refused.pushes.get(message.message_id)
+                outcomes = dict.fromkeys(job.targets, trouble) if trouble else {}
+                attempts += settle(tx, job, outcomes, trust, names, attempts=attempts_of(message) + 1)
+        record_attempts(tx, attempts)
+        return attempts
 
-    in_pieces(caller.team, due, write, refused)
+    for attempts in in_pieces(caller, "deliver", due, write, refused):
+        done.attempts += attempts
 
 
 def _why_given_up(message: Message) -> str:
