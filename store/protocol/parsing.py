@@ -296,12 +296,6 @@ def parse_message(message: Message) -> ParsedMessage:
     return ParsedMessage(*_parsed(message), message)
 
 
-def named_agent(read: ParsedMessage) -> str:
-    """Return the agent that a creation or an end names, in its one spelling; empty when it names none."""
-    name = read.body.get("agent_name")
-    return canonical(name) if isinstance(name, str) else ""
-
-
 def as_key(value: object) -> str:
     """Return an id or key as text, empty when the value is none (missing, a list or a mapping)."""
     return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""

@@ -13,7 +13,7 @@ from team_console.store.model.message import Fields, Message
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, UNKNOWN, Family, MessageKind, RequestKind, kind_of
-from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
+from team_console.store.protocol.membership import CREATED, DESTROYED, created_agent, is_master
 from team_console.store.protocol.parsing import (
     BATCH_REPORT,
     ParsedMessage,
@@ -21,7 +21,6 @@ from team_console.store.protocol.parsing import (
     Plan,
     as_key,
     batch_key,
-    named_agent,
     parse_message,
     texts_of,
 )
@@ -260,7 +259,7 @@ def expected_on_roster(config: TeamConfig, facts: Iterable[PlacedMessage]) -> di
     """
     expected = {name: True for name, agent in config.agents.items() if agent.role == "resident"}
     for entry in facts:
-        name, kind = named_agent(entry.read), entry.read.name
+        name, kind = created_agent(entry.read), entry.read.name
         if name and kind in (CREATED, DESTROYED) and is_master(config, entry.message.sender):
             expected[name] = kind == CREATED
     return expected

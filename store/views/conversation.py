@@ -15,7 +15,7 @@ from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
 from team_console.store.protocol.parsing import parse_message, text_in, when_created
-from team_console.store.views.facts import halves_of
+from team_console.store.views.facts import halves_of, status_for
 from team_console.store.views.history import HistoryPage
 from team_console.store.views.rows import RequestRow
 
@@ -214,19 +214,16 @@ def deliveries_of(message: Message) -> list[Delivery]:
 
 
 def _delivery(message: Message, name: str) -> Delivery:
-    status, at = message.status, ""
-    if name in message.read_by:
-        status, at = str(Status.READ), message.read_by[name]
-    elif name in message.delivered_to:
-        status, at = str(Status.DELIVERED), message.delivered_to[name]
-    elif status in (Status.READ, Status.DELIVERED):
-        at = str(message.envelope("read_at" if status == Status.READ else "delivered_at") or "")
+    status, key = status_for(message, name), {Status.READ: "read_at", Status.DELIVERED: "delivered_at"}
+    at = message.read_by.get(name, message.delivered_to.get(name))
+    if at is None and status in key:
+        at = message.envelope(key[Status(status)])
     upcoming = next_attempt(message) if status in (Status.PENDING, Status.RETRY) else None
     return Delivery(
         message_id=message.message_id,
         recipient=name,
         status=status,
-        at=at,
+        at=str(at or ""),
         tries=attempts_of(message) if _TRIED.intersection(message.record) else 0,
         most_tries=max_attempts(message),
         next_try=upcoming.isoformat() if upcoming is not None and status == Status.RETRY else "",

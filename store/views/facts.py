@@ -40,9 +40,21 @@ def deliveries(live: Iterable[PlacedMessage], now: datetime) -> tuple[DeliveryRo
     """List the deliveries of the queue by state, the oldest first within each; `live` is in order."""
     rows: dict[str, list[DeliveryRow]] = {status: [] for status in _STATES}
     for entry in live:
-        for status, names in _shares(entry).items():
-            rows[status] += [_row(entry, name, status, now) for name in names]
+        message = entry.message
+        for name in message.recipients if message.status in _STATES else ():
+            if (status := status_for(message, name)) in rows:
+                rows[status].append(_row(entry, name, status, now))
     return tuple([row for listed in rows.values() for row in listed])
+
+
+def status_for(message: Message, name: str) -> str:
+    """Return the status of a message for one recipient.
+
+    Of a message to several some may have read or got it while others are still tried, or were given up.
+    """
+    if name in message.read_by:
+        return str(Status.READ)
+    return str(Status.DELIVERED) if name in message.delivered_to else message.status
 
 
 def _row(entry: PlacedMessage, recipient: str, status: str, now: datetime) -> DeliveryRow:
@@ -65,24 +77,6 @@ def _row(entry: PlacedMessage, recipient: str, status: str, now: datetime) -> De
         expires_at=expires,
         error="" if error is None else str(error),
     )
-
-
-def _shares(entry: PlacedMessage) -> Mapping[str, Sequence[str]]:
-    """Status -> the recipients that have it; whoever read the message is left out.
-
-    Of a message to several some may have got it while others are still tried, or were given up.
-    """
-    message = entry.message
-    if message.status not in _STATES:
-        return {}
-    waiting = [name for name in message.recipients if name not in message.read_by]
-    handed = message.delivered_to
-    if not handed or message.status == Status.DELIVERED:
-        return {message.status: waiting}
-    return {
-        message.status: [name for name in waiting if name not in handed],
-        Status.DELIVERED.value: [name for name in waiting if name in handed],
-    }
 
 
 # What each agent finds in its inbox, and what it read and did not answer.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.protocol.membership import DESTROYED, ROSTER
+from team_console.store.protocol.membership import DESTROYED, ROSTER, created_agent
 from team_console.store.protocol.parsing import (
     BATCH_REPORT,
     CORRECTION,
@@ -16,7 +16,6 @@ from team_console.store.protocol.parsing import (
     as_key,
     batch_key,
     dispatched_name,
-    named_agent,
     planned,
     replanned,
     texts_of,
@@ -342,7 +341,7 @@ def _agent_of(entry: PlacedMessage) -> str:
             return entry.message.sender
         case "AGENT_DISPATCH_REQUEST":
             return dispatched_name(entry.read)
-    return named_agent(entry.read)
+    return created_agent(entry.read) or ""
 
 
 def _temps(roster: PlacedMessage) -> frozenset[str]:
