@@ -15,7 +15,7 @@ from team_console.store.backends.yaml.archives import (
     Archives,
     damaged_records,
     records,
-    refuse_unusable,
+    usable_size,
 )
 from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.own_form import TextError
@@ -89,9 +89,7 @@ class ArchivePages(Struct):
             path = tail.parts[-1]
             try:
                 if tail.end is None:
-                    refuse_unusable(self.disk, path)
-                    found = self.disk.stat(path)
-                    tail.end = found.size if found is not None else 0
+                    tail.end = usable_size(self.disk, path)
                 if tail.end > 0:
                     tail.ready, tail.end = self._stretch(path, tail.end)
                     continue
@@ -162,7 +160,7 @@ class ArchivePages(Struct):
         if not message.is_group:
             return True
         before = [name for name in self.archives.agents() if name < agent]
-        return not any(self.archives.holds(name, message.message_id) for name in before)
+        return all(self.archives.find(message.message_id, name) is None for name in before)
 
 
 def _problem(place: str, what: str) -> Problem:

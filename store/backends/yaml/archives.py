@@ -52,6 +52,40 @@ def _word(message_id: str) -> str:
     return quote(message_id, safe="@:", errors="backslashreplace")
 
 
+class Closing(Struct, frozen=True):
+    """A line that closes an entry.
+
+    Attributes:
+        word: The id that it names, as one word.
+        start, end: Where the entry stands.
+        behind: Where the next one may begin.
+        crc: The checksum that the entry must have.
+    """
+
+    word: bytes
+    start: int
+    end: int
+    behind: int
+    crc: int
+
+    # guard: archive-checksum
+    def holds(self, data: bytes) -> bool:
+        """Return whether the entry in `data` has the checksum."""
+        return data.startswith(b"- ", self.start) and zlib.crc32(data[self.start : self.end]) == self.crc
+
+
+def closings(data: bytes) -> Iterator[Closing]:
+    """Yield all closing lines."""
+    for found in _END.finditer(data):
+        start = data.rfind(b"\n- ", 0, found.start()) + 1
+        yield Closing(found["id"], start, found.start(), min(found.end() + 1, len(data)), int(found["crc"]))
+
+
+def closed_entries(data: bytes) -> Iterator[Closing]:
+    """Yield the entries that are closed with the right checksum."""
+    return (closing for closing in closings(data) if closing.holds(data))
+
+
 class Part(Struct, dict=True):
     """One archive file as read."""
 
@@ -70,44 +104,23 @@ class Part(Struct, dict=True):
         return found
 
     @cached_property
-    def _ends(self) -> dict[bytes, list[int]]:
-        """Id -> the positions of its closing lines."""
-        ends: dict[bytes, list[int]] = {}
-        for match in _END.finditer(self.data):
-            ends.setdefault(match["id"], []).append(match.start())
-        return ends
+    def _closings(self) -> dict[bytes, list[Closing]]:
+        found: dict[bytes, list[Closing]] = {}
+        for closing in closings(self.data):
+            found.setdefault(closing.word, []).append(closing)
+        return found
 
-    def _closed(self, message_id: str) -> Iterator[bytes]:
-        """Yield the entries closed under this id whose checksum holds."""
-        for end in self._ends.get(_word(message_id).encode(), ()):
-            if _crc_holds(self.data, end):
-                yield self.data[_entry_start(self.data, end) : end]
+    def copies(self, message_id: str) -> Iterator[Message]:
+        """Yield the copies of this id that are whole: closed with the right checksum, or readable without one.
 
-    def _closed_messages(self, message_id: str) -> Iterator[Message]:
-        for entry in map(Entry, self._closed(message_id)):
-            if entry.message is not None:
-                yield entry.message
-
-    def proves(self, message_id: str) -> bool:
-        """Return whether a whole copy of this id is here: closed with the right checksum, or readable without one."""
-        return any(True for _ in self._closed(message_id)) or self.message(message_id) is not None
-
-    def keeps(self, message: Message) -> bool:
-        """Return whether a whole copy of this very message is here, in whatever state; another one of its id does
-        not do.
+        Closed ones first: to find others reads the whole file, while everybody waits for the lock.
         """
-        # Closed entries first: to find others reads the whole file, while everybody waits for the lock.
-        ways = (self._closed_messages, self._messages)
-        return any(is_copy(other, message) for way in ways for other in way(message.message_id))
-
-    def message(self, message_id: str) -> Message | None:
-        """Return the first copy of this id, if it is here and readable."""
-        return next(iter(self._messages(message_id)), None)
-
-    def _messages(self, message_id: str) -> list[Message]:
-        if message_id.encode("utf-8", "replace") not in self.data and is_plain(message_id):
-            return []
-        return self._by_id.get(message_id, [])
+        for closing in self._closings.get(_word(message_id).encode(), ()):
+            entry = Entry(self.data[closing.start : closing.end]) if closing.holds(self.data) else None
+            if entry is not None and entry.message is not None:
+                yield entry.message
+        if message_id.encode("utf-8", "replace") in self.data or not is_plain(message_id):
+            yield from self._by_id.get(message_id, ())
 
     def holding(self, word: str) -> list[Message]:
         """Return the messages with `word` in their text, or all when it may be written in other ways."""
@@ -157,61 +170,36 @@ def _records(data: bytes, start: int, end: int) -> Iterator[Record]:
 def _apart(data: bytes) -> Iterator[Record]:
     """Yield our closed entries, each by itself, and what stands between them."""
     place = 0
-    for match in _END.finditer(data):
-        if _crc_holds(data, match.start()):
-            start = _entry_start(data, match.start())
-            yield from _records(data, place, start)
-            place = min(match.end() + 1, len(data))
-            yield Record(start, place, Entry(data[start : match.start()]).outcome)
+    for entry in closed_entries(data):
+        yield from _records(data, place, entry.start)
+        place = entry.behind
+        yield Record(entry.start, place, Entry(data[entry.start : entry.end]).outcome)
     yield from _records(data, place, len(data))
 
 
 def closed_ids(data: bytes) -> list[str]:
     """Return the ids of the entries in `data` that have their closing line."""
-    return [unquote(match["id"].decode("ascii", "replace")) for match in _END.finditer(data)]
+    return [unquote(closing.word.decode("ascii", "replace")) for closing in closings(data)]
 
 
 def damaged_records(data: bytes) -> list[tuple[int, str]]:
     """Offset and id of each closed entry whose checksum does not hold."""
-    ends = [match for match in _END.finditer(data) if not _crc_holds(data, match.start())]
-    return [(match.start(), match["id"].decode("ascii", "replace")) for match in ends]
-
-
-def _entry_start(data: bytes, end_line: int) -> int:
-    """Return the start of the entry that the line at `end_line` closes."""
-    return data.rfind(b"\n- ", 0, end_line) + 1
-
-
-# guard: archive-checksum
-def _crc_holds(data: bytes, end_line: int) -> bool:
-    """Return whether the entry closed by the line that begins at `end_line` has the checksum that line says."""
-    match = _END.match(data, end_line)
-    start = _entry_start(data, end_line)
-    if match is None or not (start or data.startswith(b"- ")):
-        return False
-    return zlib.crc32(data[start:end_line]) == int(match["crc"])
-
-
-def is_closed_end(tail: bytes) -> bool:
-    """Return whether a file that ends with `tail` ends with a whole closed entry."""
-    last = tail.rfind(b"\n", 0, max(0, len(tail) - 1)) + 1
-    return tail.endswith(b"\n") and tail.startswith(b"# end ", last) and _crc_holds(tail, last)
+    wrong = [closing for closing in closings(data) if not closing.holds(data)]
+    return [(closing.end, closing.word.decode("ascii", "replace")) for closing in wrong]
 
 
 def unclosed(data: bytes) -> bytes:
     """Return the part of `data` that is in no closed entry."""
     place, left = 0, b""
-    for match in _END.finditer(data):
-        if _crc_holds(data, match.start()):
-            left += data[place : _entry_start(data, match.start())]
-            place = match.end() + 1
+    for entry in closed_entries(data):
+        left += data[place : entry.start]
+        place = entry.behind
     return left + data[place:]
 
 
 def closed_length(data: bytes) -> int:
     """Bytes up to the end of the last entry that is closed with the right checksum; 0 when there is none."""
-    good = [match.end() + 1 for match in _END.finditer(data) if _crc_holds(data, match.start())]
-    return min(good[-1], len(data)) if good else 0
+    return max((entry.behind for entry in closed_entries(data)), default=0)
 
 
 def can_be_extended(data: bytes) -> bool:
@@ -250,7 +238,6 @@ class Archives:
         self._names: list[tuple[str, Path]] | None = None
         self._expected: frozenset[bytes] = frozenset()
         self._occurring: dict[Path, set[bytes]] = {}
-        self._long: dict[Path, re.Pattern[bytes]] = {}
 
     def agents(self) -> list[str]:
         """Return agents that have an archive."""
@@ -276,18 +263,17 @@ class Archives:
             self._expected = wanted
             self._occurring.clear()
 
-    def holds(self, agent: str, message_id: str) -> bool:
-        """Return whether the archive of `agent` proves a copy of this id."""
-        return any(part.proves(message_id) for part in self._near(message_id, agent))
+    def copies(self, message_id: str, agent: str | None = None) -> Iterator[Message]:
+        """Yield the whole copies of this id in the archive of `agent`, or in any."""
+        return (message for part in self._near(message_id, agent) for message in part.copies(message_id))
 
     def keeps(self, message: Message, agent: str | None = None) -> bool:
         """Return whether the archive of `agent`, or any, proves a copy of this message, not merely one of its id."""
-        return any(part.keeps(message) for part in self._near(message.message_id, agent))
+        return any(is_copy(other, message) for other in self.copies(message.message_id, agent))
 
-    def find(self, message_id: str) -> Message | None:
-        """Return a copy of this id in any archive."""
-        found = (part.message(message_id) for part in self._near(message_id, None))
-        return next((message for message in found if message is not None), None)
+    def find(self, message_id: str, agent: str | None = None) -> Message | None:
+        """Return a copy of this id in the archive of `agent`, or in any; None without one."""
+        return next(self.copies(message_id, agent), None)
 
     def thread(self, request_id: str) -> Iterator[Message]:
         """Archived messages that carry `request_id` in their payload or as their id."""
@@ -312,15 +298,13 @@ class Archives:
         if found.size > ROTATE_BYTES:
             self._rotate(path)
             return HEADER, []
-        start = max(0, found.size - _TAIL)
-        if is_closed_end(self._disk.read(path, start)[0]):
-            return b"", []
-        return self._mend(path)
+        end = self._disk.read(path, max(0, found.size - _TAIL))[0]
+        is_closed = end.endswith(b"\n") and closed_length(end) == len(end)
+        return (b"", []) if is_closed else self._mend(path)
 
     def forget(self) -> None:
         """Drop what was read."""
         self._parts.clear()
-        self._long.clear()
         self._occurring.clear()
         self._names = None
 
@@ -347,17 +331,27 @@ class Archives:
             paths = self.files(agent)
         for path in paths:
             with suppress(OSError):
-                if not self._may_hold(path, text):
-                    continue
-                part = self._part(path)
-                if part is None:
-                    yield from self._stretches(path, text)
-                else:
-                    yield part
+                if self._may_hold(path, text):
+                    yield from self._read(path, text)
 
-    def _stretches(self, path: Path, text: str) -> Iterator[Part]:
+    def _read(self, path: Path, text: str) -> Iterator[Part]:
+        """Yield a file as a whole, a long one in stretches where it can be cut."""
+        known, size = self._parts.get(path), usable_size(self._disk, path)
+        # guard: long-archive-read-in-stretches
+        if size > _LONG:
+            from team_console.store.backends.pieces import begin_of_records  # 5 ms, for the archives of others
+
+            begin = begin_of_records(self._disk.read(path, 0, BEGINNING)[0])
+            if begin is not None:
+                yield from self._stretches(path, text, begin)
+                return
+        if known is None or len(known.data) != size:
+            known = self._parts[path] = Part(self._disk.read(path)[0])
+        yield known
+
+    def _stretches(self, path: Path, text: str, begin: re.Pattern[bytes]) -> Iterator[Part]:
         """Yield the stretches of a long archive that may hold `text`, of whole records; in constant memory."""
-        begin, needle = self._long[path], text.encode() if is_plain(text) else b""
+        needle = text.encode() if is_plain(text) else b""
         start, length = 0, _WINDOW
         while data := self._disk.read(path, start, length)[0]:
             last = len(data)
@@ -375,7 +369,7 @@ class Archives:
             return True
         needle = text.encode()
         if needle not in self._expected:
-            refuse_unusable(self._disk, path)
+            usable_size(self._disk, path)
             return self._disk.find(path, needle) >= 0
         if path not in self._occurring:
             self._occurring[path] = self._words_in(path)
@@ -383,27 +377,10 @@ class Archives:
 
     def _words_in(self, path: Path) -> set[bytes]:
         """Return the expected ids that occur in the file; in constant memory."""
-        refuse_unusable(self._disk, path)
-        found, words = self._disk.stat(path), set[bytes]()
-        for start in range(0, found.size if found is not None else 0, _WINDOW - _OVERLAP):
+        words = set[bytes]()
+        for start in range(0, usable_size(self._disk, path), _WINDOW - _OVERLAP):
             words.update(self._expected.intersection(_WORDS.findall(self._disk.read(path, start, _WINDOW)[0])))
         return words
-
-    def _part(self, path: Path) -> Part | None:
-        """Return a file as a whole; None for a long one that can be read in stretches."""
-        refuse_unusable(self._disk, path)
-        known, found = self._parts.get(path), self._disk.stat(path)
-        # guard: long-archive-read-in-stretches
-        if found is not None and found.size > _LONG:
-            from team_console.store.backends.pieces import begin_of_records  # 5 ms, for the archives of others
-
-            begin = begin_of_records(self._disk.read(path, 0, BEGINNING)[0])
-            if begin is not None:
-                self._long[path] = begin
-                return None
-        if known is None or found is None or len(known.data) != found.size:
-            known = self._parts[path] = Part(self._disk.read(path)[0])
-        return known
 
     def _rotate(self, path: Path) -> None:
         mine = archive_part(path.name)
@@ -441,23 +418,17 @@ def _unreadable(path: Path, error: OSError) -> TeamError:
     )
 
 
-def refuse_unusable(disk: Disk, path: Path) -> None:
-    """Look at an archive before reading it.
+def usable_size(disk: Disk, path: Path) -> int:
+    """Look at an archive before reading it, and return its size; 0 where there is none.
 
     Raises:
         OSError: It is no plain file, or holds more than is ever read at once.
     """
     found = disk.stat(path)
-    if found is not None and found.kind != "file":
+    if found is None:
+        return 0
+    if found.kind != "file":
         raise OSError(errno.EINVAL, "not a regular file", str(path))
-    if found is not None and found.size > LARGEST_FILE:
+    if found.size > LARGEST_FILE:
         raise OSError(errno.EFBIG, f"{found.size:,} bytes, the limit is {LARGEST_FILE:,}", str(path))
-
-
-def is_usable(disk: Disk, path: Path) -> bool:
-    """Return whether an archive can be read; that it cannot is told with the history."""
-    try:
-        refuse_unusable(disk, path)
-    except OSError:
-        return False
-    return True
+    return found.size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from team_console.store.backends.yaml.archives import Archives, closed_ids, is_usable
+from team_console.store.backends.yaml.archives import Archives, closed_ids, usable_size
 from team_console.store.backends.yaml.audit_log import AuditLog, Line
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed
@@ -125,9 +125,10 @@ def _sizes_left(line: Line) -> dict[str, int] | None:
 
 def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, least: int, claimed: set[str]) -> Problem | None:
     files = archives.files(agent)
-    if not all(is_usable(disk, path) for path in files):
+    try:
+        found = [(path, usable_size(disk, path)) for path in files]
+    except OSError:  # told with the history
         return None
-    found = [(path, stat.size) for path in files if (stat := disk.stat(path)) is not None]
     missing = _missing(disk, archives, agent, found, claimed)
     size = max((size for _, size in found), default=0)
     if not missing and size >= least:
@@ -150,5 +151,5 @@ def _missing(disk: Disk, archives: Archives, agent: str, found: list[tuple[Path,
         if missing:
             missing -= set(closed_ids(disk.read(path, max(0, size - _SPAN))[0]))
     asked = sorted(missing)[:_ASKED]
-    lost = {question for question in asked if not archives.holds(agent, question)}
+    lost = {question for question in asked if archives.find(question, agent) is None}
     return missing if len(lost) == len(asked) else lost
