@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from msgspec import Struct
 from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Fields
 from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.in_force import recorded_text
@@ -28,32 +28,30 @@ _JSON = msgspec.json.Decoder()
 
 
 class TrailLine(Struct, frozen=True):
-    """One line of a trail as its backend reads it; JSON is understood where it is asked for.
+    """One line of a trail, in the words of `audit.jsonl`.
 
     Attributes:
-        facts: A JSON object.
-        also: Further (action, facts) of the same transaction, as JSON.
-        writes: Records that were added.
-        noted: Records that somebody else put into the store, first seen then.
+        also: Further (action, facts) of the same transaction.
+        writes: Records that were added, each as JSON.
+        noted: Records that somebody else put into the store, first seen then, likewise.
         questions: Ids of requests that were added, where the line does not have their records.
         void: Number of the line that this one declares undone, 0 for none.
-        follows: Whether it holds the hash of the line before.
-        settings: The record of the settings in force, where the line has their text, as JSON.
+        settings: The record of the settings in force.
+        prev: The hash of the line before, as this one has it.
     """
 
     seq: int
     at: str = ""
     actor: str = ""
     action: str = ""
-    facts: bytes = b""
-    also: bytes = b""
-    writes: tuple[bytes, ...] = ()
-    noted: tuple[bytes, ...] = ()
+    facts: Fields = {}
+    also: tuple[tuple[str, Fields], ...] = ()
+    writes: tuple[msgspec.Raw, ...] = ()
+    noted: tuple[msgspec.Raw, ...] = ()
     questions: tuple[str, ...] = ()
     void: int = 0
-    follows: bool = True
-    seal: LineSeal = LineSeal.UNKNOWN
-    settings: bytes = b""
+    settings: Fields = {}
+    prev: str = ""
 
 
 class AuditReader:
@@ -76,55 +74,49 @@ class AuditReader:
         self.key, self.keeps = key, max(keeps, self.keeps)
         self._is_sealed = False
         self._holds = True
-        self._lines: deque[tuple[TrailLine, bool]] = deque(maxlen=self.keeps)
+        self._lines: deque[tuple[TrailLine, LineSeal, bool]] = deque(maxlen=self.keeps)
         # A trail that only begins is no other trail: nothing known of it is wrong.
         if len(self.facts) or self.facts.losses or self.facts.confirmations:
             self.facts = RecordedFacts()
 
-    def take(self, line: TrailLine | None, *, is_after_seal: bool = False) -> None:
+    def take(self, line: TrailLine | None, seal: LineSeal, *, follows: bool, is_after_seal: bool = False) -> None:
         """Take the next line, None for one that cannot be read.
 
         Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
 
         Args:
+            seal: The state of its seal.
+            follows: Whether it holds the hash of the line before.
             is_after_seal: Whether a line before it, which was not taken, has a seal.
         """
         if line is None:
             self._holds = False
             return
         # From the first sealed line on, every line has to be sealed.
-        self._is_sealed = self._is_sealed or is_after_seal or line.seal in (LineSeal.SEALED, LineSeal.BROKEN)
-        is_trusted = line.seal is not LineSeal.BROKEN and not (self._is_sealed and line.seal is LineSeal.UNSEALED)
+        self._is_sealed = self._is_sealed or is_after_seal or seal in (LineSeal.SEALED, LineSeal.BROKEN)
+        is_trusted = seal is not LineSeal.BROKEN and not (self._is_sealed and seal is LineSeal.UNSEALED)
         # guard: audit-chain
-        self._holds = self._holds and is_trusted and line.follows
-        self._lines.append((line, self._holds))
+        self._holds = self._holds and is_trusted and follows
+        self._lines.append((line, seal, self._holds))
         self._record(line, is_trusted=is_trusted)
 
     def shown(self, limit: int) -> list[AuditLine]:
         """Give the last `limit` lines for people, newest first."""
         found: list[AuditLine] = []
-        for line, holds in reversed(self._lines):
-            also = [(str(action), _shown(facts)) for action, facts in _pairs(line.also)]
-            for action, facts in (*reversed(also), (line.action, _shown(_decoded(line.facts)))):
-                found.append(AuditLine(line.seq, line.at, line.actor, action, facts, holds, line.seal))
+        for line, seal, holds in reversed(self._lines):
+            for action, facts in (*reversed(line.also), (line.action, line.facts)):
+                shown = {key: value for key, value in facts.items() if key not in _HIDDEN}
+                found.append(AuditLine(line.seq, line.at, line.actor, action, shown, holds, seal))
             if len(found) >= limit:
                 break
         return found[:limit]
 
-    def _note_signing(self, line: TrailLine, facts: object) -> None:
-        """Note the first line on which settings in force asked for signed verdicts: nothing behind it is older."""
-        if self.facts.signing_asked_from is not None:
-            return
-        kept = _decoded(line.settings) if line.settings else facts.get("settings") if isinstance(facts, dict) else None
-        text = recorded_text(kept) if isinstance(kept, dict) else None
-        if text is not None and _asks_for_signatures(text):
-            self.facts.signing_asked_from = line.seq
-
     def _record(self, line: TrailLine, *, is_trusted: bool) -> None:
         if line.void and is_trusted:
             self.facts = self.facts.without(line.void)
-        facts = _decoded(line.facts) if is_trusted else None
-        self._note_signing(line, facts)
+        if self.facts.signing_asked_from is None and _asks_for_signatures(recorded_text(line.settings)):
+            self.facts.signing_asked_from = line.seq  # nothing behind it is older
+        facts = line.facts if is_trusted else None
         self.facts.take_on_record(line.seq, line.action, facts, from_text(line.at))
         vouched = vouched_for(line.action, facts)
         by_desk = is_trusted and line.action not in NOT_BY_DESK
@@ -134,10 +126,10 @@ class AuditReader:
             self.facts.authors.add(line.actor)
         at = from_text(line.at)
         for raw, in_time in (*((raw, False) for raw in line.noted), *((raw, by_desk) for raw in line.writes)):
-            record = _decoded(raw)
+            record = _decoded(bytes(raw))
             if isinstance(record, dict):
                 ours = in_time or record.get("message_id") in vouched
-                fact = fact_of(raw, record, line=line.seq, at=at, by_desk=ours, in_time=in_time)
+                fact = fact_of(bytes(raw), record, line=line.seq, at=at, by_desk=ours, in_time=in_time)
                 if fact is not None:
                     self.facts.add(fact)
         for message_id in line.questions:
@@ -147,9 +139,9 @@ class AuditReader:
             self.facts.add(RecordedFact(message_id, line.seq, at, None, True, in_time=False))
 
 
-def _asks_for_signatures(text: bytes) -> bool:
+def _asks_for_signatures(text: bytes | None) -> bool:
     """Return whether settings let nothing but signed verdicts of humans decide."""
-    if b"keys" not in text:
+    if text is None or b"keys" not in text:
         return False
     try:
         config = parse_settings(text, Path("messenger-config.yaml"))
@@ -161,20 +153,10 @@ def _asks_for_signatures(text: bytes) -> bool:
 def _decoded(raw: bytes) -> Any:
     """Read JSON; None for other bytes."""
     try:
-        return _JSON.decode(raw) if raw else None
+        return _JSON.decode(raw)
     except (msgspec.DecodeError, RecursionError):
         pass
     try:  # half a letter, as others write names that are no Unicode
         return json.loads(raw)
     except (ValueError, RecursionError):
         return None
-
-
-def _pairs(raw: bytes) -> list[Any]:
-    items = _decoded(raw)
-    return [item for item in items if isinstance(item, list) and len(item) == 2] if isinstance(items, list) else []
-
-
-def _shown(facts: object) -> Mapping[str, Any]:
-    """Give the facts for people: without the records that the line keeps, and its seal."""
-    return {key: value for key, value in facts.items() if key not in _HIDDEN} if isinstance(facts, dict) else {}

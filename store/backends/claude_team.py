@@ -51,6 +51,8 @@ _LARGEST = 16 << 20
 _MOST_FILES, _MOST_PASSED = 1_000, 2_000
 _MOST_WRONG = 100
 """Broken entries of one file that are named."""
+_WRONG_ROSTER, _WRONG_ENTRY = ("CONFIG_WARNING", "warning"), ("DAMAGED_ENTRY", "error")
+"""Code and severity of what is wrong in a file."""
 _TRIES, _PAUSE = 4, 0.02
 """Readers take no lock and older builds write in place: a few reads of a hundred see an empty or cut file."""
 _TYPES = (
@@ -130,27 +132,20 @@ def open_claude(name: str, clock: Clock) -> ClaudeTeam:
     raise TeamError(Code.TEAM_NOT_FOUND, text, f"{there} CLAUDE_CONFIG_DIR names another folder than ~/.claude.")
 
 
-class _File(Struct):
-    """A file as it was read last: what it was, what it holds, what is wrong in it, and the parts that are no entry."""
-
-    mark: tuple[int, ...] | None
-    value: Any
-    problems: tuple[Problem, ...] = ()
-    broken: frozenset[str] = frozenset()
-
-
-class _Understood(Struct, frozen=True):
-    """What a text says.
+class _File(Struct, frozen=True):
+    """A file as it was read last.
 
     Attributes:
         value: The roster, or the messages by key.
-        wrong: Line (0 for the whole file) and trouble of each part that cannot be used.
-        broken: Those parts.
+        problems: Parts of it that cannot be used.
+        broken: Those parts, of an inbox.
+        mark: Which version of the file it is; None while there is none.
     """
 
     value: Any
-    wrong: tuple[tuple[int, str], ...] = ()
+    problems: tuple[Problem, ...] = ()
     broken: frozenset[str] = frozenset()
+    mark: tuple[int, ...] | None = None
 
 
 class ClaudeTeam(Team):
@@ -166,7 +161,7 @@ class ClaudeTeam(Team):
         self.location, self.root, self.form, self.clock = location, folder, form, clock
         self.kind, self.read_only, self._taken_over = form.kind, True, taken_over
         self._settings, self._inboxes = folder / "config.json", folder / form.folder
-        self._roster = _File(None, self._members({}))
+        self._roster = _File(self._members({}))
         self._files: dict[Path, _File] = {}
         self._live: dict[str, Message] = {}
         self._passed: dict[str, Message] = {}
@@ -273,7 +268,7 @@ class ClaudeTeam(Team):
 
     def _read_inboxes(self) -> None:
         self._files = {
-            path: self._look(path, self._messages_of, self._files.get(path, _File(None, {}))) for path in self._paths()
+            path: self._look(path, self._messages_of, self._files.get(path, _File({}))) for path in self._paths()
         }
         live = {key: message for file in self._files.values() for key, message in file.value.items()}
         now = to_text(self.clock())
@@ -284,13 +279,13 @@ class ClaudeTeam(Team):
             self._passed.pop(key, None)
         self._live = live
 
-    def _look(self, path: Path, understand: Callable[[Path, str, bool], _Understood], known: _File) -> _File:
+    def _look(self, path: Path, understand: Callable[[Path, str, bool], _File], known: _File) -> _File:
         """Return the file as it is now; as it was, with the reason, when nothing in it can be read."""
         mark = _mark(path)
         if mark == known.mark:
             return known
         is_roster = path == self._settings
-        code, severity = ("CONFIG_WARNING", "warning") if is_roster else ("DAMAGED_ENTRY", "error")
+        code, severity = _WRONG_ROSTER if is_roster else _WRONG_ENTRY
         hint = "What it said before is shown; it is read again when it changes."
         for left in reversed(range(_TRIES)):
             try:
@@ -308,13 +303,10 @@ class ClaudeTeam(Team):
                 is_new_harm = not found.broken <= known.broken
                 old = {key: old for key, old in known.value.items() if is_new_harm or value.get(key) == old}
                 value = {**value, **old} if old else value
-            hint = "The program that keeps it drops them, too." if is_roster else "The others of this file are shown."
-            places = ((f"{path}:{line}" if line else str(path), wrong) for line, wrong in found.wrong[:_MOST_WRONG])
-            problems = tuple(Problem(code, severity, place, wrong, hint) for place, wrong in places)
-            return _File(mark, value, problems, found.broken)
+            return replace(found, value=value, mark=mark)
         raise AssertionError("unreachable")
 
-    def _members_of(self, path: Path, text: str, is_last: bool) -> _Understood:
+    def _members_of(self, path: Path, text: str, is_last: bool) -> _File:
         value = _parsed(text)
         if not isinstance(value, dict):
             raise ValueError("holds no object")
@@ -323,7 +315,8 @@ class ClaudeTeam(Team):
         named = [(item.get("name", key) if isinstance(item, dict) else item, item) for key, item in items]
         left = sum(as_name(name) is None for name, _ in named)
         wrong = f"{counted(left, 'member')} with a name that is none here left out"
-        return _Understood(self._members(value, named), ((0, wrong),) if left else ())
+        hint = "The program that keeps it drops them, too."
+        return _File(self._members(value, named), (Problem(*_WRONG_ROSTER, str(path), wrong, hint),) if left else ())
 
     def _members(self, settings: Mapping[str, Any], named: Iterable[tuple[Any, Any]] = ()) -> TeamConfig:
         """Take the name, the lead and the members from the settings."""
@@ -349,7 +342,7 @@ class ClaudeTeam(Team):
         # guard: words-of-others-decide-nothing
         return word if self._taken_over and is_request else f"{self.form.kind}:{word}"
 
-    def _messages_of(self, path: Path, text: str, is_last: bool) -> _Understood:
+    def _messages_of(self, path: Path, text: str, is_last: bool) -> _File:
         """Read an inbox entry by entry.
 
         Raises:
@@ -365,7 +358,7 @@ class ClaudeTeam(Team):
         inbox = path.name.removesuffix(self.form.suffix)
         messages: dict[str, Message] = {}
         times: Counter[str] = Counter()
-        wrong: list[tuple[int, str]] = []
+        problems: list[Problem] = []
         broken: set[str] = set()
         for entry in _entries(text):
             if isinstance(entry.value, dict):
@@ -376,11 +369,12 @@ class ClaudeTeam(Team):
                 key = f"{digest}-{times[digest]}" if times[digest] > 1 else digest
                 messages[key] = from_record({"message_id": key, "to": as_name(inbox) or "unnamed", **record})
             else:
-                wrong.append((entry.line, entry.value))
+                hint = "The others of this file are shown."
+                problems.append(Problem(*_WRONG_ENTRY, f"{path}:{entry.line}", entry.value, hint))
                 broken.add(entry.text)
-        if not messages and wrong and self.form is CLAUDE:
-            raise ValueError(wrong[0][1])
-        return _Understood(messages, tuple(wrong), frozenset(broken))
+        if not messages and problems and self.form is CLAUDE:
+            raise ValueError(problems[0].message)
+        return _File(messages, tuple(problems[:_MOST_WRONG]), frozenset(broken))
 
     def _record(self, entry: FieldDict) -> FieldDict:
         """Return an entry as a record without id and reader, whichever of the field names in use it has."""

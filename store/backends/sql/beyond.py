@@ -6,15 +6,13 @@ import json
 from datetime import datetime
 from typing import Any
 
-import msgspec
 from team_console.store.backends.sql.connection import Connection, listed
-from team_console.store.backends.sql.history import archived_row, page
+from team_console.store.backends.sql.history import archived_row, page, places_in
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, NOTES, Shape
 from team_console.store.backends.sql.window import over, read_notes
 from team_console.store.contract.team import COUNTED, Beyond, Page
 from team_console.store.model.clock import from_text
-from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status, addressees
 from team_console.store.model.names import spellings
 from team_console.store.protocol.parsing import when_created
@@ -73,7 +71,7 @@ def older_page(connection: Connection, shape: Shape, reader: RowReader, *, curso
     Raises:
         TeamError: `INVALID_FIELD` for a text that is no cursor.
     """
-    in_archive, in_table = _places(cursor)
+    in_archive, in_table = (None, None) if cursor is None else places_in(cursor, tuple[str | None, str | None])
     read = Page((), None)
     if shape.has_ours and in_archive != "":
         read = page(connection, agent=None, cursor=in_archive, limit=limit)
@@ -99,16 +97,6 @@ def older_page(connection: Connection, shape: Shape, reader: RowReader, *, curso
     return Page(tuple(taken), following, read.problems)
 
 
-def _places(cursor: str | None) -> tuple[str | None, str | None]:
-    if cursor is None:
-        return None, None
-    try:
-        return msgspec.json.decode(cursor, type=tuple[str | None, str | None])
-    except (msgspec.MsgspecError, ValueError) as error:
-        text = f"cursor {cursor!r} is not one of this team"
-        raise TeamError(Code.INVALID_FIELD, text, "Begin at the newest page.") from error
-
-
 def _rows_behind(
     connection: Connection, shape: Shape, reader: RowReader, place: str | None, limit: int
 ) -> list[tuple[str, Message]]:
@@ -116,7 +104,7 @@ def _rows_behind(
 
     Rows without a time come last.
     """
-    at, behind = (None, None) if place is None else msgspec.json.decode(place, type=tuple[Any, str | None])
+    at, behind = (None, None) if place is None else places_in(place, tuple[Any, str | None])
     found: list[tuple[Any, str]] = []
     if "created_at" in shape.types and (place is None or at is not None):
         found = _ids_behind(connection, shape, at, behind, limit)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from team_console.store.backends.audit_log import KEPT, NOT_BY_DESK, AuditReader, TrailLine
@@ -24,6 +24,7 @@ from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
 
+PlacesT = TypeVar("PlacesT")
 _STEP = 2000
 RECORDED = "recorded"
 """Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
@@ -65,11 +66,7 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
         conditions.append("agent = :agent")
     if cursor is not None:
         conditions.append("(created, message_id) < (:created, :message_id)")
-        try:
-            values["created"], values["message_id"] = msgspec.json.decode(cursor, type=tuple[str, str])
-        except (msgspec.MsgspecError, ValueError) as error:
-            text = f"cursor {cursor!r} is not one of this team"
-            raise TeamError(Code.INVALID_FIELD, text, "Begin at the newest page.") from error
+        values["created"], values["message_id"] = places_in(cursor, tuple[str, str])
     order = "ORDER BY created DESC, message_id DESC"
     latest = f"""
         SELECT created, message_id, n, record FROM {ARCHIVE} WHERE n IN (
@@ -87,6 +84,19 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
             text = f"archive row {n} is no message"
             problems.append(Problem("DAMAGED_ARCHIVE", "warning", message_id, text, "Look at the row by hand."))
     return Page(tuple(messages), json.dumps(rows[limit - 1][:2]) if len(rows) > limit else None, tuple(problems))
+
+
+def places_in(cursor: str, sort: type[PlacesT]) -> PlacesT:
+    """Return the two places that a cursor holds, as a tuple of this type.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for a text that is no cursor.
+    """
+    try:
+        return msgspec.json.decode(cursor, type=sort)
+    except (msgspec.MsgspecError, ValueError) as error:
+        text = f"cursor {cursor!r} is not one of this team"
+        raise TeamError(Code.INVALID_FIELD, text, "Begin at the newest page.") from error
 
 
 def _message_of(text: object) -> Message | None:
@@ -187,11 +197,12 @@ class Trail:
         is_next = line.seq == self._last.seq + 1 and line.prev == self._last.hash and line.hash == line.digest()
         is_after_seal = self._sealed_from is not None and line.seq >= self._sealed_from
         follows = not is_odd and (is_next or not self._is_whole)
-        self._reader.take(_trail_line(line, self._reader.key, follows=follows), is_after_seal=is_after_seal)
+        seal = line.seal(self._reader.key)
+        self._reader.take(_trail_line(line), seal, follows=follows, is_after_seal=is_after_seal)
         self._last, self._is_odd = (self._last, True) if is_odd else (line, self._is_odd)
 
 
-def _trail_line(line: AuditRow, key: bytes, *, follows: bool) -> TrailLine:
+def _trail_line(line: AuditRow) -> TrailLine:
     """Make an audit row a line of the trail, with the requests and answers that its facts carry."""
     facts = object_of(line.facts)
     recorded = facts.get(RECORDED)
@@ -202,12 +213,12 @@ def _trail_line(line: AuditRow, key: bytes, *, follows: bool) -> TrailLine:
     elif "request_id" in facts and line.action not in NOT_BY_DESK:
         # A line of an earlier version names the messages it wrote and does not hold them.
         questions = [facts.get("question"), *_list(facts.get("ids"))]
+    settings = facts.get("settings")
     return TrailLine(
-        *(*line[:4], line.facts.encode("utf-8", "backslashreplace")),
-        writes=tuple(dump(record).encode("utf-8", "backslashreplace") for record in answers),
+        *(*line[:4], facts),
+        writes=tuple(msgspec.Raw(dump(record).encode("utf-8", "backslashreplace")) for record in answers),
         questions=tuple(item for item in questions if isinstance(item, str)),
-        follows=follows,
-        seal=line.seal(key),
+        settings=settings if isinstance(settings, dict) else {},
     )
 
 

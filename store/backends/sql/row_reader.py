@@ -80,33 +80,30 @@ class RowReader:
     """Reads one database; safe to use from several threads. The same row gives the same message object.
 
     Attributes:
+        is_whole: Whether all of a large table is read, too.
         reworded: Ids of messages that say something else than when they were written, of the rows read so far.
         missing: Ids of rows seen earlier that are gone though no archive has them; ours are archived before they go.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_whole: bool = False) -> None:
+        self.is_whole = is_whole
         self.guard = threading.RLock()
         self._state = RowsState()
         self._known: dict[str, RowEntry] = {}
         self.reworded: set[str] = set()
         self.missing: frozenset[str] = frozenset()
 
-    def state(
-        self, connection: Connection, shape: Shape, *, progress: Progress | None = None, whole: bool = False
-    ) -> RowsState:
+    def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> RowsState:
         """Return what is read of the table as the connection sees it now.
 
         Hold `guard` from before the connection's view began.
-
-        Args:
-            whole: Read all of a large table, too.
 
         Raises:
             InterruptedError: `progress` said to stop.
         """
         with self.guard:
             before, entries = self._state.entries, dict[str, RowEntry]()
-            for number, row in enumerate(_fetched(connection, shape, progress, whole=whole), start=1):
+            for number, row in enumerate(_fetched(connection, shape, progress, whole=self.is_whole), start=1):
                 key = row[0] if isinstance(row[0], str) and row[0] else f"\0{number}"
                 if key in entries:
                     continue

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from team_console.store.backends.sql.connection import Connection, Lost, insert, sql_name
 from team_console.store.backends.sql.rows import STAND_INS, RowEntry, changed_row, new_row
 from team_console.store.backends.sql.schema import MESSAGES, NOTES, Shape
-from team_console.store.contract.transaction import Changes, RefusedRowsError
+from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields, Message
 
@@ -237,11 +237,6 @@ class _Refusal(NamedTuple):
 
 class _UndoneError(Exception):
     """What the database did without an error is undone again."""
-
-
-def replaced_in(changes: Changes, entry: Callable[[Message], RowEntry]) -> list[tuple[RowEntry, Message]]:
-    """Return the rows that change, each with what it is to be."""
-    return [(entry(old), new) for old, new in changes.replaced.items()]
 
 
 def _id_of(entry: RowEntry) -> str:

@@ -247,11 +247,11 @@ class Shape(Struct, frozen=True):
         """Return whether a row can have this status, as far as is known."""
         return status not in self.refused and self.can_hold(status)
 
-    def has_status(self, statuses: Iterable[str], name: str = "status") -> tuple[str, Values]:
+    def has_status(self, statuses: Iterable[str]) -> tuple[str, Values]:
         """Return the condition for rows that have one of these statuses, or what stands for it, with its values."""
         wanted = {*statuses}
         wanted |= {STAND_INS[status] for status in wanted if status in STAND_INS}
-        some, values = listed(name, sorted(wanted if self.words is None else wanted & self.words))
+        some, values = listed("status", sorted(wanted if self.words is None else wanted & self.words))
         return f"status IN {some}", values
 
     def problems(self) -> tuple[Problem, ...]:

@@ -208,17 +208,9 @@ class SqlTeam(Team):
             self._seen = (mark, stamp), snapshot
             return snapshot
 
-    def _read(
-        self,
-        connection: Connection,
-        shape: Shape,
-        progress: Progress | None,
-        reader: RowReader,
-        *,
-        whole: bool = False,
-    ) -> Snapshot:
+    def _read(self, connection: Connection, shape: Shape, progress: Progress | None, reader: RowReader) -> Snapshot:
         settings = self._settings.look(self._stored_settings(connection, shape))
-        state = reader.state(connection, shape, progress=progress, whole=whole)
+        state = reader.state(connection, shape, progress=progress)
         found = numbers(connection) if shape.has_ours else None
         hidden = (Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT),) if shape.hidden else ()
         at = as_text(found.changed_at) if found is not None else ""
@@ -303,10 +295,10 @@ class SqlTeam(Team):
 
     def whole(self) -> Snapshot:
         """See `Team.whole`."""
-        reader = RowReader()
+        reader = RowReader(is_whole=True)
         with suppress(TeamError), reader.guard, self._reading() as (connection, shape):
             if is_large(connection):
-                seen = self._read(connection, shape, None, reader, whole=True)
+                seen = self._read(connection, shape, None, reader)
                 return replace(seen, taken_at=self.clock(), holder=self._now_holding())
         return self.snapshot()
 

@@ -20,7 +20,7 @@ from team_console.store.backends.sql.history import (
     with_recorded,
 )
 from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_order
-from team_console.store.backends.sql.row_writer import RowWriter, replaced_in
+from team_console.store.backends.sql.row_writer import RowWriter
 from team_console.store.backends.sql.rows import (
     RowEntry,
     dump,
@@ -102,7 +102,6 @@ class SqlTransaction(Transaction):
         self.connection = connection
         self.shape = shape
         self._state: RowsState | None = None
-        self._is_whole = False
         self._entries: dict[str, RowEntry] = {}
         self._archives: dict[str, AbstractSet[str]] = {}
         self.learned: set[str] = set()
@@ -121,7 +120,7 @@ class SqlTransaction(Transaction):
     def state(self) -> RowsState:
         """All rows, read when first asked for."""
         if self._state is None:
-            self._state = self._reader.state(self.connection, self.shape, whole=self._is_whole)
+            self._state = self._reader.state(self.connection, self.shape)
             known = self._state.entries
             self._entries.update({key: entry for key, entry in known.items() if entry.message is not None})
         return self._state
@@ -168,9 +167,9 @@ class SqlTransaction(Transaction):
         return in_order(self._read(condition, {"message_id": word, "word": f"%{word}%", "escape": r"%\u00%"}))
 
     def read_whole(self) -> None:
-        if not self._is_whole:
-            self._is_whole, self._state = True, None
-            self._reader = RowReader()  # what it remembers is what the next look compares with
+        if not self._reader.is_whole:
+            # Another reader: what the team's remembers is what the next look compares with.
+            self._reader, self._state = RowReader(is_whole=True), None
 
     def fetch(self, ids: Sequence[str]) -> None:
         wanted = [one for one in ids if one not in self._entries and is_storable(one)]
@@ -261,7 +260,7 @@ class SqlTransaction(Transaction):
             raise TeamError(Code.STORE_FAILED, f"{STATE} holds no numbers; nothing was changed", hint)
         self._arrivals = known.arrivals
         self._write_rows(changes)
-        self._write_archived(changes)
+        self._insert(ARCHIVE, [archived_row(agent, message, n=self._number()) for agent, message in changes.archived])
         self._write_pushed(changes, at)
         for reference, data in changes.attachments.items():
             self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, "reference")
@@ -290,7 +289,7 @@ class SqlTransaction(Transaction):
         """
         writer = RowWriter(self.connection, self.shape)
         writer.add(changes.added.values(), self._number)
-        writer.replace(replaced_in(changes, self.entry))
+        writer.replace([(self.entry(old), new) for old, new in changes.replaced.items()])
         if changes.removed:
             self._keep_others(changes)
             writer.remove([self.entry(message) for message in changes.removed])
@@ -314,9 +313,6 @@ class SqlTransaction(Transaction):
             held = {name: other for name, other in pairs if other is not None}
             if held:
                 changes.records.append(("columns", {"ids": [message_id], "columns": held}))
-
-    def _write_archived(self, changes: Changes) -> None:
-        self._insert(ARCHIVE, [archived_row(agent, message, n=self._number()) for agent, message in changes.archived])
 
     def _write_pushed(self, changes: Changes, at: str) -> None:
         """Into the agent's own inbox table where it has one (seed 003, method 1), else into ours."""

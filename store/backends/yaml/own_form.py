@@ -119,8 +119,6 @@ def same(value: Any, other: Any) -> bool:
         )
     if isinstance(value, (list, tuple)):
         return isinstance(other, (list, tuple)) and len(value) == len(other) and all(map(same, value, other))
-    if isinstance(value, str):
-        return isinstance(other, str) and value == other
     return type(value) is type(other) and bool(value == other)
 
 

@@ -10,7 +10,6 @@ import threading
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 from team_console.store.backends.audit_log import AuditReader, TrailLine
 from team_console.store.backends.yaml.audit_log import decoded_line, whole_lines
 from team_console.store.backends.yaml.disk import Disk
@@ -29,23 +28,7 @@ def seal_of(raw: bytes, key: bytes) -> LineSeal:
     return judged(key, raw[: match.start()] + b"}\n" if match else raw, match[1].decode() if match else None)
 
 
-class _Stored(Struct):
-    """What a reader of the trail needs of a stored line; the rest of it is not understood."""
-
-    seq: int
-    at: str = ""
-    actor: str = ""
-    action: str = ""
-    facts: msgspec.Raw = msgspec.Raw()
-    also: msgspec.Raw = msgspec.Raw()
-    writes: list[msgspec.Raw] = []
-    noted: list[msgspec.Raw] = []
-    settings: msgspec.Raw = msgspec.Raw()
-    void: int = 0
-    prev: str = ""
-
-
-_STORED = msgspec.json.Decoder(_Stored)
+_LINE = msgspec.json.Decoder(TrailLine)
 _SEEN = 256
 """Bytes before the place reached that must still be what they were; a line holds the hash of the one before."""
 
@@ -91,7 +74,9 @@ class FileReader:
             return
         for block in whole_lines(self._disk, self._path, self._reached):
             for row in (line + b"\n" for line in block.split(b"\n")[:-1]):
-                trail.take(self._line(row))
+                line = _line_of(row)
+                follows = line is not None and line.prev.encode() == self._digest
+                trail.take(line, seal_of(row, trail.key), follows=follows)
                 self._digest = hashlib.sha256(row).hexdigest().encode()
             self._reached += len(block)
             self._seen = (self._seen + block[-_SEEN:])[-_SEEN:]
@@ -103,21 +88,16 @@ class FileReader:
         start = self._reached - len(self._seen)
         return size >= self._reached and self._disk.read(self._path, start, len(self._seen))[0] == self._seen
 
-    def _line(self, row: bytes) -> TrailLine | None:
-        try:
-            line = _STORED.decode(row)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            known = decoded_line(row)
-            if known is None:
-                return None
-            at, actor, action = (str(known.get(name, "")) for name in ("at", "actor", "action"))
-            line = _Stored(known["seq"], at, actor, action, msgspec.Raw(json.dumps(known.get("facts")).encode()))
-        return TrailLine(
-            *(line.seq, line.at, line.actor, line.action, bytes(line.facts), bytes(line.also)),
-            tuple(map(bytes, line.writes)),
-            tuple(map(bytes, line.noted)),
-            void=line.void,
-            follows=line.prev.encode() == self._digest,
-            seal=seal_of(row, self._trail.key),
-            settings=bytes(line.settings) if b'"text"' in bytes(line.settings) else b"",
-        )
+
+def _line_of(row: bytes) -> TrailLine | None:
+    """Return a stored line; of one whose parts are of other types than ours what was done, None for no line at all."""
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _LINE.decode(row)
+    known = decoded_line(row)
+    if known is None:
+        return None
+    with contextlib.suppress(msgspec.DecodeError, RecursionError):  # half a letter, as in names that are no Unicode
+        return _LINE.decode(json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))
+    at, actor, action = (str(known.get(name, "")) for name in ("at", "actor", "action"))
+    facts = known.get("facts")
+    return TrailLine(known["seq"], at, actor, action, facts if isinstance(facts, dict) else {})
