@@ -324,13 +324,20 @@ class Cutter:
             return end
         place = start
         while True:
-            close = next((close for _, close in self._spans(place, end) if close > end), -1)
+            close = self._open_end(place, end)
             if close < 0:
                 return end
             place, end = close, self._boundary(self._line_end(close - 1), keys_column)
 
-    def _spans(self, at: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield begin and end of each text and bracket in a stretch that has an end, those on one line too."""
+    def _open_end(self, at: int, end: int) -> int:
+        """Return the end of the first text or bracket in a stretch that goes on behind it; -1 for none."""
+        spans = self._spans(at, end)
+        return next((close for _, close, is_block in spans if close > end and not is_block), -1)
+
+    def _spans(self, at: int, end: int) -> Iterator[tuple[int, int, bool]]:
+        """Yield begin and end of each text, bracket and block that begins in a stretch and has an end, those on one
+        line too, and whether it is the lines of a block.
+        """
         while at < end:
             line_end = self._line_end(at)
             found = _OPENING.search(self.data, at, line_end)
@@ -342,6 +349,8 @@ class Cutter:
                 column = pad.end() - line if pad is not None else 0
                 block = _deeper(column).match(self.data, line_end)
                 at = block.end() if block is not None else line_end
+                if at > line_end:
+                    yield line_end - 1, at, True
             else:
                 begin = found.start("opening")
                 if self.data[begin] in b"[{":
@@ -351,7 +360,7 @@ class Cutter:
                     close = self._quote_end(begin, _CLEAN)
                     is_clean = close >= 0
                 if is_clean:
-                    yield begin, close
+                    yield begin, close, False
                 at = close if is_clean else line_end
 
     def _quote_end(self, at: int, clean: re.Pattern[bytes]) -> int:
@@ -428,14 +437,14 @@ class Cutter:
 
     def _lines_inside(self, start: int, end: int) -> list[tuple[int, int, bool]]:
         """Place, column and whether it is a dash, of each line below the first that is in no text and no bracket."""
-        spans = iter(self._all_spans(start, end))
-        span = next(spans, (end, end))
+        spans = self._spans(start, end)
+        begin, close, _ = next(spans, (end, end, False))
         found, at = list[tuple[int, int, bool]](), self._line_end(start)
         while at < end:
-            while span[1] <= at:
-                span = next(spans, (end, end))
-            if span[0] < at:
-                at = self._line_end(span[1] - 1)
+            while close <= at:
+                begin, close, _ = next(spans, (end, end, False))
+            if begin < at:
+                at = self._line_end(close - 1)
                 continue
             line_end = self._line_end(at)
             line = self.data[at:line_end].removeprefix(BOM_UTF8)
@@ -444,24 +453,6 @@ class Cutter:
                 found.append((at, len(line) - len(words), _DASH.match(words) is not None))
             at = line_end
         return found
-
-    def _all_spans(self, at: int, end: int) -> Iterator[tuple[int, int]]:
-        """Texts, brackets and the lines of blocks within a stretch."""
-        while at < end:
-            line_end = self._line_end(at)
-            found = _OPENING.search(self.data, at, line_end)
-            if found is not None and found["block"] is not None:
-                line = self.data.rfind(b"\n", 0, at) + 1
-                pad = _PAD.match(self.data, line)
-                block = _deeper(pad.end() - line if pad is not None else 0).match(self.data, line_end)
-                at = block.end() if block is not None else line_end
-                if at > line_end:
-                    yield line_end - 1, at
-                continue
-            spans = list(self._spans(at, line_end))
-            multi = [span for span in spans if span[1] > line_end]
-            yield from multi
-            at = multi[-1][1] if multi else line_end
 
     def _among_keys(
         self, start: int, lines: list[tuple[int, int, bool]], keys_column: int, at_fault: int
@@ -510,12 +501,12 @@ class Cutter:
             if self._every_list and _MAPPING_ITEM.match(self.data, place):
                 return empty.end()
             end = self._next_left(empty.end())
-            while (close := next((c for _, c in self._spans(empty.end(), end) if c > end), -1)) > end:
+            while (close := self._open_end(empty.end(), end)) >= 0:
                 end = self._next_left(self._line_end(close - 1))
             return end
         line = self.data.rfind(b"\n", 0, at) + 1
         place = self._line_end(at)
-        for _, close in self._all_spans(line, place):
+        for _, close, _ in self._spans(line, place):
             place = self._line_end(close - 1) if close > place else place
         return self._boundary(place, _ANY_COLUMN) if place < len(self.data) else place
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -527,6 +527,24 @@ class Style(Struct, frozen=True):
         if self.indent:
             raw = re.sub(rb"(?m)^(?=[^\n])", b" " * self.indent, raw)
         return raw.replace(b"\n", self.eol) if self.eol != b"\n" else raw
+
+
+class EntryText(Struct):
+    """A text of entries as read.
+
+    Attributes:
+        head, tail: What stands before the first entry and behind the last.
+        entries: All entries, in order.
+        style: How the file writes its list.
+        odd: Whether columns do not tell where entries are (brackets, an unusual frame, aliases behind the list), so
+            that the first change writes the list in our own form.
+    """
+
+    head: bytes
+    entries: Sequence[Entry]
+    tail: bytes
+    style: Style
+    odd: bool = False
 
 
 # A change of one entry: the lines of the values that differ are written anew, where lines alone can make the change.

@@ -13,12 +13,12 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, Handle, Line, Record, RecordPatch
 from team_console.store.backends.yaml.entry import (
     Entry,
+    EntryText,
     Node,
     Style,
     Values,
@@ -93,26 +93,16 @@ def _damage_in(entries: Iterable[Entry]) -> list[bool]:
     return [entry.is_damaged for entry in entries if entry.message is not None or entry.is_damaged]
 
 
-class QueueText(Struct, dict=True, eq=False):
+class QueueText(EntryText, dict=True, eq=False):
     """Messages as read from one file; immutable. Made by `parse`.
 
     Attributes:
-        head, tail: What stands before the first entry and behind the last.
-        entries: All entries, in order.
-        style: How the file writes its list.
-        odd: Whether columns do not tell where entries are (brackets, an unusual frame, aliases behind the list), so
-            that the first change writes the list in our own form.
         blank: Whether the file has no list, nor anything else but comments.
         is_left: Whether its entries are known to be messages, each with an id of its own, though not read yet.
         merged, renamed: What `with_unique_ids` did: ids of which there were copies, (old, new) of other messages.
         whole: The bytes of the file, where they were at hand.
     """
 
-    head: bytes
-    entries: Sequence[Entry]
-    tail: bytes
-    style: Style
-    odd: bool = False
     blank: bool = False
     is_left: bool = False
     merged: tuple[str, ...] = ()
@@ -151,12 +141,9 @@ class QueueText(Struct, dict=True, eq=False):
         if re.fullmatch(_EMPTY, data):
             return cls.blank_file(data)
         # 8 ms, with the patterns of all that others write: a queue that we left is not read.
-        from team_console.store.backends.yaml.reading import EntryText, read_changes, read_entries
+        from team_console.store.backends.yaml.reading import read_changes, read_entries
 
-        read = None
-        if previous is not None and not every_list:
-            before = EntryText(previous.head, previous.entries, previous.tail, previous.style, odd=previous.odd)
-            read = read_changes(before, data, known)
+        read = None if previous is None or every_list else read_changes(previous, data, known)
         read = read or read_entries(data, known, progress, every_list=every_list)
         return cls(read.head, read.entries, read.tail, read.style, odd=read.odd, whole=data)
 

@@ -9,7 +9,17 @@ from itertools import pairwise
 
 from msgspec import Struct
 from team_console.store.backends.pieces import Cutter, Piece, PieceForm
-from team_console.store.backends.yaml.entry import DEPTH, Entry, Node, Style, Values, check_text, compose, to_message
+from team_console.store.backends.yaml.entry import (
+    DEPTH,
+    Entry,
+    EntryText,
+    Node,
+    Style,
+    Values,
+    check_text,
+    compose,
+    to_message,
+)
 from team_console.store.backends.yaml.own_form import Reach, TextError
 from team_console.store.model.message import Message
 
@@ -32,22 +42,6 @@ _ODD = re.compile(
 
 _BESIDE = 2
 """Entries on each side of a change that are read with it: where one ends shows at the one behind it."""
-
-
-class EntryText(Struct, frozen=True):
-    """A text as read.
-
-    Attributes:
-        head, tail: What stands before the first entry and behind the last.
-        odd: Whether nothing can be put behind the last entry as it stands: brackets around entries, an unusual frame,
-            aliases behind the list.
-    """
-
-    head: bytes
-    entries: Sequence[Entry]
-    tail: bytes
-    style: Style
-    odd: bool = False
 
 
 class _Alone:
