@@ -95,6 +95,27 @@ def test_rows_that_are_hidden_from_a_role_are_no_empty_inbox(
     assert (seen.json["count"], seen.json["doubt"]) == (1, None)
 
 
+def test_a_row_that_a_policy_refuses_stops_no_other_and_is_named(postgres: str, role: Role, opened: Open) -> None:
+    create_database(postgres, SETTINGS)
+    insert(postgres, "msg-001")
+    insert(postgres, "msg-002")
+    place = role("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}")
+    execute(
+        postgres,
+        "ALTER TABLE agent_message ENABLE ROW LEVEL SECURITY",
+        "CREATE POLICY few ON agent_message USING (true) WITH CHECK (message_id <> 'msg-001')",
+    )
+    team = opened(place)
+    got = inbox.receive(Caller(team, "code_developer"), agent="code_developer")
+    assert [message.message_id for message in got.messages] == ["msg-002"]
+    assert "row-level security" in str(got.notices)
+    execute(postgres, "ALTER POLICY few ON agent_message WITH CHECK (recipient <> 'architect')")
+    with pytest.raises(TeamError) as caught:
+        sending.send(Caller(team, "user"), to="architect", type="spec_ready")
+    assert caught.value.code is Code.NOT_PERMITTED
+    assert "BYPASSRLS" in caught.value.hint
+
+
 def test_an_agent_is_told_by_mcp_that_rows_may_be_hidden(postgres: str, role: Role, opened: Open) -> None:
     create_database(postgres, SETTINGS)
     insert(postgres, "msg-001")

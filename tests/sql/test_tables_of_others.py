@@ -15,11 +15,14 @@ from msgspec import Struct, convert
 from team_console.store.backends.sql.open import create_database
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.judgement import judge
+from team_console.store.protocol.request_row import RequestState
 from team_console.store.service import inbox, maintenance
 from team_console.store.service.caller import Caller
+from team_console.store.service.decision import Decision
 from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.orchestrator import route
-from team_console.store.service.requests import submit_plan
+from team_console.store.service.requests import decide, submit_plan
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
 
@@ -208,8 +211,14 @@ def test_a_message_of_ours_fits_into_every_form_and_comes_back_as_it_was_sent(ta
     for message in (sent, silent):
         assert dict(found[message.message_id].record) == dict(message.record)
     assert not [p for p in caller.team.snapshot().problems if p.code not in ("NUMERIC_TIMES",)]
-    treat(caller, Remedy.RECALL, [sent.message_id])
-    assert _state(caller.team.snapshot())[sent.message_id] == "recalled"
+    asked = submit_plan(_caller(table, opened, "code_developer"), content="1. Do it", summary="Five words are in here")
+    decide(_caller(table, opened, "user"), Decision(asked.request_id or "", True))
+    maintenance.clear(caller, older_than_days=0)
+    team = caller.team
+    history, seen = team.history().messages, team.snapshot()
+    rows = {row.request_id: row for row in judge(history, seen.config, seen.recorded, table.clock.now).values()}
+    decided = rows[asked.request_id or ""]
+    assert (decided.state, decided.altered) == (RequestState.APPROVED, ())
 
 
 def test_what_is_old_leaves_but_for_the_rows_that_must_stay(table: Table, opened: Open) -> None:
@@ -258,8 +267,8 @@ def test_a_read_row_that_something_refers_to_keeps_nobody_from_reading(
 def test_what_cannot_work_is_refused_with_the_statement_that_mends_it_and_left_alone(
     empty_place: str, elsewhere: CommandLine, face: str, statements: tuple[str, ...], mends: str
 ) -> None:
-    if "AGENT_MESSAGE" in mends and "://" not in empty_place:
-        pytest.skip("SQLite does not tell capitals apart")
+    if ("AGENT_MESSAGE" in mends or "INHERIT" in mends) and "://" not in empty_place:
+        pytest.skip("SQLite tells no capitals apart and has no tables that inherit")
     columns = ", ".join(f"{name} {text}" for name, text in COLUMNS.items())
     execute(empty_place, *(statement.format(columns) for statement in statements))
     words = {
@@ -330,6 +339,67 @@ def _swallow(place: str, table: str) -> None:
         )
     else:
         execute(place, f"CREATE TRIGGER swallow BEFORE INSERT ON {table} BEGIN SELECT raise(IGNORE); END")
+
+
+_MEDDLE = "UPDATE agent_message SET {0} WHERE message_id = NEW.message_id"
+
+
+@pytest.mark.parametrize("by", ["trigger", "rule"])
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [("recipient = 'boss'", "recipient"), ("payload = '{}'", "text"), ("message_type = 'PLAN'", "kind")],
+)
+def test_what_the_table_changes_at_once_is_not_told_as_sent(
+    empty_place: str, opened: Open, clock: FakeClock, change: str, part: str, by: str
+) -> None:
+    """Nobody would get it, or as something else, and the sender was told that it was written."""
+    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    then = _MEDDLE.format(change)
+    if by == "rule" and "://" not in empty_place:
+        pytest.skip("SQLite has no rules")
+    if by == "rule":
+        execute(empty_place, f"CREATE RULE meddle AS ON INSERT TO agent_message DO ALSO {then}")
+    elif "://" in empty_place:
+        body = f"BEGIN {then}; RETURN NULL; END"
+        execute(
+            empty_place,
+            f"CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$",
+            "CREATE TRIGGER meddle AFTER INSERT ON agent_message FOR EACH ROW EXECUTE FUNCTION meddle()",
+        )
+    else:
+        execute(empty_place, f"CREATE TRIGGER meddle AFTER INSERT ON agent_message BEGIN {then}; END")
+    caller = Caller(opened(empty_place, clock=clock), "ceo")
+    with pytest.raises(TeamError, match=rf'{by} "meddle" changed its .*{part}.*; nothing was changed') as caught:
+        send(caller, to="architect", summary="Five words are in here", content="Hello")
+    assert caught.value.code is Code.STORE_FAILED
+    assert execute(empty_place, "SELECT count(*) FROM agent_message") == [(0,)]
+
+
+def test_a_rule_that_swallows_changes_is_named(postgres: str, opened: Open, clock: FakeClock) -> None:
+    create_database(postgres, "team: t\nlead: ceo\nagents: [ceo, architect, helper]\n")
+    caller = Caller(opened(postgres, clock=clock), "ceo")
+    (sent,) = send(caller, to="architect", summary="Five words are in here", content="Hello").messages
+    execute(postgres, "CREATE RULE keep AS ON UPDATE TO agent_message DO INSTEAD NOTHING")
+    with pytest.raises(TeamError, match='DROP RULE "keep" ON agent_message;'):
+        treat(caller, Remedy.RECALL, [sent.message_id])
+
+
+@pytest.mark.parametrize("old", ["recipient", "status"])
+def test_a_redirected_message_whose_row_stays_as_it_was_is_not_told_as_redirected(
+    postgres: str, opened: Open, clock: FakeClock, old: str
+) -> None:
+    create_database(postgres, "team: t\nlead: ceo\nagents: [ceo, architect, helper]\n")
+    caller = Caller(opened(postgres, clock=clock), "ceo")
+    (sent,) = send(caller, to="architect", summary="Five words are in here", content="Hello").messages
+    execute(
+        postgres,
+        "UPDATE agent_message SET status = 'failed'",
+        "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN NEW.{old} := OLD.{old}; RETURN NEW; END $$",
+        "CREATE TRIGGER keep BEFORE UPDATE ON agent_message FOR EACH ROW EXECUTE FUNCTION keep()",
+    )
+    with pytest.raises(TeamError, match='DROP TRIGGER "keep" ON agent_message;'):
+        treat(caller, Remedy.REDIRECT, [sent.message_id], to="helper")
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
@@ -71,6 +71,7 @@ class Column(Struct, frozen=True):
         is_required: Whether it takes no NULL.
         is_filled: Whether the database gives it a value where a new row brings none.
         words: The only values it takes, of an enumeration; None for any other type.
+        ignores_case: Whether its collation takes different texts for one, so that nothing can be looked for in them.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Column(Struct, frozen=True):
     is_required: bool = False
     is_filled: bool = True
     words: frozenset[str] | None = None
+    ignores_case: bool = False
 
 
 class Relation(Struct, frozen=True):
@@ -88,11 +90,30 @@ class Relation(Struct, frozen=True):
         name: As it is spelled in the database.
         source: The table behind a view, as far as it is known; None for a table.
         hides_rows: Whether policies of the database decide which of its rows this role sees.
+        heir: A table that inherits from it, as part of a statement; its rows are read with those of the table, and
+            their ids need not be unique.
     """
 
     name: str
     source: str | None = None
     hides_rows: bool = False
+    heir: str | None = None
+
+
+class Meddler(NamedTuple):
+    """What other programs put on a table and what may change or take away a row that is written.
+
+    Attributes:
+        kind: `trigger` or `rule`.
+    """
+
+    kind: str
+    name: str
+
+    @property
+    def words(self) -> str:
+        """Kind and name."""
+        return f"{self.kind} {sql_name(self.name)}"
 
 
 class Lost(Exception):
@@ -211,8 +232,8 @@ class Connection(ABC):
         """Return the names of the indexes of a table."""
 
     @abstractmethod
-    def triggers(self, table: str) -> list[str]:
-        """Return the names of the triggers that other programs put on the table."""
+    def meddlers(self, table: str, event: str) -> list[Meddler]:
+        """Return what may meddle with an `INSERT`, `UPDATE` or `DELETE` of the table's rows."""
 
     @abstractmethod
     def tables(self, names: Collection[str]) -> Mapping[str, bool]:

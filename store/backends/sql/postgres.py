@@ -25,9 +25,9 @@ from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
-from team_console.store.backends.sql.connection import Column, Connection, Relation, for_psycopg
+from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, for_psycopg
 from team_console.store.backends.sql.history import AuditRow
-from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES
+from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, POLICY
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
@@ -57,7 +57,8 @@ SELECT attname::text, format_type(atttypid, atttypmod), EXISTS (
     WHERE indrelid = attrelid AND indkey[0] = attnum AND indnkeyatts = 1 AND indisunique AND indisvalid
     AND indpred IS NULL
 ), attnotnull, atthasdef OR attidentity <> '' OR attgenerated <> '',
-ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = atttypid)
+ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = atttypid),
+EXISTS (SELECT FROM pg_collation WHERE oid = attcollation AND NOT collisdeterministic)
 FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
 WHERE relname::text = :table AND relkind IN ('r', 'p', 'f', 'v', 'm') AND pg_table_is_visible(pg_class.oid)
 AND attnum > 0 AND NOT attisdropped ORDER BY attnum
@@ -68,12 +69,27 @@ SELECT relname::text, relkind::text, (
     SELECT min(source.relname::text) FROM pg_rewrite JOIN pg_depend ON pg_depend.objid = pg_rewrite.oid
     JOIN pg_class AS source ON source.oid = pg_depend.refobjid
     WHERE pg_rewrite.ev_class = pg_class.oid AND source.oid <> pg_class.oid
-), row_security_active(pg_class.oid)
+), row_security_active(pg_class.oid), (
+    SELECT min(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = pg_class.oid AND relkind = 'r'
+)
 FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
 WHERE lower(relname::text) = :name AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relpersistence <> 't'
 AND nspname <> 'pg_catalog' AND pg_table_is_visible(pg_class.oid)
 ORDER BY relname::text = :name DESC LIMIT 1
 """
+_MEDDLERS = """
+WITH places AS (
+    SELECT to_regclass(:table)::oid AS place
+    UNION SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass(:table)
+)
+SELECT DISTINCT 'trigger', tgname::text FROM pg_trigger JOIN places ON tgrelid = place
+WHERE NOT tgisinternal AND tgtype & CAST(:bit AS integer) <> 0
+UNION ALL
+SELECT 'rule', rulename::text FROM pg_rewrite WHERE ev_class = to_regclass(:table) AND ev_type::text = :letter
+ORDER BY 2
+"""
+_EVENTS = {"INSERT": (4, "3"), "UPDATE": (16, "2"), "DELETE": (8, "4")}
+"""Event -> its bit in `pg_trigger.tgtype` and its letter in `pg_rewrite.ev_type`."""
 _NOT_THE_ROW = ("08", "0A", "25", "28", "3D", "40", "42", "53", "54", "55", "57", "58", "F0", "XX")
 """How the SQLSTATE of an error begins that says nothing of the row."""
 
@@ -119,12 +135,15 @@ class PostgresConnection(Connection):
         """See `Connection.columns`."""
         found = self.rows(_COLUMNS, {"table": table})
         return [
-            Column(name, kind, is_key, is_required, is_filled, frozenset(words) or None)
-            for name, kind, is_key, is_required, is_filled, words in found
+            Column(name, kind, is_key, is_required, is_filled, frozenset(words) or None, ignores_case)
+            for name, kind, is_key, is_required, is_filled, words, ignores_case in found
         ]
 
     def refuses_row(self, error: Exception) -> bool:
         """See `Connection.refuses_row`: whatever is not about the server, the session, or the statement itself."""
+        # guard: policy-refuses-the-row
+        if _is_of_policy(error):
+            return True
         return not str(getattr(error, "sqlstate", None) or "08").startswith(_NOT_THE_ROW)
 
     def check_at_once(self) -> None:
@@ -136,7 +155,7 @@ class PostgresConnection(Connection):
         found = self.first(_RELATION, {"name": name})
         if found is None:
             return None
-        return Relation(found[0], None if found[1] in ("r", "p") else found[2] or "", found[3])
+        return Relation(found[0], None if found[1] in ("r", "p") else found[2] or "", found[3], found[4])
 
     def references(self, table: str) -> list[tuple[str, str]]:
         """See `Connection.references`: the server names the table."""
@@ -150,12 +169,11 @@ class PostgresConnection(Connection):
         """
         return frozenset(name for (name,) in self.rows(wanted, {"table": table}))
 
-    def triggers(self, table: str) -> list[str]:
-        """See `Connection.triggers`."""
-        wanted = (
-            "SELECT tgname::text FROM pg_trigger WHERE tgrelid = to_regclass(:table) AND NOT tgisinternal ORDER BY 1"
-        )
-        return [name for (name,) in self.rows(wanted, {"table": table})]
+    def meddlers(self, table: str, event: str) -> list[Meddler]:
+        """See `Connection.meddlers`: triggers of the table and of its partitions, and rules."""
+        bit, letter = _EVENTS[event]
+        found = self.rows(_MEDDLERS, {"table": table, "bit": bit, "letter": letter})
+        return [Meddler(kind, name) for kind, name in found]
 
     def _spelt(self, statement: str) -> str:
         return for_psycopg(statement)
@@ -385,6 +403,8 @@ class PostgresTeam(SqlTeam):
             hint = full if state == "53300" else away
             return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
         code, hint = _REFUSALS.get(str(state), (Code.STORE_FAILED, "Nothing was changed."))
+        if _is_of_policy(error):
+            code, hint = Code.NOT_PERMITTED, POLICY
         facts = {SERVER_READ_ONLY: True} if state == _READ_ONLY and not self.read_only else {}
         return TeamError(code, f"{self.location}: {words}", hint, **facts)
 
@@ -469,6 +489,12 @@ class PostgresTeam(SqlTeam):
         pid, host, since, name = found
         action = str(name).removeprefix("team-console ")
         return LockHolder(pid, host, to_text(since) if since else "", action, True)
+
+
+def _is_of_policy(error: Exception) -> bool:
+    """Return whether row security refused the row: by its SQLSTATE alone it could be the want of a right, too."""
+    # Diagnostics hold no code of their own for it, and the words are those of the server's language.
+    return isinstance(error, psycopg.Error) and error.diag.source_function == "ExecWithCheckOptions"
 
 
 def _is_read_only(error: Exception) -> bool:

@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 from team_console.store.backends.sql.connection import Connection, Lost, insert, sql_name
-from team_console.store.backends.sql.rows import STAND_INS, RowEntry, changed_row, new_row
-from team_console.store.backends.sql.schema import MESSAGES, NOTES, Shape
+from team_console.store.backends.sql.rows import STAND_INS, Row, RowEntry, changed_row, new_row, read_row
+from team_console.store.backends.sql.schema import LOOKED_AT, MESSAGES, NOTES, Shape
 from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields, Message
+from team_console.store.model.safe import first_of
 
 _NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
 _LONGEST = 400
+_NAMED = 5
 
 
 class RowWriter:
@@ -43,28 +45,29 @@ class RowWriter:
         if made:
             rows = [{**columns, **self.shape.fills()} for columns, _ in made]
             count = self.connection.change_all(self.shape.insertion(made[0][0]), rows)
-            self._refuse_swallowed([str(columns["message_id"]) for columns, _ in made], count)
             notes = [{"message_id": columns["message_id"], "note": note} for columns, note in made]
             self.connection.change_all(_NO_NOTE, notes)  # of a row that another program took away
             self.connection.change_all(insert(NOTES, notes[0]), notes)
+            self._refuse_meddled([str(columns["message_id"]) for columns, _ in made], count)
 
-    def _refuse_swallowed(self, ids: Sequence[str], count: int) -> None:
-        """Refuse new rows of which the database added only `count`, or that a trigger took away again.
+    def _refuse_meddled(self, ids: Sequence[str], count: int) -> None:
+        """Refuse new rows of which the database added only `count`, or that a trigger or rule took away or changed.
 
         Raises:
-            TeamError: `STORE_FAILED`, naming the triggers.
+            TeamError: `STORE_FAILED`, naming the triggers and rules.
         """
-        triggers = self.connection.triggers(MESSAGES)
-        if count == len(ids) and not triggers:
+        meddlers = self.connection.meddlers(MESSAGES, "INSERT")
+        if count == len(ids) and not meddlers:
             return
-        there = {message_id for message_id, _ in self.connection.rows_among(self.shape.statuses(), ids)}
-        lost = [message_id for message_id in ids if message_id not in there]
-        # guard: swallowed-message-not-sent
-        if lost:
-            by = f"a trigger ({', '.join(map(sql_name, triggers))})" if triggers else "a rule of the database"
-            text = f"{MESSAGES} did not keep {lost[0]}: {by} took it away; nothing was changed"
-            hint = "Let the owner of the table mend that, then send it again."
-            raise TeamError(Code.STORE_FAILED, text, hint)
+        found = self.connection.rows_among(f"{self.shape.rows(self.shape.id)} IN", ids)
+        entries = {row[0]: read_row(Row(*row), place=MESSAGES) for row in found}
+        for message_id in ids:
+            done = _meddling(entries.get(message_id))
+            if done:
+                by = first_of([one.words for one in meddlers], _NAMED) if meddlers else "another program"
+                text = f"{MESSAGES} did not keep {message_id}: {by} {done}; nothing was changed"
+                hint = "Let the owner of the table mend that, then send it again."
+                raise TeamError(Code.STORE_FAILED, text, hint)
 
     def replace(self, changes: Sequence[tuple[RowEntry, Message]]) -> None:
         """Change rows, only columns that change, those with the same ones together.
@@ -110,7 +113,7 @@ class RowWriter:
         if not names:
             return True
         rows = [{**written.columns, **_row_of(written.entry)} for written in group]
-        return self._try(self.shape.change(names), rows, with_status="status" in names) is None
+        return self._try(self.shape.change(names), rows, looks=any(name in LOOKED_AT for name in names)) is None
 
     def _one_by_one(self, group: Sequence[_Written]) -> list[_Written]:
         """Return those of the changes that the table took, as it took them."""
@@ -147,22 +150,24 @@ class RowWriter:
         if not written.columns:
             return None
         row = {**written.columns, **_row_of(written.entry)}
-        return self._try(self.shape.change(written.columns), [row], with_status="status" in written.columns)
+        return self._try(
+            self.shape.change(written.columns), [row], looks=any(name in LOOKED_AT for name in written.columns)
+        )
 
-    def _try(self, statement: str, rows: Sequence[Fields], *, with_status: bool = False) -> _Refusal | None:
+    def _try(self, statement: str, rows: Sequence[Fields], *, looks: bool = False) -> _Refusal | None:
         """Execute it for each row, all or none; returns why the table does not take it, None when it did.
 
         Args:
-            with_status: Whether to look that it says the new status then.
+            looks: Whether to look that the rows say the new status and recipient then.
         """
         try:
             with self.connection.savepoint():
                 count = self.connection.change_all(statement, rows)
                 # guard: swallowed-write-noticed
-                if count != len(rows) or (with_status and self._kept_status(rows)):
+                if count != len(rows) or (looks and self._kept(rows)):
                     raise _UndoneError
         except _UndoneError:
-            return _Refusal(self._swallowed(rows), is_silent=True)
+            return _Refusal(self._swallowed(statement, rows), is_silent=True)
         except Lost as error:
             ids = [str(row["old_id"]) for row in rows]
             words = self._words(error)
@@ -174,26 +179,25 @@ class RowWriter:
             return _Refusal(self._words(error))
         return None
 
-    def _kept_status(self, rows: Sequence[Fields]) -> bool:
-        """Return whether a row still says what it said before, which is not what was written."""
-        wanted = {row["old_id"]: (row["old_status"], row["status"]) for row in rows}
-        found = self.connection.rows_among(
-            self.shape.statuses(), [row.get("message_id", row["old_id"]) for row in rows]
-        )
-        return any(
-            status == wanted[message_id][0] != wanted[message_id][1]
-            for message_id, status in found
-            if message_id in wanted
-        )
+    def _kept(self, rows: Sequence[Fields]) -> bool:
+        """Return whether a row still has a status or recipient that it had before, in place of what was written."""
+        wanted = {row.get("message_id", row["old_id"]): row for row in rows}
+        for message_id, *found in self.connection.rows_among(self.shape.looked_at(), list(wanted)):
+            row = wanted.get(message_id, {})
+            for name, value in zip(LOOKED_AT, found, strict=True):
+                if name in row and value == row[f"old_{name}"] != row[name]:
+                    return True
+        return False
 
-    def _swallowed(self, rows: Sequence[Fields]) -> str:
-        triggers = self.connection.triggers(MESSAGES)
-        if not triggers:
+    def _swallowed(self, statement: str, rows: Sequence[Fields]) -> str:
+        meddlers = self.connection.meddlers(MESSAGES, statement.partition(" ")[0])
+        if not meddlers:
             text = f"another program took {'it' if len(rows) == 1 else 'one of them'} away at the same moment"
             return f"{text}; look again"
-        names = ", ".join(map(sql_name, triggers))
-        where = f" ON {MESSAGES}" if self.connection.is_strict else ""
-        return f"a trigger swallows the change ({names}). Mend it, or: DROP TRIGGER {sql_name(triggers[0])}{where};"
+        names = ", ".join(sql_name(one.name) for one in meddlers)
+        first, where = meddlers[0], f" ON {MESSAGES}" if self.connection.is_strict else ""
+        drop = f"DROP {first.kind.upper()} {sql_name(first.name)}{where};"
+        return f"a {first.kind} swallows the change ({names}). Mend it, or: {drop}"
 
     def _find_referred(self, ids: Sequence[str]) -> None:
         """Find the rows that another table refers to, where the database may say so only at the commit."""
@@ -239,10 +243,20 @@ class _UndoneError(Exception):
     """What the database did without an error is undone again."""
 
 
+def _meddling(entry: RowEntry | None) -> str:
+    """Return what became of a new row other than what was written; empty for nothing."""
+    # guard: swallowed-message-not-sent
+    if entry is None:
+        return "took it away"
+    # guard: meddled-message-not-sent
+    return f"changed its {entry.changed or 'columns'}" if entry.changed or entry.message is None else ""
+
+
 def _id_of(entry: RowEntry) -> str:
     return str(entry.row.message_id)
 
 
 def _row_of(entry: RowEntry) -> Mapping[str, Any]:
-    """Return the parameters that tell which row `Shape.change` and `Shape.removal` mean, and what its status was."""
-    return {"old_id": entry.row.message_id, "old_status": entry.row.status}
+    """Return the parameters that tell which row `Shape.change` and `Shape.removal` mean, and what it said."""
+    said = {f"old_{name}": getattr(entry.row, name) for name in LOOKED_AT}
+    return {"old_id": entry.row.message_id, **said}

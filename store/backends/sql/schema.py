@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +13,7 @@ from msgspec import Struct
 from team_console.store.backends.sql.connection import Column, Connection, Relation, Values, insert, listed, sql_name
 from team_console.store.backends.sql.rows import COLUMNS, STAND_INS
 from team_console.store.contract.team import ROWS_HIDDEN
-from team_console.store.model.clock import from_text
+from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Fields
 from team_console.store.model.names import spellings, word_for
@@ -81,13 +83,12 @@ _INDEXES = {
     },
 }
 """Name of a table -> name of an index -> its columns."""
-IS_GROUP = "replace(recipient, ',', '') <> recipient"
-"""Whether a row is for several, in words that both databases take for an index."""
 CHANGED = ("42P01", "42703")
 """SQLSTATE of a table or a column that is not there any more."""
 NO_RIGHT = "42501"
 """SQLSTATE of a refusal for want of a right."""
 HIDDEN = "this role may not read tables of team-console: settings, archives and the audit trail cannot be seen"
+POLICY = "Let its owner change the policy, or run: ALTER ROLE ... BYPASSRLS;"
 GRANT = f"Let its owner run: GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(OURS)} TO the role;"
 
 
@@ -148,6 +149,8 @@ def check_version(text: str | None) -> None:
 _REQUIRED = ("message_id", "sender", "recipient", "status")
 _NUMBERS = ("retry_count", "max_retries")
 _MOMENTS = ("created_at", "delivered_at")
+LOOKED_AT = ("recipient", "status")
+"""Columns that decide who gets a row: whether a change of them was kept is looked at."""
 _UNIQUE = {
     True: f"ALTER TABLE {MESSAGES} ADD PRIMARY KEY (message_id);",
     False: f"CREATE UNIQUE INDEX {MESSAGES}_message_id ON {MESSAGES} (message_id);",
@@ -160,6 +163,7 @@ _EMPTY: tuple[tuple[str, Any], ...] = (
     *((word, "1970-01-01T00:00:00Z") for word in ("time", "date")),
 )
 """What a required column of such a type holds where there is nothing to say; of any other type an empty text."""
+_DIGITS = re.compile(r"timestamp\((\d)\)")
 _COUNTING = ("int", "real", "doub", "float", "numeric(", "decimal")
 """Parts of the names of types that hold numbers and no time; SQLite's NUMERIC holds both."""
 
@@ -173,8 +177,24 @@ _ROWS_HIDDEN = Problem(
 )
 
 
+def _held(moment: datetime, kind: str) -> datetime:
+    """Return what a column of this type holds of a moment: a day, or as many digits of a second as it has.
+
+    PostgreSQL would round it, and nobody could tell then what was written from what was changed.
+    """
+    if kind == "date":
+        return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    digits = _DIGITS.match(kind)
+    step = 1 if digits is None else 10 ** (6 - int(digits[1]))
+    return moment.replace(microsecond=moment.microsecond // step * step)
+
+
 def _empty(kind: str) -> Any:
     return next((value for word, value in _EMPTY if word in kind.lower()), "")
+
+
+def _is_group(column: str) -> str:
+    return f"replace({column}, ',', '') <> {column}"
 
 
 class Shape(Struct, frozen=True):
@@ -192,6 +212,7 @@ class Shape(Struct, frozen=True):
         words: The only statuses the column can hold, of an enumeration; None for any other type.
         refused: Statuses that the table was seen to refuse, as by a CHECK.
         hides_rows: Whether this role sees only the rows that policies of the database let it see.
+        is_group: The condition for rows that are for several, in words that both databases take for an index.
     """
 
     types: Mapping[str, str]
@@ -205,6 +226,7 @@ class Shape(Struct, frozen=True):
     words: frozenset[str] | None = None
     refused: AbstractSet[str] = frozenset()
     hides_rows: bool = False
+    is_group: str = _is_group("recipient")
 
     @property
     def id(self) -> str:
@@ -235,6 +257,9 @@ class Shape(Struct, frozen=True):
             return None if name not in self.required else 0 if moment is None else int(moment.timestamp())
         if name == "status" and not self.takes(value):
             return STAND_INS.get(value, value)
+        # guard: time-as-the-column-holds-it
+        if name in _MOMENTS and (moment := from_text(str(value or ""))) is not None:
+            return to_text(_held(moment, self.types[name]))
         if value is None and name in self.required:
             return created if name in _MOMENTS and created is not None else _empty(self.types[name])
         return value
@@ -295,9 +320,9 @@ class Shape(Struct, frozen=True):
         values = ", ".join(f"{name} = {self._bound(name)}" for name in columns)
         return f"UPDATE {MESSAGES} SET {values} WHERE {self.id} = :old_id"
 
-    def statuses(self) -> str:
-        """Return the select of id and status of the rows with the ids that follow."""
-        return f"SELECT {self.id}, {self._read('status')} FROM {MESSAGES} WHERE {self.id} IN"
+    def looked_at(self) -> str:
+        """Return the select of id and `LOOKED_AT` of the rows with the ids that follow."""
+        return f"SELECT {', '.join([self.id, *map(self._read, LOOKED_AT)])} FROM {MESSAGES} WHERE {self.id} IN"
 
     def removal(self) -> str:
         """Return the statement that deletes that row."""
@@ -409,6 +434,8 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         words=columns["status"].words,
         refused=refused,
         hides_rows=relation.hides_rows,
+        # guard: nothing-looked-for-without-case
+        is_group=_is_group('recipient COLLATE "C"' if columns["recipient"].ignores_case else "recipient"),
     )
 
 
@@ -431,6 +458,13 @@ def _refuse_other(connection: Connection, relation: Relation) -> None:
             Code.STORE_UNREADABLE,
             f"{relation.name} is a view, in which nobody can tell rows that wait from rows that it hides",
             f"Give the table behind it this name: {first}; ALTER TABLE {table} RENAME TO {MESSAGES};",
+        )
+    # guard: heirs-have-no-key
+    if relation.heir is not None:
+        raise TeamError(
+            Code.STORE_UNREADABLE,
+            f"{relation.heir} inherits from {MESSAGES}: its rows are read with it, and their ids may not be unique",
+            f"Move the rows that still count, then run: ALTER TABLE {relation.heir} NO INHERIT {MESSAGES};",
         )
     if connection.is_strict and relation.name != MESSAGES:
         raise TeamError(

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from team_console.store.backends.locked_files import missing_locks_in
 from team_console.store.backends.presence_folder import PresentInFolder
-from team_console.store.backends.sql.connection import Column, Connection, Relation
+from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
@@ -110,10 +110,13 @@ class SqliteConnection(Connection):
         wanted = "SELECT name FROM sqlite_master WHERE type = 'index' AND lower(tbl_name) = :table"
         return frozenset(name for (name,) in self.rows(wanted, {"table": table}))
 
-    def triggers(self, table: str) -> list[str]:
-        """See `Connection.triggers`."""
-        wanted = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = :table ORDER BY name"
-        return [name for (name,) in self.rows(wanted, {"table": table})]
+    def meddlers(self, table: str, event: str) -> list[Meddler]:
+        """See `Connection.meddlers`: triggers in whose text the event is named."""
+        wanted = """
+            SELECT name FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = :table
+            AND instr(upper(sql), :event) > 0 ORDER BY name
+        """
+        return [Meddler("trigger", name) for (name,) in self.rows(wanted, {"table": table, "event": event})]
 
 
 _PROC_LOCKS = Path("/proc/locks")

@@ -19,7 +19,6 @@ from team_console.store.backends.sql.schema import (
     CHANGED,
     GRANT,
     HIDDEN,
-    IS_GROUP,
     MESSAGES,
     NO_RIGHT,
     OURS,
@@ -262,11 +261,11 @@ class SqlTeam(Team):
             values = to_recipient(agent)
             # Named one by one: an index finds them beside any number of others for the same agent.
             having, statuses = shape.has_status(_NOT_OVER)
-            rows = connection.rows(shape.rows(may_address(having)), {**values, **statuses})
+            rows = connection.rows(shape.rows(may_address(shape, having)), {**values, **statuses})
             delivered = f"{MESSAGES}.status = '{Status.DELIVERED}'"
             newest = " ORDER BY created_at DESC" if "created_at" in shape.types else ""
             ids = f"SELECT message_id FROM {MESSAGES} WHERE {delivered} AND {{0}} LIMIT {_PUSHED + 1}"
-            found = connection.rows(ids.format(IS_GROUP))
+            found = connection.rows(ids.format(shape.is_group))
             for name in dict.fromkeys(values.values()):  # one by one, so that an index has them in this order
                 found += connection.rows(ids.format(f"recipient = :name{newest}"), {"name": name})
             pushed = rows_of(connection, shape, [message_id for (message_id,) in found])
@@ -400,7 +399,7 @@ class SqlTeam(Team):
         known = self.translate(error)
         if known.code is Code.READ_ONLY and getattr(error, "sqlstate", "") == NO_RIGHT:
             return TeamError(Code.NOT_PERMITTED, known.message, GRANT)
-        if known.code in (Code.READ_ONLY, Code.STORE_LOCKED):
+        if known.code in (Code.READ_ONLY, Code.STORE_LOCKED, Code.NOT_PERMITTED):
             return known
         return TeamError(Code.STORE_FAILED, f"{known.message}; nothing was changed", known.hint)
 

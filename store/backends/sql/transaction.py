@@ -34,7 +34,6 @@ from team_console.store.backends.sql.schema import (
     ATTACHMENTS,
     AUDIT,
     INBOX,
-    IS_GROUP,
     MESSAGES,
     NOTES,
     STATE,
@@ -54,7 +53,7 @@ from team_console.store.protocol.parsing import carries
 from team_console.store.settings.in_force import InForce, on_record, text_digest
 
 
-def may_address(condition: str) -> str:
+def may_address(shape: Shape, condition: str) -> str:
     """Return the condition for rows addressed to somebody, perhaps among others; two indexes answer it.
 
     The condition stands outside as well, where a row that is waited for is looked at once more. The values are those of
@@ -62,7 +61,7 @@ def may_address(condition: str) -> str:
     """
     ids = f"SELECT message_id FROM {MESSAGES} WHERE"
     named = "recipient IN (:recipient, :apart, :decomposed, :everybody)"
-    either = f"{ids} {named} AND {condition} UNION ALL {ids} {IS_GROUP} AND {condition}"
+    either = f"{ids} {named} AND {condition} UNION ALL {ids} {shape.is_group} AND {condition}"
     return f"{MESSAGES}.message_id IN ({either}) AND {condition}"
 
 
@@ -146,7 +145,7 @@ class SqlTransaction(Transaction):
             return None
         if recipient is not None and statuses:
             having, values = self.shape.has_status(statuses)
-            return in_order(self._read(may_address(having), {**to_recipient(recipient), **values}))
+            return in_order(self._read(may_address(self.shape, having), {**to_recipient(recipient), **values}))
         if not types or "message_type" not in self.shape.types:
             return None
         # Of plain messages a large table has too many to read them by their kind.

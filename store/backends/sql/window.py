@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from team_console.store.backends.sql.connection import Connection
-from team_console.store.backends.sql.schema import IS_GROUP, MESSAGES, NOTES, Shape
+from team_console.store.backends.sql.schema import MESSAGES, NOTES, Shape
 from team_console.store.model.message import Status
 from team_console.store.protocol.kinds import KINDS, Family
 from team_console.store.protocol.parsing import CARRIERS
@@ -70,7 +70,7 @@ def indexes(shape: Shape) -> dict[str, str]:
     found = {
         "team_console_mail": f"(recipient, status{age})",
         "team_console_senders": f"(sender{age})",
-        "team_console_groups": f"(status) WHERE {IS_GROUP}",
+        "team_console_groups": f"(status) WHERE {shape.is_group}",
         "team_console_live": f"(status) WHERE {live(shape)}",
         "team_console_telling": f"(status) WHERE {over(shape)} AND {telling(shape)}".replace(f"{MESSAGES}.", ""),
     }
