@@ -24,12 +24,13 @@ from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.protocol.verdicts import Face, Seen, digest_of, seen_of
 from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt
+from team_console.store.service.decision import Decision
 from team_console.store.service.grants import all_grants, recall_grant, refuse_contradiction, start_grant, trial_of
 from team_console.store.service.questions import live_question
 from team_console.store.service.requests import (
     answer,
     approve,
-    ask_back,
+    decide,
     foresee,
     reject,
     submit_plan,
@@ -332,7 +333,7 @@ def _reject(call: Call) -> int:
     return call.finish(receipt, describe("rejected", receipt))
 
 
-def _each(call: Call, decide: Callable[[Call], int]) -> int:
+def _each(call: Call, decide_one: Callable[[Call], int]) -> int:
     """Decide each request that is named, on its own; one that is refused keeps none of the others.
 
     Raises:
@@ -347,7 +348,7 @@ def _each(call: Call, decide: Callable[[Call], int]) -> int:
     for number, options.request in enumerate(named):
         options.seen = words[number] if words else None
         try:
-            status = max(status, decide(call))
+            status = max(status, decide_one(call))
         except TeamError as error:
             if len(named) == 1:
                 raise
@@ -376,13 +377,9 @@ def do_askback(call: Call) -> int:
       team-console askback REQUEST "Which files does it touch?"
     """
     options = call.options
-    receipt = ask_back(
-        call.decider,
-        request_id=options.request,
-        content=options.question,
-        remarks=_remarks(call),
-        seen=seen_by(call),
-    )
+    said, remarks = options.question or None, _remarks(call)
+    question = Decision(options.request, None, said, remarks=remarks, asks_back=True, seen=seen_by(call))
+    receipt = decide(call.decider, question)
     return call.finish(receipt, describe("asked back about", receipt))
 
 

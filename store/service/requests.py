@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NoReturn
 
@@ -350,7 +350,8 @@ def _answer_body(question: Message, kind: RequestKind, verdict: Decision, langua
     elif verdict.approve and kind is RequestKind.QUESTION:
         body["answers"] = _chosen(question, verdict.answers or {})
         notes = {text: {"notes": words} for text, words in verdict.notes.items() if words.strip()}
-        body[NOTES] = {text: each for text, each in notes.items() if _is_asked(question, text)} or None
+        _refuse_unasked(question, notes)
+        body[NOTES] = notes or None
     if kind not in VERDICT_ONLY:
         body["in_reply_to"] = question.message_id
         body["content"] = body["content"] or phrase(language, "Approved." if verdict.approve else "Rejected.")
@@ -416,9 +417,9 @@ def _updated(question: Message, verdict: Decision, key: str) -> FieldDict:
 
 def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> FieldDict:
     """Return one answer to each question: a label or own words, a list of them where several may be chosen."""
-    asked = {item.text: item for item in questions_of(question.payload) if all(_is_asked(question, at) for at in given)}
+    _refuse_unasked(question, given)
     chosen: FieldDict = {}
-    for item in asked.values():
+    for item in questions_of(question.payload):
         value = given.get(item.text)
         words = [value] if isinstance(value, str) else list(value or ())
         if not words or not all(isinstance(word, str) and word.strip() for word in words):
@@ -431,13 +432,13 @@ def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> Fiel
     return chosen
 
 
-def _is_asked(question: Message, text: str) -> bool:
-    """Return True for the text of one of the questions; refuse any other."""
+def _refuse_unasked(question: Message, texts: Iterable[str]) -> None:
+    """Refuse answers to what is none of the questions."""
     asked = [item.text for item in questions_of(question.payload)]
-    if text not in asked:
-        hint = guess(text, asked, f"Asked: {', '.join(map(value_words, asked))}.")
-        _refuse(f"answers: nobody asked {value_words(text)}", hint)
-    return True
+    for text in texts:
+        if text not in asked:
+            hint = guess(text, asked, f"Asked: {', '.join(map(value_words, asked))}.")
+            _refuse(f"answers: nobody asked {value_words(text)}", hint)
 
 
 def _refuse(message: str, hint: str) -> NoReturn:
@@ -625,27 +626,6 @@ def answer(
     ):
         return answered
     return decide(caller, decision)
-
-
-def ask_back(
-    caller: Caller,
-    *,
-    request_id: str,
-    content: str = "",
-    remarks: Sequence[Remark] = (),
-    seen: Seen | str | None = None,
-    message_id: str | None = None,
-) -> Receipt:
-    """Ask the asker something about an open request, which stays open with its id and age.
-
-    Raises:
-        TeamError: `MISSING_CONTENT` without a word, or as for `approve`.
-    """
-    said, seen = content or None, shown_as(seen)
-    question = Decision(
-        request_id, None, said, message_id=message_id, remarks=tuple(remarks), asks_back=True, seen=seen
-    )
-    return decide(caller, question)
 
 
 def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | None:

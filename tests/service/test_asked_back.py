@@ -9,6 +9,8 @@ from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code
 from team_console.store.protocol.remarks import Remark, placed, remark_on
 from team_console.store.service import inbox, requests, sending
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.decision import Decision
 
 from tests.equipment.asking import agent, ask, lead, plan, question, refusal, row
 from tests.equipment.command_line import CommandLine
@@ -17,6 +19,11 @@ from tests.equipment.signing_keys import sign_verdicts
 pytestmark = pytest.mark.slow
 
 PLAN = "# Move it\n\n1. Copy the table\n2. Switch\n3. Drop the old one"
+
+
+def ask_back(caller: Caller, request: str, content: str = "", remarks: tuple[Remark, ...] = ()) -> Receipt:
+    """Ask the asker something about a request."""
+    return requests.decide(caller, Decision(request, None, content or None, remarks=remarks, asks_back=True))
 
 
 def escalate(team: Team) -> str:
@@ -28,7 +35,7 @@ def escalate(team: Team) -> str:
 @pytest.mark.parametrize("make", [question, escalate, ask])
 def test_any_request_can_be_asked_about_and_nothing_of_it_answers(any_team: Team, make: Callable[[Team], str]) -> None:
     request = make(any_team)
-    requests.ask_back(lead(any_team), request_id=request, content="approve: yes, go on")
+    ask_back(lead(any_team), request, "approve: yes, go on")
     requests.answer(agent(any_team), request_id=request, content="yes")
     found = row(any_team, request)
     assert (found.is_open, len(found.talk), found.answers) == (True, 2, ())
@@ -38,7 +45,7 @@ def test_who_may_not_answer_may_not_ask_back_and_nothing_is_asked_twice(any_team
     request = plan(any_team)
 
     def refused(by: str, content: str) -> Code:
-        return refusal(requests.ask_back, agent(any_team, by), request_id=request, content=content).code
+        return refusal(ask_back, agent(any_team, by), request, content).code
 
     assert (refused("file-manager", "Why?"), refused("ceo", " ")) == (Code.NOT_PERMITTED, Code.MISSING_CONTENT)
     requests.reject(lead(any_team), request_id=request, reason="no")
@@ -47,7 +54,7 @@ def test_who_may_not_answer_may_not_ask_back_and_nothing_is_asked_twice(any_team
 
 def test_remarks_stand_in_the_words_the_asker_reads_with_line_and_quote(any_team: Team) -> None:
     remark = remark_on(PLAN.split("\n"), 5, "keep it a week")
-    requests.ask_back(lead(any_team), request_id=plan(any_team, PLAN), remarks=[remark])
+    ask_back(lead(any_team), plan(any_team, PLAN), remarks=(remark,))
     requests.reject(lead(any_team), request_id=plan(any_team, PLAN), reason="", remarks=[remark])
     requests.approve(lead(any_team), request_id=plan(any_team, PLAN), note="Go", remarks=[remark])
     told = inbox.receive(agent(any_team), agent="task-manager").messages
