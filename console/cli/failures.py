@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import sys
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from team_console.console.cli.call import Call, is_terminal
 from team_console.console.cli.main import Arg, VerbCommand, arg, flag, verb
 from team_console.console.cli.printing import Cells, age_since, print_rows
-from team_console.console.cli.talk import confirmed, delivery
+from team_console.console.cli.talk import confirmed, finish_records
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
 from team_console.store.service.deliveries import Remedy, treat
-from team_console.store.service.maintenance import clear, clearing_forecast
-
-if TYPE_CHECKING:
-    from team_console.store.service.maintenance import Cleared
-
+from team_console.store.service.maintenance import Cleared, clear, clearing_forecast
 
 # `failures`: what could not be delivered, with attempts, the next try and the last error.
 
@@ -96,7 +92,7 @@ def _remedy(action: Remedy, word: str, description: str, example: str, *argument
     def run(call: Call) -> int:
         names = [one.names.strip("-") for one in arguments]
         receipt = treat(call.caller, action, call.options.ids, **{n: getattr(call.options, n) for n in names})
-        return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
+        return finish_records(call, receipt, word)
 
     run.__doc__ = f"{description}\n\nExamples:\n  {example}"
     return verb(_IDS, *arguments)(run)

@@ -17,7 +17,7 @@ from team_console.store.protocol.kinds import filled
 from team_console.store.service.sending import broadcast, preview, send
 
 if TYPE_CHECKING:
-    from team_console.store.service.caller import Received
+    from team_console.store.service.caller import Receipt, Received
 
 
 _PRIORITIES = ("critical", "high", "medium", "low", "urgent")
@@ -64,7 +64,7 @@ def do_send(call: Call) -> int:
         in_reply_to=options.in_reply_to,
     )
     word = "already there, nothing written:" if receipt.repeated else "written:"
-    return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
+    return finish_records(call, receipt, word)
 
 
 def _filled(call: Call) -> tuple[str | None, str | None]:
@@ -86,9 +86,13 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
     )
 
 
-def delivery(message: Any) -> str:
-    """Return one written record in a few words."""
-    return f"{message.message_id} {message.sender} -> {', '.join(message.recipients)} ({message.type})"
+def finish_records(call: Call, receipt: Receipt, word: str) -> int:
+    """Print what a verb did to each record, in a word; the exit status."""
+    lines = [
+        f"{word} {message.message_id} {message.sender} -> {', '.join(message.recipients)} ({message.type})"
+        for message in receipt.messages
+    ]
+    return call.finish(receipt, lines)
 
 
 def payload_of(text: str | None) -> dict[str, Any] | None:
@@ -140,7 +144,7 @@ def do_broadcast(call: Call) -> int:
             text = "broadcast not confirmed; nothing was written"
             raise TeamError(Code.NOT_PERMITTED, text, "Add --yes to skip this.")
     receipt = broadcast(call.caller, summary=options.summary, content=text)
-    return call.finish(receipt, [f"written: {delivery(message)}" for message in receipt.messages])
+    return finish_records(call, receipt, "written:")
 
 
 def confirmed(question: str) -> bool:
@@ -257,4 +261,4 @@ def do_ack(call: Call) -> int:
 
     receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)
     word = "already read:" if receipt.repeated else "read:"
-    return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
+    return finish_records(call, receipt, word)

@@ -19,7 +19,6 @@ from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.locked_files import missing_locks_in
 from team_console.store.backends.open import (
-    DATABASE_SUFFIXES,
     OWN_FOLDER,
     PROJECT_CONFIG,
     PROJECT_QUEUE,
@@ -31,7 +30,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, guess, is_name, refuse_case_twin
 from team_console.store.model.safe import counted
 from team_console.store.service import members as service
-from team_console.store.service.migration import migrate, open_target
+from team_console.store.service.migration import migrate, names_database, open_target
 from team_console.store.settings.editing import new_text, write_new_settings
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
@@ -141,20 +140,16 @@ def _name_of(place: str) -> str:
     else:
         path = Path(os.path.realpath(absolute(place)))
         name = path.parent.name if path.name == OWN_FOLDER else path.name
-    name = name.removesuffix(Path(name).suffix) if _is_database(place) else name
+    name = name.removesuffix(Path(name).suffix) if names_database(place) else name
     name = canonical(name)
     return name if is_name(name) and name != "all" else "team"
-
-
-def _is_database(place: str) -> bool:
-    return "://" in place or place.endswith(DATABASE_SUFFIXES)
 
 
 def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
     """Make it; gives back the location as it may be shown."""
     if place.startswith("claude:"):
         raise TeamError(Code.USAGE, f"{place}: a team of Claude Code is made by Claude Code", "Name a folder.")
-    path, is_database = Path(os.path.expanduser(place)), _is_database(place)
+    path, is_database = Path(os.path.expanduser(place)), names_database(place)
     try:
         if "://" not in place:
             folder = path.parent if is_database else path

@@ -57,13 +57,18 @@ class Migrated(Struct):
     warnings: list[str] = []
 
 
+def names_database(location: str) -> bool:
+    """Return whether a location is that of a database, be it a file or a server."""
+    return "://" in location or location.endswith(DATABASE_SUFFIXES)
+
+
 def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) -> Team:
     """Return the team at `location`, made with these settings when there is none.
 
     Raises:
         TeamError: `TEAM_NOT_FOUND` for a place that cannot become a team, or what the store says.
     """
-    if "://" in location or location.endswith(DATABASE_SUFFIXES):
+    if names_database(location):
         create_database(location, settings_as_yaml(config))
         return open_team(location, clock=clock)
     folder = absolute(location)
