@@ -158,8 +158,7 @@ def rest_of_questions(payload: Fields) -> list[Any]:
 
 
 def _question(item: Fields) -> Question:
-    given = item.get("options")
-    options, unread = tuple(_options(given)), list(_unread_options(given))
+    options, unread = _options(item.get("options"))
     shown = {"question"}
     shown |= {key for key, sort in (("header", str), ("multiSelect", bool)) if isinstance(item.get(key), sort)}
     rest = {key: value for key, value in item.items() if key not in {*shown, "options"}}
@@ -296,12 +295,20 @@ def file_seen_from(path: str, directory: str) -> str:
     return path if not inside or ".." in path.split("/") else path[len(directory.rstrip("/")) + 1 :]
 
 
-def _options(items: Any) -> Iterator[Option]:
-    for item in items if isinstance(items, (list, tuple)) else ():
+def _options(given: Any) -> tuple[tuple[Option, ...], list[Any]]:
+    """Return the options, and what stands among them, or in their place, and is none."""
+    if not isinstance(given, (list, tuple)):
+        return (), [given] * (given is not None)
+    options: list[Option] = []
+    unread: list[Any] = []
+    for item in given:
         if isinstance(item, Mapping) and text_in(item, "label"):
-            yield _option(item)
+            options.append(_option(item))
         elif isinstance(item, str) and item.strip():
-            yield Option(item)
+            options.append(Option(item))
+        else:
+            unread.append(item)
+    return tuple(options), unread
 
 
 def _option(item: Fields) -> Option:
@@ -310,17 +317,6 @@ def _option(item: Fields) -> Option:
     told = {key for key in ("label", "description", preview) if isinstance(item.get(key), str)}
     rest = {key: value for key, value in item.items() if key not in told}
     return Option(text_in(item, "label"), text_in(item, "description"), text_in(item, preview), rest)
-
-
-def _unread_options(items: Any) -> Iterator[Any]:
-    """Yield what stands among the options, or in their place, and is none."""
-    if not isinstance(items, (list, tuple)):
-        yield from [items] * (items is not None)
-        return
-    for item in items:
-        is_option = text_in(item, "label") if isinstance(item, Mapping) else isinstance(item, str) and item.strip()
-        if not is_option:
-            yield item
 
 
 def _words(value: Any) -> Iterator[str]:

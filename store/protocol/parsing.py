@@ -219,7 +219,6 @@ def _is_decided(name: str) -> bool:
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
 """Families whose questions and answers share a `request_id` in their payload; what is neither may quote one too."""
-_NO_BODY: Fields = MappingProxyType({})
 _ID_KEYS = {RequestKind.DEBUG: ("debug_id",), RequestKind.BROWSER: ("request_id",)}
 """Requests whose questions and answers say their id in the JSON, and under which key."""
 _SUBJECTS = {
@@ -324,7 +323,7 @@ def _parsed(message: Message) -> _Parsed:
         return _plain(message, (Problem("NEAR_FORM", "warning", place, text, hint),))
     if carried.trouble:
         text = f"{name}: the JSON after the colon cannot be read: {carried.trouble}"
-        return UNKNOWN, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),)
+        return UNKNOWN, name, _NOTHING, None, (Problem("BODY_INVALID", "error", place, text, hint),)
     if not carried.is_near:
         return _carried(message, name, carried.body, place)
     text = f"it is taken for {name}, though it is not in the form '{name}: {{json}}'"

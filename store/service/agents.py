@@ -166,8 +166,8 @@ def tell_residents(
     sessions = (session for body in bodies if isinstance(session := body.get("session_id"), str) and session)
     body = {"session_id": next(sessions, tx.config.name), "roster": lists}
     say = partial(phrase, tx.config.language)
-    change = say("{} is in the team now", arrived) if arrived else say("{} left the team", left) if left else ""
-    change = change or say("who is in the team now")
+    change = say("{} left the team", left) if left else say("who is in the team now")
+    change = say("{} is in the team now", arrived) if arrived else change
     payload = {
         "summary": say("{}: {}", say("Roster"), change),
         "content": sprint_content("AGENT_ROSTER_BROADCAST", body),
@@ -397,7 +397,7 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
     """
     agent = agent_to_end(tx.config, question)
     check_known(tx, [agent])
-    if agent in has_stopped(tx.config, (*tx.everything(), *tx.session_notes()), tx.recorded):
+    if _is_over(tx, agent):
         return confirm(tx, actor, question, agent, note)
     say = partial(phrase, tx.config.language)
     asker, done = question.sender, "Your work is done, as you reported."
@@ -409,6 +409,11 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
         **({"note": note} if note else {}),
     }
     return write_drafts(tx, Draft(REQUEST, actor, (agent,), payload))
+
+
+def _is_over(state: TeamState, agent: str) -> bool:
+    """Return whether the agent has stopped already, by the messages and the notes on sessions."""
+    return agent in has_stopped(state.config, (*state.everything(), *state.session_notes()), state.recorded)
 
 
 def finish_endings(tx: Transaction) -> list[Message]:
@@ -452,10 +457,9 @@ def ending_forecast(state: TeamState, question: Message) -> tuple[str, ...]:
     seconds = config.overdue_seconds["shutdown"]
     odd = ending_problem(config, known(config, messages), agent)
     roster = f", the roster to {residents}," if residents else ""
-    creator = creator_of(state, agent)
-    is_told = creator not in (None, agent, config.lead, question.sender) and creator in known(config, messages)
-    follows = f"AGENT_DESTROYED goes to {question.sender}{f' and {creator}' if is_told else ''}{roster}"
-    if agent in has_stopped(config, (*messages, *state.session_notes()), state.recorded):
+    creator = _creator_to_tell(state, question, agent)
+    follows = f"AGENT_DESTROYED goes to {question.sender}{f' and {creator}' if creator else ''}{roster}"
+    if _is_over(state, agent):
         does = f"{agent} has stopped already; {follows} at once"
     else:
         does = f"{agent} is asked to stop; {follows} when it has answered, or after {seconds:g} s"
@@ -491,13 +495,21 @@ def creator_of(state: TeamState, agent: str) -> str | None:
     return message.recipients[0] if message is not None else None
 
 
+def _creator_to_tell(state: TeamState, question: Message, agent: str) -> str | None:
+    """Return who asked for this agent and is to be told of its end; None where that is nobody who does not know."""
+    creator = creator_of(state, agent)
+    if creator in (agent, state.config.lead, question.sender):
+        return None
+    return creator if creator in known(state.config, state.everything()) else None
+
+
 def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, more: Fields) -> list[Message]:
     """Tell whoever asked for this agent that it is gone, where somebody else asked for its end.
 
     A confirmation without the order that a human signed would count as forged in a team of signed verdicts.
     """
-    creator = creator_of(tx, agent)
-    if creator in (None, agent, actor, question.sender) or creator not in known(tx.config, tx.everything()):
+    creator = _creator_to_tell(tx, question, agent)
+    if creator is None:
         return []
     say = partial(phrase, tx.config.language)
     summary = f"AGENT_DESTROYED: {say('{} has left the team', agent)}"
@@ -510,7 +522,7 @@ def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, mo
     payload = {"summary": summary, "content": text, **(more if is_sprint else {})}
     if is_sprint:
         payload["request_id"] = question.message_id
-    draft = Draft("message", actor, (str(creator),), payload)
+    draft = Draft("message", actor, (creator,), payload)
     draft.check(tx.config)
     return write_drafts(tx, draft)
 

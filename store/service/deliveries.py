@@ -189,20 +189,18 @@ class Delivered(Struct):
 
     def refused_json(self) -> FieldDict:
         """Return what the table did not let change as JSON, counted and named; nothing where it let all."""
-        rows = [
-            {"message_id": left.message.message_id, "recipient": left.recipient, "reason": left.error}
-            for left in self.attempts
-            if left.is_refused
-        ]
-        return {"messages_refused": len(rows), "refused": rows} if rows else {}
+        refused = [left for left in self.attempts if left.is_refused]
+        return _left_json("refused", refused) if refused else {}
 
     def skipped_json(self) -> FieldDict:
         """Return the skipped messages as JSON, counted and named."""
-        rows = [
-            {"message_id": left.message.message_id, "recipient": left.recipient, "reason": left.error}
-            for left in self.skipped
-        ]
-        return {"messages_skipped": len(rows), "skipped": rows}
+        return _left_json("skipped", self.skipped)
+
+
+def _left_json(how: str, left: Sequence[Attempt]) -> FieldDict:
+    """Return messages that were left, counted and named, each with the reason."""
+    rows = [{"message_id": each.message.message_id, "recipient": each.recipient, "reason": each.error} for each in left]
+    return {f"messages_{how}": len(rows), how: rows}
 
 
 class PassScope(Struct, frozen=True):

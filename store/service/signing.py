@@ -213,15 +213,14 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
     signed = _confirmed(caller, config) if config.lost and has_keys else {}
     done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait, signed=signed)
     known = known_authority(caller.team)
-    if known is None:
-        return (done,) if done is not None else ()
-    config = caller.team.config()
-    what = authority_change(known, config, caller.team.snapshot().recorded)
-    if what and done is None:
-        _confirm_authority(caller, known, config)
-        text = f"the settings {what}, and count for you from now on"
-        done = Problem("SETTINGS_ACCEPTED", "warning", "settings", text)
-    remember(caller.team, config)
+    if known is not None:
+        config = caller.team.config()
+        what = authority_change(known, config, caller.team.snapshot().recorded)
+        if what and done is None:
+            _confirm_authority(caller, known, config)
+            text = f"the settings {what}, and count for you from now on"
+            done = Problem("SETTINGS_ACCEPTED", "warning", "settings", text)
+        remember(caller.team, config)
     return (done,) if done is not None else ()
 
 
