@@ -18,9 +18,9 @@ _HELD = f"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
 _UNSELECTED = f"[\ufe00-\ufe0d]|[\ufe0e\ufe0f](?<![{_EMOJI}].)(?<![0-9#*]\ufe0f(?=\u20e3))"
 """A variation selector behind no emoji and in no keycap: it cannot be seen, and a row of them can spell any secret."""
 UNSAFE = (
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
-    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\U00013430-\U0001343f\U00016fe4\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     f"|{_HELD}|{_UNSELECTED}"
 )
 """One character that steers a terminal or cannot be seen."""
@@ -77,7 +77,7 @@ def safe_line(text: object, limit: int | None = None) -> str:
     return safe_text(plain).replace("\n", "⏎").replace("\t", " ")
 
 
-_BLANKS = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
+_BLANKS = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]"
 """Characters that look like a space and are none."""
 
 

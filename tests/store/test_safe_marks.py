@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.safe import exact_text, safe_line, safe_text
 
 
 def test_every_mark_of_unicode_piles_no_higher() -> None:
@@ -31,3 +31,8 @@ _WRITING = [
 @pytest.mark.parametrize("text", _WRITING)
 def test_writing_stays_as_it_is(text: str) -> None:
     assert safe_line(text) == text
+
+
+@pytest.mark.parametrize("sign", ["\u180f", "\u2800", "\U00016fe4", "\U0001d159", "\u3164", "\u00a0"])
+def test_what_has_no_ink_is_seen_where_a_machine_reads_it(sign: str) -> None:
+    assert sign not in exact_text(f"git{sign} push")
