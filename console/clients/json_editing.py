@@ -95,7 +95,7 @@ class JsonText:
         self._gap = " " if _GAP.search(text) else ""
         self._is_one_line = bool(self.value) and "\n" not in text.strip()
 
-    def at(self, way: Sequence[str]) -> Any:
+    def at(self, way: Sequence[str | int]) -> Any:
         """Find the value at the end of a way; None for none."""
         return value_at(self.value, way)
 
@@ -149,8 +149,12 @@ class JsonText:
             words = f"{apart}{words}{self._newline}{indentation}"
         self.text = self.text[:place] + words + self.text[place:]
 
-    def cut(self, way: Sequence[str], key: str | int) -> None:
-        """Cut a member out of the object at the end of a way, or the item of this number out of the list there."""
+    def cut(self, way: Sequence[str | int], key: str | int) -> None:
+        """Cut a member out of the object at the end of a way, or the item of this number out of the list there.
+
+        Args:
+            way: Keys, and numbers of items.
+        """
         del self.at(way)[key]
         at, parts, end = self._inside(way)
         number = key if isinstance(key, int) else next(at for at, part in enumerate(parts) if part.key == key)
@@ -164,19 +168,23 @@ class JsonText:
             start, end_of_cut = at, end
         self.text = self.text[:start] + between + self.text[end_of_cut:]
 
-    def _inside(self, way: Sequence[str]) -> tuple[int, list[_Span], int]:
+    def _inside(self, way: Sequence[str | int]) -> tuple[int, list[_Span], int]:
         """Return where an object or a list begins behind its bracket, its parts, and where the other bracket is."""
         at, parts, end = _parts(self.text, self.text.index("{"))
         for step in way:
-            at, parts, end = _parts(self.text, next(part.value for part in parts if part.key == step))
+            part = parts[step] if isinstance(step, int) else next(part for part in parts if part.key == step)
+            at, parts, end = _parts(self.text, part.value)
         return at, parts, end
 
 
-def value_at(settings: Settings, way: Sequence[str]) -> Any:
+def value_at(settings: Settings, way: Sequence[str | int]) -> Any:
     """Find the value at the end of a way; None for none."""
     value: Any = settings
     for step in way:
-        value = value.get(step) if isinstance(value, dict) else None
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and step < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
     return value
 
 

@@ -158,6 +158,7 @@ class Place(Struct, frozen=True):
         edit: Puts our part in, or takes it out.
         empty: What an absent file counts as.
         is_optional: Whether a member joins without it where it cannot be edited.
+        member: Who joins or leaves; what a join of another made there does not count.
     """
 
     path: Path
@@ -165,6 +166,7 @@ class Place(Struct, frozen=True):
     edit: Edit
     empty: str = ""
     is_optional: bool = False
+    member: str = ""
 
     def joining(self, joining: Joining) -> tuple[FileChange, JoinReceipt]:
         """Return the change by which the member joins, and what it makes that was not there.
@@ -208,7 +210,7 @@ class Place(Struct, frozen=True):
         mark = _MARK if before is not None and before.startswith(_MARK) else ""
         text = (before or "").removeprefix(_MARK)
         try:
-            notes = known.notes if known is not None else None
+            notes = known.notes if known is not None and known.member == (self.member or known.member) else None
             after, made = self.edit(text if text.strip() else self.empty, notes, joins)
             return mark + after, made
         except NotEditable as error:
@@ -233,7 +235,7 @@ def json_place(
     def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
         return edit_settings(text, name, ours, notes, earlier, joins=joins)
 
-    return Place(path, home, edit, EMPTY_JSON, is_optional)
+    return Place(path, home, edit, EMPTY_JSON, is_optional, name)
 
 
 def own_file(path: Path, home: Path, text: str, sign: str) -> Place:

@@ -152,6 +152,8 @@ SERVER = "team-console"
 """The name of our MCP server in clients."""
 SERVERS = "mcpServers"
 """Where servers stand in the settings of clients."""
+_SOMEBODY = "somebody else"
+"""As whom a server acts that says no name."""
 
 
 Earlier = Callable[[Settings], Notes]
@@ -179,11 +181,12 @@ def edit_settings(
     document, before = JsonText(text), parse_object(text)
     if joins:
         refuse_others(members_in(before) - {name})
+    is_known = notes is not None
     if notes is None:  # nobody knows, so what nobody else would write
         notes = [list(part.way[: number + 1]) for part in ours for number in range(len(part.way))]
         notes += [[*part.way, part.value] for part in ours if isinstance(part.value, str)]
         notes += earlier(before)
-    _take_out(document, name, notes)
+    _take_out(document, name, notes, is_known=is_known)
     # What is put in comes first, so the first of it comes last.
     made = [note for part in reversed(ours) for note in document.put(part)] if joins else []
     return text if document.value == before else document.text, made
@@ -198,17 +201,27 @@ def refuse_others(others: Collection[str]) -> None:
     if others:
         other = min(others)
         text = f"sessions with these settings act as {'members of their own' if other == EACH else other} already"
-        leave = f"team-console leave {'--all' if other == EACH else other}"
-        raise TeamError(Code.NOT_PERMITTED, text, f"First: {leave}. Or join in another project.")
+        leave = f"First: team-console leave {'--all' if other == EACH else other}. Or join in another project."
+        raise TeamError(
+            Code.NOT_PERMITTED, text, leave if other != _SOMEBODY else f"Rename their server {SERVER} first."
+        )
 
 
-def _take_out(document: JsonText, name: str, notes: Notes) -> None:
-    """Take out hooks and server of the member `name`, and what `notes` say, if any of it is there."""
-    if name not in members_in(document.value):
+def _take_out(document: JsonText, name: str, notes: Notes, *, is_known: bool) -> None:
+    """Take out hooks and server of the member `name`, and what `notes` say.
+
+    Args:
+        is_known: Whether a join of this member left the notes; else nothing is taken out where nothing acts as it.
+    """
+    if not is_known and name not in members_in(document.value):
         return
     for event, number, members in reversed([*_entries(document.value)]):
-        if members == {name}:
+        if set(members) == {name}:
             document.cut(["hooks", event], number)
+            continue
+        # guard: hook-beside-ours-stays
+        for place in (place for place in reversed(range(len(members))) if members[place] == name):
+            document.cut(["hooks", event, number, "hooks"], place)
     if server_member(document.at((SERVERS, SERVER))) == name:
         document.cut([SERVERS], SERVER)
     for *way, last in reversed(notes):
@@ -234,7 +247,7 @@ def members_in(settings: Settings) -> set[str]:
     found = {member for _, _, members in _entries(settings) for member in members}
     server = value_at(settings, (SERVERS, SERVER))
     # A server that says no name is somebody else's.
-    found |= {server_member(server) or "somebody else"} if server is not None else set()
+    found |= {server_member(server) or _SOMEBODY} if server is not None else set()
     return {member for member in found if member is not None}
 
 
@@ -244,12 +257,12 @@ def events_of(settings: Settings, name: str) -> list[str]:
     Raises:
         NotEditable: They cannot be read.
     """
-    return [event for event, _, members in _entries(settings) if members == {name}]
+    return [event for event, _, members in _entries(settings) for member in members if member == name]
 
 
-def _entries(settings: Settings) -> Iterator[tuple[str, int, set[str | None]]]:
-    """Yield event and number of each entry of the hooks, and for whom its commands call ours; None for those of
-    others.
+def _entries(settings: Settings) -> Iterator[tuple[str, int, list[str | None]]]:
+    """Yield event and number of each entry of the hooks, and for whom each of its commands calls ours; None for those
+    of others.
     """
     hooks = settings.get("hooks", {})
     if not isinstance(hooks, dict):
@@ -259,5 +272,5 @@ def _entries(settings: Settings) -> Iterator[tuple[str, int, set[str | None]]]:
             raise NotEditable(f"hooks.{event} is not a list")
         for number, entry in enumerate(entries):
             inner = entry.get("hooks") if isinstance(entry, dict) else None
-            hooked = [item for item in inner if isinstance(item, dict)] if isinstance(inner, list) else [{}]
-            yield event, number, {member_of(item.get("command")) for item in hooked}
+            hooked = inner if isinstance(inner, list) and inner else [None]
+            yield event, number, [member_of(item.get("command") if isinstance(item, dict) else None) for item in hooked]

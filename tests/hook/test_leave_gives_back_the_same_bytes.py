@@ -123,3 +123,35 @@ def test_a_file_of_somebody_else_in_the_place_of_ours_stays(desk: Desk) -> None:
     assert desk("join", "alice", "--for", "claude", "--hold", "push", "--json").json["error"] == "NOT_PERMITTED"
     desk.ok("leave", "alice")
     assert (path.read_text(), desk.files()) == ("mine\n", {})
+
+
+HOOK = {"type": "command", "command": "echo mine"}
+
+
+@pytest.mark.parametrize("joins_again", [False, True])
+def test_a_hook_that_was_added_beside_ours_stays_alone(joins_again: bool, desk: Desk) -> None:
+    """A client's own editor of hooks puts a new one into the entry that is there."""
+    desk.ok("join", "alice", "--for", "claude")
+    path = desk.project / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    for place in (0, 1):
+        settings["hooks"]["PreToolUse"][0]["hooks"].insert(place, HOOK)
+    path.write_text(json.dumps(settings, indent=2))
+    assert "UNHOOKED" not in desk.team("check", "--json").out
+    if joins_again:
+        desk.ok("join", "alice", "--for", "claude")
+    desk.ok("leave", "alice")
+    assert json.loads(path.read_text()) == {"hooks": {"PreToolUse": [{"hooks": [HOOK, HOOK]}]}}
+
+
+def test_what_a_hand_left_of_a_join_is_taken_out_as_well(desk: Desk) -> None:
+    path = put(desk.project / ".claude" / "settings.json", '{"model": "opus", "permissions": {"allow": ["Read"]}}')
+    before = json.loads(path.read_text())
+    desk.ok("join", "alice", "--for", "claude")
+    settings = json.loads(path.read_text())
+    del settings["hooks"]
+    path.write_text(json.dumps(settings))
+    desk.ok("leave", "ben")
+    assert json.loads(path.read_text()) == settings
+    desk.ok("leave", "alice")
+    assert json.loads(path.read_text()) == before
