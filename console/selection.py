@@ -128,6 +128,8 @@ class ActionContext(Struct, frozen=True):
         """Return why the request cannot be approved or rejected here; None when it can."""
         if not row.is_open:
             return f"it was {row.state} already"
+        if self.view is not None and self.view.snapshot.config.lost:
+            return "the settings are not in force; 4 says why, and what to do"
         if self.pending.get(row.request_id, MESSAGE) != MESSAGE:
             return f"you decided it: {self.pending[row.request_id]}, not sent yet; U undoes it"
         if not self.may_answer(row):

@@ -235,10 +235,17 @@ def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
         return None
     if not situation.is_read:
         return _reading(situation)
-    text = safe_line(situation.short(reason.text), 300)
+    place = _place_in_settings(reason, situation.snapshot)
+    text = safe_line(situation.short(f"{place}: {reason.text}" if place else reason.text), 300)
     if reason.state is State.LOCKED and truth.holder is not None:
         text = safe_line(holder_words(truth.holder, clock_time(from_text(truth.holder.since), now)), 300)
     return Notice(_PULSES.get(reason.state, pulses.FOREIGN), text, _hint(situation, reason, now))
+
+
+def _place_in_settings(reason: Reason, snapshot: Snapshot | None) -> str:
+    """Return file and line of what is wrong with the settings; empty for another reason."""
+    problems = snapshot.problems if snapshot is not None and reason.state is State.SETTINGS else ()
+    return next((problem.place for problem in problems if problem.message == reason.text), "")
 
 
 def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
@@ -252,6 +259,8 @@ def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
         return _meanwhile(situation, now, old)
     if reason.state is State.LOCKED:
         return "Reading goes on; what you write waits up to 2 s for the lock."
+    if reason.state is State.SETTINGS and situation.snapshot is not None and situation.snapshot.config.lost:
+        return "Those before are used, and nothing is decided until this is mended; 4 says how."
     is_doubted = reason.state is State.DOUBT and situation.snapshot is not None and not situation.snapshot.messages
     return safe_line("This list may be incomplete. " * is_doubted + situation.short(reason.hint), 300)
 
