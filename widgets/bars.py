@@ -277,32 +277,6 @@ def _key_piece(hint: KeyHint) -> Line:
     return (hint.key, key), (f" {hint.label}  ", label)
 
 
-# The keys of a form in one line, each whole: what does not fit is left out, the last ones first.
-
-
-class Hints(OneLine):
-    """What the keys of a form do; the key itself is in the colour of keys."""
-
-    HELP = "What the keys of the form do."
-    DEFAULT_CSS = "Hints { width: 1fr; height: 1; }"
-    _hints: Sequence[str] = ()
-
-    def show(self, hints: Sequence[str]) -> None:
-        """Show these keys: each and what it does, parted by a space; the most important ones first."""
-        self._hints = hints
-        self.fill()
-
-    def fill(self) -> None:
-        """Show the items that fit whole."""
-        line: Line = ()
-        for hint in self._hints:
-            key, _, words = hint.partition(" ")
-            longer = (*line, (" · " if line else "", "muted"), (key, "key"), (f" {words}", "muted"))
-            if width_of(longer) <= self.size.width:
-                line = longer
-        self.set_line(line)
-
-
 def _hidden(widget: Widget) -> bool:
     """Hide a widget; False when it was not there."""
     was_shown = widget.has_class("-shown")

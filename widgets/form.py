@@ -12,7 +12,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import seen_of_words
 from team_console.store.views.proposals import counts_of
-from team_console.widgets.bars import Hints
+from team_console.widgets.bars import KeyBar, KeyHint
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.document import Block, Document, Heading, Text, TextForm
 from team_console.widgets.fields import AnyField, Ask, Note, Options
@@ -174,6 +174,7 @@ class Form(GatedPanel, Generic[ResultT]):
     Form .form--error.-shown { display: block; }
     Form .form--note { height: auto; color: $text-muted; }
     Form .form--buttons { layout: horizontal; height: 1; }
+    Form KeyBar { width: 1fr; padding: 0; background: $surface; }
     Form Button.-textual-compact { min-width: 8; margin-left: 1; background: $panel; color: $foreground;
         text-style: none; padding: 0 1; }
     .-slim Form Button.-textual-compact { padding: 0; }
@@ -219,7 +220,7 @@ class Form(GatedPanel, Generic[ResultT]):
         self._outcome_line = Static("", id="outcome", markup=False)
         self._changed = Excerpt(most=_NEW, id="changed")
         self._chosen = Excerpt(most=MOST_LINES, id="chosen")
-        self._hints = Hints(classes="form--keys")
+        self._hints = KeyBar()
 
     # What each form says for itself.
 
@@ -237,7 +238,7 @@ class Form(GatedPanel, Generic[ResultT]):
 
     @abstractmethod
     def keys(self) -> tuple[str, ...]:
-        """Return the keys of the form, the most important ones first; what does not fit is left out."""
+        """Return each key and what it does, parted by a space, the most important ones first."""
 
     def below(self) -> ComposeResult:
         """Return what stands below the fields and is seen however many those are."""
@@ -306,7 +307,7 @@ class Form(GatedPanel, Generic[ResultT]):
     def show_verb(self, more: str = "") -> None:
         """Write title, keys and button anew: they say what will happen, and `more` the button alone."""
         self.border_title = Content(self.title_words())
-        self._hints.show(self.keys())
+        self._hints.show(tuple(KeyHint(key, label) for key, _, label in (each.partition(" ") for each in self.keys())))
         self.button.label = Content(self.verb() + more)
         self.button.refresh(layout=True)
 
