@@ -20,7 +20,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-_KEY, _LABEL = 12, 18
+_KEY, _LABEL = 12, 20
 """Cells of the columns of keys and names."""
 
 

@@ -78,7 +78,7 @@ from team_console.widgets.signs import (
     sign_of_copy,
     status_sign,
 )
-from team_console.widgets.text import Line, Part, ago, clock_time, pad, short_ago, span
+from team_console.widgets.text import Line, Part, ago, cell_len, clock_time, pad, short_ago, span
 
 
 def safe_name(name: str | None) -> str:
@@ -379,10 +379,14 @@ def _recorded(message: Message) -> Iterator[Fact]:
 
 
 def kind_words(read: ParsedMessage) -> str:
-    """Return the kind in words a reader knows: `Plan`, `Shutdown request`, `task_assignment`."""
+    """Return the kind in words a reader knows: `Plan`, `Shutdown request`, `task_assignment`; of another program, as
+    `claude:idle_notification`, in its words.
+    """
     if read.name in KIND_NAMES:
         return KIND_NAMES[read.name].capitalize()
-    return read.name.replace("_", " ").capitalize() if read.name.isupper() or read.kind is not UNKNOWN else read.name
+    program, _, name = read.name.rpartition(":")
+    is_known = name.isupper() or read.kind is not UNKNOWN or program
+    return name.replace("_", " ").capitalize() if is_known else name
 
 
 def _head_facts(message: Message, now: datetime, seal: Seal | None, reader: str) -> Iterator[Part]:
@@ -487,7 +491,8 @@ def seal_facts(message: Message, seal: Seal | None) -> Line:
 
 # A conversation to read: each thing said with who said it to whom, what became of it, and its deliveries.
 
-_NAME = 20
+_NAME, _LONGEST_NAME = 20, 32
+"""Cells of a name in the shutdown of a team, and beside a delivery at most."""
 
 
 def conversation_document(thread: Thread, rows: Sequence[RequestRow], *, now: datetime) -> Document:
@@ -534,14 +539,16 @@ def _turn(turn: Turn, topic: str, now: datetime) -> Iterator[Block]:
 
 def delivery_lines(deliveries: Iterable[Delivery], now: datetime) -> Lines:
     """Return a line for each copy of a message: where it is, and what was tried."""
-    return Lines(tuple(tuple(_delivery(delivery, now)) for delivery in deliveries), indent=2)
+    copies = tuple(deliveries)
+    width = min(_LONGEST_NAME, max((cell_len(safe_name(copy.recipient)) for copy in copies), default=0))
+    return Lines(tuple(tuple(_delivery(copy, width, now)) for copy in copies), indent=2)
 
 
-def _delivery(delivery: Delivery, now: datetime) -> Iterator[Part]:
+def _delivery(delivery: Delivery, width: int, now: datetime) -> Iterator[Part]:
     """Yield the place of one copy, its time of arrival, and the tries made."""
     sign = sign_of_copy(delivery.status, (delivery.recipient,))
     yield sign.mark
-    yield f"{safe_name(delivery.recipient):<{_NAME}} ", ""
+    yield f"{pad(safe_name(delivery.recipient), width)}  ", ""
     yield sign.word, sign.tone
     if (at := from_text(delivery.at)) is not None:
         yield f" {clock_time(at, now)}", "muted"

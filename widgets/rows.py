@@ -87,6 +87,7 @@ def decision_words(message: Message, asked: str = "") -> Line:
 def kind_name(message: Message) -> str:
     """Return the kind in plain words, as safe text; empty for a plain message or broadcast."""
     name = message.type if message.type not in _PLAIN else parse_message(message).name
+    name = name if name in KIND_NAMES else name.rpartition(":")[2]  # the kinds of another program name that before
     return "" if name in _PLAIN else KIND_NAMES.get(name, safe_line(name, 48).replace("_", " ").lower())
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+from team_console.console.clients.client_process import is_alive
 from team_console.console.selection import DONE
 from team_console.console.tui.drafts import Draft
 from team_console.console.tui.one_screen import OneScreen
@@ -297,7 +298,7 @@ class PendingDecisions:
     def report_unsaved(self) -> None:
         """Report decisions of a killed console that the audit trail does not have."""
         drafts = self._screen.drafts
-        names = [name for name in drafts.purposes(KEPT) if not _is_running(name.removeprefix(KEPT).partition(":")[0])]
+        names = [name for name in drafts.purposes(KEPT) if not _is_of_another(name)]
         if names:
             notes = {name: drafts.get(name) for name in names}
             start_worker(self._screen.app, self._report_unsaved, notes, group="unsaved")
@@ -435,13 +436,7 @@ def _not_written(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
     return left
 
 
-def _is_running(process: str) -> bool:
-    if process == str(os.getpid()):
-        return False  # a process id used again: this process has left no note yet
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, ValueError):
-        return True
-    return True
+def _is_of_another(note: str) -> bool:
+    """Return whether another console that still runs wrote a note; this one has left none yet."""
+    process = note.removeprefix(KEPT).partition(":")[0]
+    return process != str(os.getpid()) and (not process.isdecimal() or is_alive(int(process)))

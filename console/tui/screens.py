@@ -18,6 +18,7 @@ from team_console.console.tui.workers import start_worker
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
+from team_console.store.model.names import USER
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.needs import to_do
@@ -258,7 +259,8 @@ def _team_row(location: str) -> TeamRow:
     except TeamError as error:
         return TeamRow(location, name, words=safe_line(error.message, 200))
     state = assess(snapshot, view.now).state
-    words = f"{counted(len(view.roster), 'agent')} · {safe_line(lead, 64)} leads · {state}"
+    agents = sum(row.name not in (lead, USER) for row in view.roster)
+    words = f"{counted(agents, 'agent')} · {safe_line(lead, 64)} leads · {state}"
     name = name if given == TeamConfig().name else safe_line(given, 60)
     return TeamRow(location, name, to_do(view.attention), words)
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import ClassVar
 
+from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
@@ -21,12 +22,12 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import Seal
-from team_console.store.views.conversation import as_one, gathered_copies
+from team_console.store.views.conversation import as_one, deliveries_of, gathered_copies
 from team_console.store.views.history import SearchStep, search
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.search import Searchable, finder
 from team_console.widgets.document import Block, Document, Heading, Lines
-from team_console.widgets.message_documents import message_document, safe_name, state_line
+from team_console.widgets.message_documents import delivery_lines, message_document
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, row_title
@@ -43,8 +44,8 @@ _STEPS = 4
 """Pages read at once when the cursor comes near the end of what is read."""
 _PAUSE = 0.25
 """Seconds without typing after which a search begins."""
-_WHEN, _LONGEST_NAME = 8, 32
-"""Cells of a time, and of a name at most."""
+_WHEN = 8
+"""Cells of a time."""
 _MINUTE, _SECONDS = 16, 19
 """Characters of a moment to its minute and to its seconds."""
 _MANY = 3
@@ -367,10 +368,8 @@ def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]
     total: list[Part] = []
     for sign, number in Counter(map(status_sign, copies)).most_common():
         total += [("   ", "")] * bool(total) + [(f"{sign.glyph} {number} {sign.word}", sign.tone)]
-    names = [safe_name(copy.recipients[0]) for copy in copies]
-    width = min(_LONGEST_NAME, max(map(len, names)))
-    rows = [((pad(name, width) + "  ", ""), *state_line(copy, now)) for name, copy in zip(names, copies, strict=True)]
-    return Heading(f"{len(copies)} recipients"), Lines((tuple(total), *rows), indent=2)
+    each = delivery_lines((delivery for copy in copies for delivery in deliveries_of(copy)), now)
+    return Heading(f"{len(copies)} recipients"), Lines((tuple(total),)), replace(each, is_close=True)
 
 
 @lru_cache(maxsize=4096)

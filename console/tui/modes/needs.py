@@ -112,7 +112,12 @@ class NeedsListing(Listing[ActionItem]):
         if request is not None and request.supersedes and (earlier := earlier_plans(request, self.requests)):
             yield version_words(request, earlier)
         # What the first line and the name say, or all rows of its kind have: requests of a human are of high priority.
-        told = {"overdue", f"blocks {row.who}", "high priority" if request is not None else "", *SAID_BY_KIND}
+        told = {
+            "overdue",
+            f"blocks {self._standing_for(row)[0].who}",
+            "high priority" if request is not None else "",
+            *SAID_BY_KIND,
+        }
         yield from (safe_line(why, 200) for why in row.why.split(" · ") if why and why not in told)
 
     def _lines_of(self, request: RequestRow | None) -> Iterator[int]:
