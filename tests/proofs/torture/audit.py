@@ -8,11 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from team_console.store.backends.yaml.disk import Disk
+from tests.proofs.torture.stores import Contents, Record
 
-from tests.proofs.crash.state import Broken, check_files, messages_in
-
-Record = dict[str, Any]
 _Pair = tuple[str, str]
 
 
@@ -54,18 +51,15 @@ class Verdict:
         unseen: How many were handed out without a receipt.
     """
 
-    def __init__(self, root: Path, receipts: Receipts) -> None:
+    def __init__(self, found: Contents, receipts: Receipts) -> None:
         self._receipts = receipts
-        self._live = messages_in(Disk(), root / "message-queue.yaml")
-        self._archives: dict[str, list[Record]] = defaultdict(list)
-        for path in sorted((root / "archive").glob("*.yaml")):
-            self._archives[path.name.partition("-archive")[0]] += messages_in(Disk(), path)
+        self._live, self._archives = found.live, found.archives
         everything = [*self._live, *chain(*self._archives.values())]
         self._all = {str(message["message_id"]): message for message in everything}
         archived = _ids([*chain(*self._archives.values())]).keys()
         self.live, self.archived = len(self._live), len(archived)
         self.unseen = len(archived - {item for _, item in (*receipts.got, *receipts.acked)})
-        self.failures = [*self._delivery(), *self._answers(), *self._files(root)]
+        self.failures = [*self._delivery(), *self._answers(), *found.broken]
         self.failures += [f"a child saw: {item}" for item in receipts.wrong]
 
     def _delivery(self) -> Iterator[str]:
@@ -103,17 +97,6 @@ class Verdict:
         """Messages of a type, each with its request id."""
         found = [message for message in self._all.values() if message.get("type") == kind]
         return [(str((message.get("payload") or {}).get("request_id", "")), message) for message in found]
-
-    @staticmethod
-    def _files(root: Path) -> Iterator[str]:
-        try:
-            check_files(Disk(), root)
-        except Broken as broken:
-            yield str(broken)
-        yield from (f"litter: {path.name}" for path in root.rglob("*") if ".tmp." in path.name)
-        for path in (root / "message-queue.yaml", root / "message-queue.yaml.prev"):
-            if (mode := path.stat().st_mode & 0o777) != 0o644:
-                yield f"a mode became {mode:o}"
 
 
 def _ids(messages: Sequence[Record]) -> Counter[str]:

@@ -17,17 +17,10 @@ from pathlib import Path
 from team_console.store.backends.open import open_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
-from team_console.store.settings.editing import write_new_settings
-from team_console.store.settings.team_config import Agent
 
 from tests.proofs.torture.audit import Receipts, Verdict
-from tests.proofs.torture.workers import BULK, CLAIMERS, KINDS, LEAD, LEASE_SECONDS, NAMES, RECEIVERS, Job
-
-CREW = (
-    *("sender", "sender", "limited_sender", "receiver", "receiver", "receiver", "claimer", "router"),
-    *("planner", "approver", "approver", "clearer", "console", "bulk", "watcher", "screen"),
-)
-FOREIGN = ("careless", "dropper", "copier")
+from tests.proofs.torture.stores import STORES, NotHereError
+from tests.proofs.torture.workers import BULK, CLAIMERS, KINDS, LEASE_SECONDS, RECEIVERS, Job
 
 
 @dataclass(slots=True)
@@ -56,9 +49,10 @@ class Outcome:
 class Torture:
     """Keeps a crew of children at work on one team and kills, stops or hinders them."""
 
-    def __init__(self, *, seed: int, foreign: bool) -> None:
+    def __init__(self, store: str, *, seed: int) -> None:
         self._chance = random.Random(seed)
-        self._crew = (*CREW, *FOREIGN) if foreign else CREW
+        self._store = STORES[store]
+        self._location = ""
         self._folder = Path(tempfile.mkdtemp(prefix="torture-"))
         self.root = self._folder / "team"
         self._receipts = self._folder / "receipts"
@@ -73,7 +67,7 @@ class Torture:
         deadline = time.monotonic() + seconds
         end = deadline + patience
         try:
-            for kind in self._crew:
+            for kind in (*self._store.crew, *self._store.strangers):
                 self._start(kind)
             while (now := time.monotonic()) < deadline or (now < end and not self._has_met_all()):
                 time.sleep(self._chance.uniform(0.1, 0.4))
@@ -82,7 +76,7 @@ class Torture:
             self._stop_all()
         self._drain()
         receipts = Receipts(self._receipts)
-        verdict = Verdict(self.root, receipts)
+        verdict = Verdict(self._store.read(self._location), receipts)
         verdict.failures += [f"still runs without its terminal: process {pid}" for pid in self._orphans]
         return receipts, verdict
 
@@ -98,18 +92,14 @@ class Torture:
     def _prepare(self) -> None:
         self.root.mkdir()
         self._receipts.mkdir()
-        agents = [Agent(name, role="master" if name == LEAD else "member") for name in NAMES]
-        write_new_settings(self.root / "messenger-config.yaml", team="torture", lead=LEAD, agents=agents)
         # Another user watches: what everybody may read stays so.
         self._folder.chmod(0o755)
         self.root.chmod(0o755)
-        queue = self.root / "message-queue.yaml"
-        queue.write_text("messages: []\n")
-        queue.chmod(0o644)
+        self._location = self._store.make(self.root)
 
     def _start(self, kind: str) -> None:
         self._next += 1
-        job = Job(str(self.root), self._receipts / f"{kind}-{self._next}", self._next)
+        job = Job(self._location, self.root, self._receipts / f"{kind}-{self._next}", self._next)
         pid = os.fork()
         if pid == 0:
             _be(KINDS[kind], job)
@@ -120,10 +110,10 @@ class Torture:
         # A console needs seconds to start, and as many to be looked at.
         weights = [0.2 if kind == "screen" else 1.0 for kind in self._children.values()]
         pid = self._chance.choices(list(self._children), weights)[0]
-        how = self._chance.choices(("SIGKILL", "SIGTERM", "SIGSTOP", "stale file"), (60, 15, 15, 10))[0]
+        how = self._chance.choices(("SIGKILL", "SIGTERM", "SIGSTOP", "litter"), (60, 15, 15, 10))[0]
         self.harm[how] += 1
-        if how == "stale file":
-            (self.root / f"message-queue.yaml.tmp.{self._chance.randrange(9999)}.0").write_text("messages:\n- half")
+        if how == "litter":
+            self._store.litter(self.root, self._chance)
         elif how == "SIGSTOP":
             os.kill(pid, signal.SIGSTOP)
             time.sleep(self._chance.uniform(0.1, 0.6))
@@ -146,8 +136,8 @@ class Torture:
 
     def _drain(self) -> None:
         """One clean process at the end: settle, and read every inbox empty, noting receipts like a child."""
-        team = open_team(str(self.root))
-        job = Job(str(self.root), self._receipts / "drain", 0)
+        team = open_team(self._location)
+        job = Job(self._location, self.root, self._receipts / "drain", 0)
         time.sleep(LEASE_SECONDS)
         agents: tuple[str, ...] = (*RECEIVERS, *CLAIMERS, BULK)
         rounds = 0
@@ -193,13 +183,13 @@ def _be(work: Callable[[Job], None], job: Job) -> None:
         os._exit(1)
 
 
-def torture(*, seconds: float, seed: int, foreign: bool = True, patience: float = 0.0) -> Outcome:
-    """One whole run; its folder stays when a promise was broken.
+def torture(store: str, *, seconds: float, seed: int, patience: float = 0.0) -> Outcome:
+    """One whole run on a kind of store; its folder stays when a promise was broken.
 
     Args:
         patience: Further seconds in which every kind of work may still be done for the first time.
     """
-    run = Torture(seed=seed, foreign=foreign)
+    run = Torture(store, seed=seed)
     began = time.monotonic()
     receipts, verdict = run.run(seconds, patience)
     outcome = Outcome(time.monotonic() - began, seed, run.root, run.harm, receipts, verdict)
@@ -209,10 +199,17 @@ def torture(*, seconds: float, seed: int, foreign: bool = True, patience: float 
 
 
 def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
-    """Torture a team for so many seconds; yield each promise that was broken. The folder of such a team stays.
+    """Torture a team in each kind of store for so many seconds; yield each promise that was broken. Its folder stays.
 
     A child that is killed between a return and its receipt counts as unseen; kills never test fsync.
     """
-    outcome = torture(seconds=count, seed=seed)
-    print(outcome, outcome.root if outcome.verdict.failures else "", flush=True)
-    yield from outcome.verdict.failures
+    for store in STORES:
+        if only not in store:
+            continue
+        try:
+            outcome = torture(store, seconds=count, seed=seed)
+        except NotHereError as error:
+            print(f"{store}: left out, {error}", flush=True)
+            continue
+        print(f"{store}: {outcome}", outcome.root if outcome.verdict.failures else "", flush=True)
+        yield from outcome.verdict.failures

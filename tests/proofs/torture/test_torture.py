@@ -9,6 +9,7 @@ import pytest
 from tests.equipment.command_line import CommandLine
 from tests.proofs.torture.audit import Receipts, Verdict
 from tests.proofs.torture.run import torture
+from tests.proofs.torture.stores import read_files
 
 pytestmark = pytest.mark.slow
 
@@ -17,12 +18,13 @@ _SECONDS = (6.0, 20.0, 60.0)
 `python -m tests.proofs torture --count 1800`."""
 
 
-def test_nothing_is_lost_doubled_or_left_behind() -> None:
-    assert any(_enough_happened(seconds) for seconds in _SECONDS)
+@pytest.mark.parametrize("store", ["files", "sqlite"])
+def test_nothing_is_lost_doubled_or_left_behind(store: str) -> None:
+    assert any(_enough_happened(store, seconds) for seconds in _SECONDS)
 
 
-def _enough_happened(seconds: float) -> bool:
-    outcome = torture(seconds=seconds, seed=11, patience=60)
+def _enough_happened(store: str, seconds: float) -> bool:
+    outcome = torture(store, seconds=seconds, seed=11, patience=60)
     assert not outcome.verdict.failures, f"{outcome}\n" + "\n".join(outcome.verdict.failures[:20])
     done = outcome.receipts
     each = outcome.harm["SIGKILL"] > 3, len(done.sent) > 20, done.got, done.acked, done.answered
@@ -41,7 +43,7 @@ def test_the_judge_sees_what_is_lost_doubled_or_left_behind(team: CommandLine, t
     archive.write_text(archive.read_text() + archive.read_text().partition("\n")[2])
     (team.folder / "message-queue.yaml.tmp.1").touch()
     ours = f"('file-manager', '{mine['message_id']}')"
-    assert set(Verdict(team.folder, Receipts(receipts)).failures) >= {
+    assert set(Verdict(read_files(str(team.folder)), Receipts(receipts)).failures) >= {
         "lost: nowhere",
         f"delivered 2 times: {ours}",
         f"in the archive of file-manager 2 times: {mine['message_id']}",

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import resource
+import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,6 +26,7 @@ from team_console.store.service.router import deliver
 from team_console.store.service.sending import broadcast, send
 
 from tests.equipment.command_line import COMMAND, template
+from tests.equipment.statements import execute
 from tests.equipment.terminal import Terminal
 from tests.proofs.drive import ESCAPE, MODES, SIZES, WRONG
 
@@ -41,6 +43,10 @@ LEASE_SECONDS = 1.0
 NOBODY = 65534
 _ENTRY = re.compile(r"^- message_id: \S+\n(?: .*\n)+", re.M)
 """An entry as the store writes it: the key that names it first, all further lines indented."""
+_INSERT = (
+    "INSERT INTO agent_message (message_id, sender, recipient, message_type, payload, status, created_at) "
+    "VALUES (:id, :who, :to, 'notify', '{}', 'pending', :at)"
+)
 _WAIT = 30.0
 _REFUSALS = frozenset({Code.STORE_LOCKED, Code.STORE_FAILED, Code.READ_ONLY})
 
@@ -51,11 +57,13 @@ class Job:
 
     Attributes:
         location: Where the team is.
+        folder: Where it works.
         receipts: The file this child alone appends to.
         seed: Its random numbers.
     """
 
     location: str
+    folder: Path
     receipts: Path
     seed: int
     number: int = 0
@@ -207,7 +215,7 @@ def console(job: Job, team: Team, chance: random.Random) -> None:
 @again(0.2, 0.5)
 def careless(job: Job, team: Team, chance: random.Random) -> None:
     """Edit the queue as a program without the lock: read, add a message, rename the copy over it."""
-    queue = Path(job.location) / "message-queue.yaml"
+    queue = job.folder / "message-queue.yaml"
     message_id = job.new_id("f")
     record = {"message_id": message_id, "type": "notify", "from": LEAD, "to": RECEIVERS[0], "priority": "low"}
     record |= {"created": "2026-02-24T10:30:15.123Z", "status": "pending"}
@@ -228,7 +236,7 @@ def careless(job: Job, team: Team, chance: random.Random) -> None:
 @again(0.1, 0.3)
 def dropper(job: Job, team: Team, chance: random.Random) -> None:
     """Put a message into the drop folder, as a script does."""
-    folder, message_id = Path(job.location) / "drop", job.new_id("d")
+    folder, message_id = job.folder / "drop", job.new_id("d")
     folder.mkdir(exist_ok=True)
     draft = folder / f".tmp-{message_id}"
     draft.write_text(f"message_id: {message_id}\ntype: notify\nfrom: {LEAD}\nto: {RECEIVERS[0]}\n")
@@ -239,7 +247,7 @@ def dropper(job: Job, team: Team, chance: random.Random) -> None:
 @again(0.2, 0.5)
 def copier(job: Job, team: Team, chance: random.Random) -> None:
     """Leave an entry in the queue twice, to the letter, as a program without the lock."""
-    queue = Path(job.location) / "message-queue.yaml"
+    queue = job.folder / "message-queue.yaml"
     # Appended in one write: a copy put in place of the file would take away what others wrote meanwhile.
     with suppress(FileNotFoundError):
         entries = _ENTRY.findall(queue.read_text())
@@ -248,6 +256,16 @@ def copier(job: Job, team: Team, chance: random.Random) -> None:
             fd = os.open(queue, os.O_WRONLY | os.O_APPEND)
             os.write(fd, chance.choice(pending).encode())
             os.close(fd)
+
+
+@again(0.1, 0.3)
+def inserter(job: Job, team: Team, chance: random.Random) -> None:
+    """Put a row into the table, as another program with a connection of its own."""
+    message_id = job.new_id("i")
+    values = {"id": message_id, "who": LEAD, "to": RECEIVERS[0], "at": "2026-02-24 10:30:15"}
+    with suppress(sqlite3.OperationalError):  # it was locked for five seconds: this program gives up
+        execute(job.location, _INSERT, **values)
+        job.note("sent", message_id)
 
 
 @again(0.01, 0.05)
@@ -277,7 +295,7 @@ def watcher(job: Job) -> None:
 def screen(job: Job) -> None:
     """Go through the modes of a console on a terminal and look into things, until its line is lost."""
     template.cache_clear()  # one of its own: several processes cannot talk to one
-    chance, command, cwd = random.Random(job.seed), [*COMMAND, "-t", job.location, "--as", LEAD], Path(job.location)
+    chance, command, cwd = random.Random(job.seed), [*COMMAND, "-t", job.location, "--as", LEAD], job.folder
     while True:
         columns, lines = chance.choice(SIZES)
         with Terminal(command, cwd=cwd, columns=columns, lines=lines) as terminal:
