@@ -69,9 +69,9 @@ class LockedTeam(Struct):
         settings: As the session found them; all that is done in it goes by them.
         recorded: Reads what the audit trail has of requests; None where it is another user's own.
         queue: The queue as last read or written.
-        known: The queue in the state in which everything last agreed, as far as this process has seen it.
-        left: That state by the lock file or by our own last write; None after a holder that died. It never says
-            anything of what another program wrote and nobody has compared yet.
+        known: The queue as it was when everything last agreed, as far as this process has seen it.
+        left: Number of the last line and mark of the queue when everything last agreed, by the lock file or by our own
+            last write; None where the last holder died. What another program wrote since is not in it.
         notices: What was repaired; each step adds to it what it did.
         tip: The end of the ledger.
         reached: Number of the last line that this process itself brought into the queue, 0 for none.
@@ -98,7 +98,7 @@ class LockedTeam(Struct):
     agrees: bool = False
 
     def agree(self) -> None:
-        """Know that everything agrees at this moment: what comes later is compared with it."""
+        """Note that ledger, archives and queue agree at this moment: what comes later is compared with this state."""
         self.left, self.known, self.agrees = Released(self.tip.seq, self.queue.mark), self.queue, True
 
     def stamp(self) -> str:
@@ -199,7 +199,10 @@ def record(team: LockedTeam, line: Line) -> None:
 
 
 def _attach(team: LockedTeam, reference: str, data: bytes, made: list[Path]) -> None:
-    """Write an attachment unless it is there, whole; others may have changed what its name says."""
+    """Write an attachment, and add its path to `made`, unless a file with exactly this content is there.
+
+    Its name is a digest of its content; a file of that name with another content was changed, and is moved aside.
+    """
     disk, mode = team.disk, team.queue.mode_beside
     path = team.layout.folder / reference
     make_room(team, path)
@@ -230,15 +233,15 @@ def _check_unchanged(team: LockedTeam, *, patient: bool) -> None:
         raise ConcurrentWriteError
 
 
-def _numbered(team: LockedTeam, line: Line, settings: bytes | None, **facts: Any) -> Line:
-    """Give the line its place in the chain and what recovery needs to tell how far it came."""
+def _numbered(team: LockedTeam, line: Line, settings: bytes | None, **for_recovery: Any) -> Line:
+    """Return the line with its place in the chain, and with what recovery needs to tell how far its writer came."""
     lost = {} if team.lost is None else {TRAIL_LOST: list(team.lost)}
     # guard: lost-trail-on-record
     said = {**line.facts, **lost}
     known = team.tip.settings
     if settings is not None and known.get("sha256") != text_digest(settings):
         known = on_record(settings)  # the text once, whenever it changed; after that each line says where it stands
-    return replace(line, seq=team.tip.seq + 1, at=to_text(team.clock()), facts=said, settings=known, **facts)
+    return replace(line, seq=team.tip.seq + 1, at=to_text(team.clock()), facts=said, settings=known, **for_recovery)
 
 
 def _append_line(team: LockedTeam, line: Line) -> None:
@@ -249,7 +252,11 @@ def _append_line(team: LockedTeam, line: Line) -> None:
 
 
 def _swap(team: LockedTeam, staged: Path) -> Path | None:
-    """Put the staged file in the queue's place; returns the name that what it displaced has now."""
+    """Put the staged file in the queue's place.
+
+    Returns:
+        Where the file is now that was the queue before; None when there was none, or it could not be kept.
+    """
     disk, queue = team.disk, team.layout.queue
     # A link fails where a file is: a queue that somebody made this moment is not written over.
     if team.queue.stat is None and _link(disk, staged, queue):
@@ -329,16 +336,14 @@ def failure(queue: Path, error: OSError, *, needed: int = 0) -> TeamError:
     path = error.filename or queue
     if error.errno in FORBIDDEN:
         return not_writable(Path(str(path)), error)
-    full = error.errno in _FULL and needed > 0
-    hint = (
-        "Move it away: it must be a plain file." if error.errno in NOT_PLAIN else "Look into the cause and repeat it."
-    )
-    return TeamError(
-        Code.STORE_FAILED,
-        f"{path}: {error.strerror or error}; nothing was changed" + (f"; {needed} bytes are needed" if full else ""),
-        "Free space on that disk and repeat it." if full else hint,
-        errno=error.errno,
-    )
+    text = f"{path}: {error.strerror or error}; nothing was changed"
+    hint = "Look into the cause and repeat it."
+    if error.errno in NOT_PLAIN:
+        hint = "Move it away: it must be a plain file."
+    if error.errno in _FULL and needed > 0:
+        text = f"{text}; {needed} bytes are needed"
+        hint = "Free space on that disk and repeat it."
+    return TeamError(Code.STORE_FAILED, text, hint, errno=error.errno)
 
 
 # What a transaction puts at the ends of archives and inbox files, worked out before anything is written.
@@ -347,7 +352,7 @@ _to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 class Append(Struct):
-    """Bytes for the end of a file that is `size` long; `data` begins with what its form needs.
+    """Bytes for the end of a file that is `size` long; `data` begins with what has to stand before the first entry.
 
     Attributes:
         pushed: Ids of the messages that an inbox gets with them.
@@ -423,7 +428,7 @@ def make_room(team: LockedTeam, path: Path) -> None:
     refuse_way_out(team.disk, team.layout, folder)
     found = team.disk.stat(folder)
     if found is not None and is_no_folder(team.disk, folder):
-        move_aside(team, folder, _named(found))
+        move_aside(team, folder, _kind_in_words(found))
     make_folder(team, folder, mode=team.queue.mode_beside)
     clear_file(team, path)
 
@@ -456,7 +461,7 @@ def clear_file(team: LockedTeam, path: Path, *, most: int | None = None) -> None
     """
     found = team.disk.stat(path)
     if found is not None and found.kind != "file":
-        move_aside(team, path, _named(found))
+        move_aside(team, path, _kind_in_words(found))
     elif found is not None and most is not None and found.size > most:
         move_aside(team, path, f"a file of {found.size:,} bytes, of which {most:,} are read at most")
 
@@ -483,7 +488,8 @@ def move_aside(team: LockedTeam, path: Path, what: str) -> None:
     team.notices.append(Problem("SET_ASIDE", "warning", path.name, text, "Find out who put it there, and delete it."))
 
 
-def _named(found: Stat) -> str:
+def _kind_in_words(found: Stat) -> str:
+    """Return what kind of thing is in the way, such as `a pipe, socket or device`."""
     if found.kind == "file":
         return "a file"
     return "a pipe, socket or device" if found.kind == "other" else f"a {found.kind}"
@@ -536,10 +542,12 @@ def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
         make_folder(team, path.parent, mode=_PUBLIC)
         _sweep(team, path.parent)
         old = disk.stat(path)
-        # The rights of a link say nothing of a file: everybody has all of them.
-        is_file = old is not None and old.kind == "file"
-        mode = old.mode if old is not None and is_file else team.queue.mode & ~0o022 if keep else _PUBLIC
-        write_new(disk, staged, text, mode=mode, group=old.group if old is not None and is_file else -1)
+        if old is not None and old.kind == "file":
+            mode, group = old.mode, old.group
+        else:
+            # The rights of a link say nothing of a file: everybody has all of them.
+            mode, group = team.queue.mode & ~0o022 if keep else _PUBLIC, -1
+        write_new(disk, staged, text, mode=mode, group=group)
         if keep and old is not None:
             aside = f"{path.name}.lost-{team.stamp()}"
             disk.rename(path, path.with_name(aside))
@@ -558,15 +566,15 @@ def _sweep(team: LockedTeam, folder: Path) -> None:
         _remove(team.disk, *(folder / name for name in team.disk.names(folder) if name.startswith(team.layout.staging)))
 
 
-# Archives are shortened by what is too old (decision D18); each file is replaced whole, the rest byte for byte.
+# Archives are shortened: messages that are too old go (decision D18), what stays is kept byte for byte.
 
 
 class Shortening(Struct, frozen=True):
-    """What an archive is to become.
+    """An archive as it will be once it is shortened.
 
     Attributes:
         data: Its new bytes; None when nothing stays and the file may go.
-        ids: Of the messages that go.
+        ids: Ids of the messages that go.
     """
 
     path: Path
@@ -575,7 +583,7 @@ class Shortening(Struct, frozen=True):
 
 
 def plan_shortening(team: LockedTeam, *, before: datetime, keep: Collection[str]) -> list[Shortening]:
-    """Find archives that hold messages created before `before`, those in `keep` left out of account.
+    """Find archives that hold messages created before `before`; messages whose ids are in `keep` stay in any case.
 
     Damaged entries, and files that cannot be read or are not a plain list of entries, stay as they are; the history
     tells of them.
