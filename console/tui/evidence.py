@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from heapq import merge
 from itertools import islice
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -52,22 +51,24 @@ def look_for(folder: str, names: Iterable[str]) -> tuple[FileFact, ...]:
 
 
 def _look(root: int, folder: str, name: str) -> FileFact:
-    parts = _within(folder, name)
+    """Return what is at `name` within `folder`, whose descriptor is `root`."""
+    parts = _steps_within(folder, name)
     if parts is None:
         return FileFact(name, FileState.OUTSIDE)
     try:
         with _last_folder(root, parts[:-1]) as place:
             found = os.stat(parts[-1], dir_fd=place, follow_symlinks=False)
     except OSError as error:
-        state = FileState.LINK if error.errno == errno.ELOOP else FileState.UNREADABLE
-        return FileFact(name, FileState.MISSING if error.errno in _MISSING else state)
+        if error.errno in _MISSING:
+            return FileFact(name, FileState.MISSING)
+        return FileFact(name, FileState.LINK if error.errno == errno.ELOOP else FileState.UNREADABLE)
     except ValueError:
         return FileFact(name, FileState.UNREADABLE)
     return FileFact(name, _state(found.st_mode), found.st_size, found.st_mtime)
 
 
-def _within(folder: str, name: str) -> list[str] | None:
-    """Return the steps from the folder to the name; None when it is elsewhere."""
+def _steps_within(folder: str, name: str) -> list[str] | None:
+    """Return the names from the folder down to the file, each in the one before; None when it is elsewhere."""
     base = folder.rstrip("/") + "/"
     if name.startswith(base):
         name = name[len(base) :]
@@ -79,7 +80,10 @@ def _within(folder: str, name: str) -> list[str] | None:
 
 @contextmanager
 def _last_folder(root: int, parts: list[str]) -> Iterator[int]:
-    """The folder that the last step is in; each is opened from the one before it, and none through a link."""
+    """Yield a descriptor of the innermost of these folders.
+
+    Each is opened from the one before it and none through a link: another program may exchange one meanwhile.
+    """
     place = os.dup(root)
     try:
         for part in parts:
@@ -93,7 +97,7 @@ def _last_folder(root: int, parts: list[str]) -> Iterator[int]:
 
 
 def _refuse_link(part: str, place: int) -> None:
-    """A link and a plain file both end an opening with `ENOTDIR`, and are told apart here."""
+    """Raise `OSError` with `ELOOP` for a link: opening one fails with `ENOTDIR`, as opening a plain file does."""
     if stat.S_ISLNK(os.stat(part, dir_fd=place, follow_symlinks=False).st_mode):
         raise OSError(errno.ELOOP, "a link")
 
@@ -111,7 +115,7 @@ def _state(mode: int) -> FileState:
 _MOST_FILES = 20
 _MOST_RUNS = 2_000
 _LATEST = 32_503_680_000.0
-"""The year 3000; a later moment is none, and no clock can show it."""
+"""Seconds up to the year 3000: a later moment is a mistake, and no clock could show it."""
 
 
 def runs_of(team: Team, agent: str) -> Runs | None:
@@ -119,14 +123,14 @@ def runs_of(team: Team, agent: str) -> Runs | None:
 
     A session that joined has one from its first event on.
     """
-    begins = {agent_prefix(agent, place) for place in _places(team)}
-    newest = sorted(_records(own_folder("runs"), begins), key=_changed, reverse=True)[:_MOST_FILES]
+    prefixes = {agent_prefix(agent, place) for place in _places(team)}
+    newest = sorted(_run_files(own_folder("runs"), prefixes), key=_written_at, reverse=True)[:_MOST_FILES]
     sessions: dict[str, list[Run]] = {}
     for path in sorted(newest, key=lambda path: not path.endswith(OLD)):
         sessions.setdefault(path.removesuffix(OLD), []).extend(_read(path))
     # Lines of one session stay in the order they were written in: a clock that is set back makes no run an older one.
     runs = tuple(merge(*sessions.values(), key=lambda run: run.at))[-_MOST_RUNS:]
-    begun = [run.at for run in runs] or [min(_changed(path), _LATEST) for path in newest]
+    begun = [run.at for run in runs] or [min(_written_at(path), _LATEST) for path in newest]
     return Runs(runs, min(begun)) if begun else None
 
 
@@ -139,15 +143,17 @@ def _places(team: Team) -> set[str]:
     return places
 
 
-def _records(base: str, begins: set[str]) -> Iterator[str]:
+def _run_files(base: str, prefixes: set[str]) -> Iterator[str]:
+    """Yield the paths of the files whose names begin with one of these prefixes (`agent_prefix`, 8 characters)."""
     try:
         with os.scandir(base) as entries:
-            yield from (entry.path for entry in entries if entry.name[:8] in begins)
+            yield from (entry.path for entry in entries if entry.name[:8] in prefixes)
     except OSError:
         return
 
 
-def _changed(path: str) -> float:
+def _written_at(path: str) -> float:
+    """Return when a file was last written; 0 where that cannot be looked up."""
     try:
         return os.stat(path, follow_symlinks=False).st_mtime
     except OSError:
@@ -172,19 +178,19 @@ def _read(path: str) -> Iterable[Run]:
                 yield run
 
 
-# Wishes: what evidence is wanted for, and what it is looked for with.
+# Requests for evidence: the message it stands beside, and the texts in which files are named.
 
 
 class EvidenceRequest(Struct, frozen=True):
     """What evidence is wanted for.
 
     Attributes:
-        key: Names it among others.
+        key: Tells it from others.
         message: The question or the report.
         row: The request, None for a report.
         text: The whole text of the plan or report.
-        former: The version before that it is compared with.
-        former_text: The whole of that.
+        former: The version before, with which it is compared.
+        former_text: The whole text of that version.
     """
 
     key: str
@@ -211,12 +217,12 @@ def _verdict(request: EvidenceRequest) -> Message | None:
 
 # Gathers the evidence beside one request or report: in a thread, never under the lock, bounded in what it looks at.
 
-_OFFICE = "_bmad-output"
+_TEAM_FOLDER = "_bmad-output"
 """The folder of a project that holds its team."""
 
 
 def gather(team: Team, request: EvidenceRequest) -> Evidence:
-    """Return the evidence there is now; what this machine refuses to tell is not known."""
+    """Return the evidence there is now; `NOT_FOUND_OUT` where the system refuses to tell."""
     try:
         return _gather(team, request)
     except OSError:
@@ -242,7 +248,7 @@ def _gather(team: Team, request: EvidenceRequest) -> Evidence:
 
 
 def project_folder(team: Team, question: Message) -> tuple[str, str]:
-    """Return the folder a request is about, and whose word that is; empty when nobody says."""
+    """Return the folder a request is about, and in words who says so; both empty when nobody does."""
     directory = origin_of(question.payload).directory
     if directory.startswith("/") and "\0" not in directory:
         return directory, f"as {question.sender} names it"
@@ -250,12 +256,15 @@ def project_folder(team: Team, question: Message) -> tuple[str, str]:
     if root is None:
         return "", ""
     place = root.absolute()
-    inside = next((parent for parent in (place, *place.parents) if parent.name == _OFFICE), None)
-    folder = inside.parent if inside is not None else place if place.is_dir() else place.parent
-    return str(Path(folder)), "where the team is"
+    inside = next((parent for parent in (place, *place.parents) if parent.name == _TEAM_FOLDER), None)
+    folder = place if place.is_dir() else place.parent
+    if inside is not None:
+        folder = inside.parent
+    return str(folder), "where the team is"
 
 
 def _names(request: EvidenceRequest, row: RequestRow) -> tuple[str, ...]:
+    """Return the files that a plan's text names, or the one that a permission is about."""
     if row.kind is not RequestKind.PERMISSION:
         return named_files(request.text)
     path = path_in(permission_of(request.message.payload).input)

@@ -121,7 +121,7 @@ class StoreFollower:
     def begin(self) -> None:
         """Show what is at hand, so that it is in the first picture, and look at the store."""
         self._reader.tell = self._report
-        reading = self._reader.at_hand()
+        reading = self._reader.first_if_read()
         if reading is not None:
             self._learned(reading=reading, looked_at=reading.snapshot.taken_at, good_at=reading.snapshot.taken_at)
         self.look()
@@ -129,7 +129,7 @@ class StoreFollower:
     def look(self, *, back: bool = False) -> None:
         """Look at the store again now, with `back` at its archives too."""
         if back:
-            self._reader.look_back()
+            self._reader.ask_for_archives()
         self._asked += 1
         self._app.post_message(StoreChanged())
 

@@ -19,11 +19,14 @@ from team_console.store.views.rows import View
 
 _LOCAL_EVERY = 15.0
 """Seconds between two looks at the sessions of agents on this machine."""
-_AGAIN, _SHARE = 60.0, 400
-"""Seconds after which a view is made anew though nothing changed, since who is idle, and whose clock is wrong, is told
-by time; and how many times the processor time of a view that is at least, so that rest stays rest in a large team."""
-_PAST = 2000
-"""Archived messages the ledger looks back on for the answers of old requests."""
+_VIEW_HOLDS = 60.0
+"""Seconds after which a view is made anew though nothing changed: who is idle, and whose clock is wrong, depends on the
+time."""
+_TIMES_ITS_COST = 400
+"""A view holds at least this many times the processor time it took, so that a large team at rest costs next to nothing.
+"""
+_MOST_ARCHIVED = 2000
+"""Archived messages, the newest, in which answers to old requests are looked for."""
 
 
 class LocalFacts(Struct, frozen=True):
@@ -31,7 +34,7 @@ class LocalFacts(Struct, frozen=True):
 
     Attributes:
         processes: Session -> what its process says, safe text.
-        gates: Findings on joins, and on what can void every gate.
+        gates: Findings on joins, such as a client's settings from which our part is gone.
         starts: Member -> the program whose sessions act as this member when they are started in the present folder.
     """
 
@@ -41,7 +44,7 @@ class LocalFacts(Struct, frozen=True):
 
 
 class ReadResult(Struct, frozen=True):
-    """What one reading saw.
+    """The result of one reading.
 
     Attributes:
         number: Counts readings; a lower one that comes later is stale.
@@ -75,10 +78,10 @@ class StoreReader:
         self._number = 0
         self._view: View | None = None
         self._read_before: Snapshot | None = None
-        self._holds_until = datetime.max.replace(tzinfo=UTC)
-        self._past: HistoryPage | None = None
+        self._view_holds_until = datetime.max.replace(tzinfo=UTC)
+        self._new_history: HistoryPage | None = None
         self._archive_problems: tuple[Problem, ...] = ()
-        self._complete = False
+        self._archives_complete = False
         self._knows_archives = False
         self._wants_archives = True
         self._local, self._local_until = LocalFacts(), 0.0
@@ -95,7 +98,7 @@ class StoreReader:
 
         Thread(target=read, name="first reading", daemon=True).start()
 
-    def at_hand(self) -> ReadResult | None:
+    def first_if_read(self) -> ReadResult | None:
         """Return the first reading if it is finished; None when somebody would have to wait for it."""
         is_there = self._first is not None and self._first.done() and self._first.exception() is None
         return self._first.result() if self._first is not None and is_there else None
@@ -111,7 +114,7 @@ class StoreReader:
 
     def _read(self) -> ReadResult:
         if self._number:  # the first reading leaves these out: they would keep the first picture waiting
-            self._deepen()
+            self._read_archives()
             if monotonic() >= self._local_until:
                 from team_console.console.clients.join import gate_problems, starts_here  # 60 ms, once
                 from team_console.console.clients.table import processes
@@ -122,40 +125,40 @@ class StoreReader:
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
         self._number += 1
         readable = snapshot.is_known
-        if readable and not self._holds(snapshot):
+        if readable and not self._view_still_holds(snapshot):
             self._view = self._update(snapshot)
         return ReadResult(self._number, snapshot, self._view, readable, self._team.obstacle(), self._local)
 
     @property
-    def is_deep(self) -> bool:
+    def knows_archives(self) -> bool:
         """Whether readings know the archives by now."""
         return self._knows_archives
 
-    def _deepen(self) -> None:
+    def _read_archives(self) -> None:
         """Read the archives, so that the next view knows answers that are only there.
 
         Archives that cannot be read now, because a server is away for example, are asked for again.
         """
         if not self._wants_archives:
             return
-        self._past = newest_archived(self._team, limit=_PAST)
-        # What each snapshot tells itself would be told here for good.
+        self._new_history = newest_archived(self._team, limit=_MOST_ARCHIVED)
+        # Each snapshot tells of these itself; taken from here they would be told for good.
         self._archive_problems = tuple(
-            problem for problem in self._past.problems if problem.code not in (AUDIT_LOST, KEPT_PRIVATE)
+            problem for problem in self._new_history.problems if problem.code not in (AUDIT_LOST, KEPT_PRIVATE)
         )
-        self._complete, self._knows_archives = self._past.complete, True
+        self._archives_complete, self._knows_archives = self._new_history.complete, True
         self._wants_archives = any(problem.code == UNREADABLE for problem in self._archive_problems)
 
-    def look_back(self) -> None:
+    def ask_for_archives(self) -> None:
         """Ask for the archives again at the next reading: what was lost or harmed may be there again."""
         self._wants_archives = True
 
-    def _holds(self, snapshot: Snapshot) -> bool:
+    def _view_still_holds(self, snapshot: Snapshot) -> bool:
         """Return whether a new view would be the one before: nothing changed, and time alone makes nothing late."""
-        if self._view is None or self._read_before is None or self._past is not None:
+        if self._view is None or self._read_before is None or self._new_history is not None:
             return False
         now = self._team.clock()
-        is_in_time = self._view.now <= now < self._holds_until
+        is_in_time = self._view.now <= now < self._view_holds_until
         # guard: idle-makes-no-view
         return is_in_time and snapshot.tells_same_as(self._read_before)
 
@@ -163,12 +166,12 @@ class StoreReader:
         if self._projection is None:
             self._projection = Projection(self._me)
         seen = replace(snapshot, problems=(*snapshot.problems, *self._archive_problems), beyond=self._team.beyond())
-        history = self._past.messages if self._past is not None else ()
+        history = self._new_history.messages if self._new_history is not None else ()
         now, began = self._team.clock(), process_time()
-        view = self._projection.update(seen, now, history, complete=self._complete)
-        self._past, self._read_before = None, snapshot
-        again = now + timedelta(seconds=max(_AGAIN, _SHARE * (process_time() - began)))
-        self._holds_until = min(again, view.next_due or again)
+        view = self._projection.update(seen, now, history, complete=self._archives_complete)
+        self._new_history, self._read_before = None, snapshot
+        again = now + timedelta(seconds=max(_VIEW_HOLDS, _TIMES_ITS_COST * (process_time() - began)))
+        self._view_holds_until = min(again, view.next_due or again)
         return view
 
 

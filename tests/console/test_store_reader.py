@@ -34,7 +34,7 @@ def test_archives_behind_a_server_that_was_away_are_read_when_it_is_back(
             "UNREADABLE_ARCHIVE"
         ]
         assert len(shown.attention) == 1
-        assert reader.is_deep
+        assert reader.knows_archives
     again = _view(reader)
     assert [finding.code for finding in again.findings if finding.code == "UNREADABLE_ARCHIVE"] == []
     assert again.attention == ()

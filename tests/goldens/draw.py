@@ -56,7 +56,7 @@ async def shown(
     team.location = _PLACE
     app = ConsoleApp(team, me=showcase.LEAD)
     async with app.run_test(size=size, notifications=True) as pilot:
-        while app.main.situation.reading is None or not app.reader.is_deep:
+        while app.main.situation.reading is None or not app.reader.knows_archives:
             await pilot.pause(0.02)
         yield app, pilot
 
