@@ -167,7 +167,10 @@ def do_route(call: Call) -> int:
     call.as_json = True
     try:
         document = read_document(standard_input("the document"))
-        answer, status = route(call.caller, document, check_sender=partial(call.refuse_to_rise, field="SENDER")), 0
+        answer, status = (
+            route(call.caller, document, check_sender=partial(call.refuse_acting_as_human, field="SENDER")),
+            0,
+        )
     except TeamError as error:
         if error.code is not Code.DELIVERY_TIMEOUT:
             raise

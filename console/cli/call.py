@@ -33,8 +33,8 @@ LOCK_WAIT = 10.0
 """Seconds a verb waits for the lock (decision D7)."""
 
 
-def _bound() -> str | None:
-    """Return the agent whose process this is, as its environment says; None when it does not say."""
+def _agent_of_process() -> str | None:
+    """Return the agent whose process this is, as `TEAM_CONSOLE_AS` says; None when it does not say."""
     return canonical(os.environ.get("TEAM_CONSOLE_AS", "")) or None
 
 
@@ -64,7 +64,7 @@ _MAX_BYTES = 64 * 1024 * 1024
 
 
 def content(value: str | None) -> str | None:
-    """`value`, or what standard input holds when it is `-`.
+    """Return `value`, or what standard input holds when it is `-`.
 
     Raises:
         TeamError: `INVALID_FIELD` for bytes that are not UTF-8, `CONTENT_TOO_LARGE` above 64 MiB.
@@ -92,8 +92,9 @@ def file_text(path: str, *, what: str) -> str:
 def json_documents(text: str, *, hint: str) -> list[Any]:
     """Parse JSON values that follow one another, over any number of lines and with `// comments` (seed 001).
 
-    In JSON lines a value that cannot be read is its `TeamError` (`INVALID_FIELD` with the place), and the others are
-    there. In any other text nobody can tell where the next value begins, so the error is all there is.
+    Where each line is one object, the list has a `TeamError` (`INVALID_FIELD` with the place) for a line that cannot be
+    read, and the values of the others. In any other text nobody can tell where the next value begins: the list has the
+    error alone.
 
     Raises:
         TeamError: `INVALID_FIELD` when standard input is empty.
@@ -148,18 +149,22 @@ def _text(data: bytes, what: str, place: str) -> str:
 # Words for names that nobody has and kinds that are none: a slip of the keyboard must not look like an empty list.
 
 
-def unheard_agent(snapshot: Snapshot, name: str | None, ever: Callable[[], Sequence[Message]]) -> list[str]:
-    """Return a warning when nobody is or was called `name`, for whom nothing was found; `ever` reads all there is of
-    it.
+def unknown_agent_warning(
+    snapshot: Snapshot, name: str | None, everything_of: Callable[[], Sequence[Message]]
+) -> list[str]:
+    """Return a warning when nobody is or was called `name`, for whom nothing was found.
+
+    Args:
+        everything_of: Reads all messages, archived ones too, that concern the name; called only when nothing else does.
     """
-    if name is None or _is_known(snapshot, name) or ever():
+    if name is None or _is_known(snapshot, name) or everything_of():
         return []
     text = f"nobody called {name} is known in team {snapshot.config.name}, and nobody in its archives"
     return [f"{text}{did_you_mean(name, _names(snapshot))}"]
 
 
-def unheard_kind(config: TeamConfig, kind: str | None) -> list[str]:
-    """Return a warning when there is no kind of message `kind`, of which nothing was found."""
+def unknown_kind_warning(config: TeamConfig, kind: str | None) -> list[str]:
+    """Return a warning when nothing was found of `kind` because there is no such kind of message."""
     if kind is None or kind in KINDS or kind in config.kinds:
         return []
     return [f"no kind of message is called {kind}{did_you_mean(kind, [*KINDS, *config.kinds])}"]
@@ -186,8 +191,9 @@ def _names(snapshot: Snapshot) -> Iterable[str]:
 
 _PIECE = 1 << 18
 """Characters encoded at a time: a long answer is not kept twice."""
-_BEYOND_ASCII = r"[^\n -~]+"
-"""Where there can be anything unsafe; what is looked for there costs ten times as much for each character."""
+_RUN_BEYOND_ASCII = r"[^\n -~]+"
+"""A run of anything but printable ASCII: only there can anything be unsafe, and looking for it costs ten times as much
+for each character."""
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 
 
@@ -290,13 +296,13 @@ class Output:
 
 
 def _painted(text: str, style: str) -> str:
-    """`text` in a style when standard output is a terminal that wants colour, else as it is."""
+    """Return `text` in a style when standard output is a terminal that wants colour, else as it is."""
     wanted = is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text and wanted else text
 
 
 def _write_all(stream: TextIO, text: str) -> None:
-    """Under PYTHONUNBUFFERED a text stream drops what the system did not take at the first try; this goes on."""
+    """Write all of a text: under PYTHONUNBUFFERED a stream drops what the system did not take at the first try."""
     for start in range(0, len(text), _PIECE):
         rest = memoryview(text[start : start + _PIECE].encode(stream.encoding, "backslashreplace"))
         while rest:
@@ -306,14 +312,15 @@ def _write_all(stream: TextIO, text: str) -> None:
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:
-    """JSON that reads well and cannot steer a terminal: UTF-8 stays, controls, bidi and invisible characters are
-    escaped. Parsing it gives back exactly `value`; dates a YAML reader made become text.
+    """Return a value as JSON that cannot steer a terminal: controls, bidi and invisible characters are escaped.
+
+    Parsing it gives back exactly `value`; dates that a YAML reader made become text.
     """
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "")
     text = json.dumps(value, ensure_ascii=encoding != "utf8", indent=indent, default=str)
     if text.isascii():
         return text
-    return re.sub(_BEYOND_ASCII, lambda match: _escaped(match[0]), text)
+    return re.sub(_RUN_BEYOND_ASCII, lambda match: _escaped(match[0]), text)
 
 
 def _escaped(text: str) -> str:
@@ -356,13 +363,13 @@ class Call(Output):
         """
         given = self.options.actor
         if given is None:  # an empty --as of a script whose variable is not set must not act as the lead
-            given = _bound()
+            given = _agent_of_process()
         else:
-            self.refuse_to_rise(given, field="--as")
+            self.refuse_acting_as_human(given, field="--as")
         return check_name(given, field="--as") if given is not None else None
 
-    def refuse_to_rise(self, given: str, *, field: str) -> None:
-        """Whoever's environment says that it is an agent acts as no human (decision D24).
+    def refuse_acting_as_human(self, given: str, *, field: str) -> None:
+        """Refuse that the process of an agent, as its environment says, acts as a human (decision D24).
 
         Args:
             given: Who is to act, as `field` says.
@@ -370,7 +377,7 @@ class Call(Output):
         Raises:
             TeamError: `ACTOR_BOUND`.
         """
-        bound, given = _bound(), canonical(given)
+        bound, given = _agent_of_process(), canonical(given)
         if bound is None or bound == given:
             return
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from team_console.console.cli.call import Call, unheard_agent, unheard_kind
+from team_console.console.cli.call import Call, unknown_agent_warning, unknown_kind_warning
 from team_console.console.cli.checking import findings_of
 from team_console.console.cli.main import agent, arg, flag, verb
 from team_console.console.cli.printing import (
@@ -90,7 +90,7 @@ def do_requests(call: Call) -> int:
     nothing = "no open requests" if options.only_open else "no requests"
     if any(problem.code == FOREIGN_TEAM for problem in snapshot.problems):
         nothing = f"{nothing} that can be answered here; what its agents ask is in: inbox {snapshot.config.lead}"
-    print_rows(call, listed, snapshot, [_cells(row, now) for row in rows], nothing)
+    print_rows(call, listed, snapshot, [_request_cells(row, now) for row in rows], nothing)
     return 0
 
 
@@ -101,7 +101,7 @@ def _saved_filters() -> Mapping[str, str]:
     return load_preferences({}).preferences.filters
 
 
-def _cells(row: RequestRow, now: datetime) -> Cells:
+def _request_cells(row: RequestRow, now: datetime) -> Cells:
     state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
     if row.talk and row.is_open:
         word = "asked back" if row.asked_back is not None else "answered back"
@@ -184,31 +184,35 @@ def do_status(call: Call) -> int:
     if call.as_json:
         call.json(status_json(view, call.team))
     else:
-        _status_show(call, snapshot, view)
+        _print_status(call, snapshot, view)
     call.tell_stranger(snapshot)
     return 0 if snapshot.is_known else _UNREADABLE
 
 
-def _status_show(call: Call, snapshot: Snapshot, view: View) -> None:
+def _print_status(call: Call, snapshot: Snapshot, view: View) -> None:
     team, say = call.team, call.say
     where = f"  {team.location}  ({team.kind}{', read-only' if team.read_only else ''})"
     say(snapshot.config.name, style="bold", rest=where)
     truth = assess(snapshot, view.now)
     first, *others = truth.reasons or (None,)
-    about = f"{' ' if truth.state is State.LOCKED else ': '}{first.sentence}" if first is not None else ""
-    if first is None and truth.holder is not None:  # a lock that is only being used is no condition
+    about = ""
+    if first is not None:
+        about = f" {first.sentence}" if truth.state is State.LOCKED else f": {first.sentence}"
+    elif truth.holder is not None:  # a lock that is only being used is no condition
         about = f", being written {holder_words(truth.holder, truth.holder.since)}"
-    say(f"condition  {_word(truth.state)}", style=_COLOURS.get(truth.state, "red"), rest=about)
+    say(f"condition  {_state_words(truth.state)}", style=_COLOURS.get(truth.state, "red"), rest=about)
     if snapshot.is_known:
         counts = ", ".join(f"{number:,} {status}" for status, number in view.counts.items() if number)
         changed = age_since(snapshot.changed_at, view.now)
-        say(f"messages   {counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
+        if snapshot.changed_at:
+            changed = f"{changed} ago"
+        say(f"messages   {counts or 'none'}; last change {changed}")
     for reason in filter(None, others):
-        say(f"and        {_word(reason.state)}: {reason.sentence}")
+        say(f"and        {_state_words(reason.state)}: {reason.sentence}")
     if snapshot.dropped:
-        waiting = f"{counted(len(snapshot.dropped), 'message')} {'waits' if len(snapshot.dropped) == 1 else 'wait'}"
-        say(f"drop/      {waiting} to be taken in, with the next write")
-    _show_needs(call, view, truth)
+        waits = "waits" if len(snapshot.dropped) == 1 else "wait"
+        say(f"drop/      {counted(len(snapshot.dropped), 'message')} {waits} to be taken in, with the next write")
+    _print_needs(call, view, truth)
     if view.roster:
         say()
         print_table(call, [_roster_cells(row, view) for row in view.roster])
@@ -217,11 +221,11 @@ def _status_show(call: Call, snapshot: Snapshot, view: View) -> None:
         say("", f"{findings_of(len(view.findings), errors)}; team-console check lists them")
 
 
-def _word(state: State) -> str:
+def _state_words(state: State) -> str:
     return "in doubt" if state is State.DOUBT else str(state)
 
 
-def _show_needs(call: Call, view: View, truth: StoreStatus) -> None:
+def _print_needs(call: Call, view: View, truth: StoreStatus) -> None:
     call.say()
     if not view.snapshot.is_known:
         call.say(f"what needs {view.me} is not known until the queue can be read")
@@ -339,7 +343,7 @@ def do_history(call: Call) -> int:
     is_empty, problems = _print_history(call, snapshot, query, form)
     call.warn([problem.sentence for problem in problems])
     if is_empty and not problems:
-        _tell_slips(call, snapshot)
+        _warn_of_unknown_names(call, snapshot)
     call.warn(doubts(call, snapshot))
     return 0
 
@@ -366,9 +370,9 @@ def _print_history(call: Call, snapshot: Snapshot, query: Query, form: str) -> t
     return not messages, problems
 
 
-def _tell_slips(call: Call, snapshot: Snapshot) -> None:
-    """Whether nothing was found because nobody has that name, or no kind of message."""
+def _warn_of_unknown_names(call: Call, snapshot: Snapshot) -> None:
+    """Warn when nothing was found because nobody has that name, or no kind of message is called that."""
     agent, kind = call.agent, call.options.type
     ever = wanted(now=call.team.clock(), agent=agent)
-    names = unheard_agent(snapshot, agent, lambda: history(call.team, snapshot.messages, ever)[0])
-    call.warn([*names, *unheard_kind(snapshot.config, kind)])
+    names = unknown_agent_warning(snapshot, agent, lambda: history(call.team, snapshot.messages, ever)[0])
+    call.warn([*names, *unknown_kind_warning(snapshot.config, kind)])

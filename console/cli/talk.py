@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.call import Call, content, is_terminal, split_names, unheard_kind
+from team_console.console.cli.call import Call, content, is_terminal, split_names, unknown_kind_warning
 from team_console.console.cli.main import agent, arg, flag, seconds, verb
 from team_console.store.contract.team import COUNTED
 from team_console.store.model.errors import Code, TeamError
@@ -190,7 +190,7 @@ def do_receive(call: Call) -> int:
     call.warn([notice.message for notice in received.notices])
     _name_delivered(call, received)
     if call.options.type is not None and not received.messages and _settings_hold(call):
-        call.warn(unheard_kind(call.team.config(), call.options.type))
+        call.warn(unknown_kind_warning(call.team.config(), call.options.type))
     # guard: settings-warning-on-receive
     if not (received.is_complete and _settings_hold(call)):
         call.warn(doubts(call, call.team.snapshot()))
@@ -207,7 +207,7 @@ def _receive(call: Call) -> Received:
     if options.peek and options.lease is not None:
         raise TeamError(Code.USAGE, "--peek takes nothing, so there is nothing to lease", "Leave one of them out.")
     if not options.peek:  # what is taken is read in the name of whom it is for, and leaves that one's list
-        call.refuse_to_rise(agent, field=f"--agent {agent}, or look with --peek")
+        call.refuse_acting_as_human(agent, field=f"--agent {agent}, or look with --peek")
         if sys.stdout is None:  # so it is where a process is started with it closed
             text = "standard output is closed, so nobody would read what is taken"
             raise TeamError(Code.USAGE, text, "Leave it open, or look with --peek.")

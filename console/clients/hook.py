@@ -43,9 +43,9 @@ def answer_event(call: Invocation, files: SessionFiles) -> int:
             if call.waker is not None:
                 has_terminal = session.client.attended != "0"  # a run without one ends only when this does
                 return wait_for_mail(session, call.waker) if has_terminal else 0
-            act = _ACTS.get(session.event.name)
-            if act is not None:
-                act(session)
+            handle = _HANDLERS.get(session.event.name)
+            if handle is not None:
+                handle(session)
             if session.event.name in _WAITED_FROM and isinstance(session.client, TakesPrompts):
                 wait_beside(session)
         finally:
@@ -58,7 +58,7 @@ _WAITED_FROM = frozenset({EventName.SESSION_START, EventName.PROMPT, EventName.S
 
 
 def _started(session: ClientSession) -> None:
-    """The agent is known, and told what it must know; a compaction is no new session."""
+    """Tell the model what it must know, and note that its session began; a compaction is no new session."""
     sweep()
     sweep_notes(session.team.places().get("presence", ""))
     _settle(session)
@@ -74,17 +74,19 @@ def _started(session: ClientSession) -> None:
             f"{counted(len(earlier), 'message')} went to an earlier session of yours that ended before it showed that "
             f"it had read them; take them with: {take}"
         )
-    session.say(_titled(session, specific_reply(session.event, additionalContext="\n\n".join(lines))))
+    session.say(_with_title(session, specific_reply(session.event, additionalContext="\n\n".join(lines))))
     session.remember()
 
 
 def _prompted(session: ClientSession) -> None:
+    """Note that the agent works; hand it its mail where the prompt is our own hint that mail has come."""
     is_first = session.files.read(TURN) is None
     session.files.write(TURN, {"blocks": 0})
     _settle(session)
     session.note(Doing.WORKING)
-    if not (is_nudge(session.call.text("prompt"), session.name) and _add_mail(session)) and is_first:
-        session.say(_titled(session, {}))
+    has_mail = is_nudge(session.call.text("prompt"), session.name) and _add_mail(session)
+    if is_first and not has_mail:
+        session.say(_with_title(session, {}))
     session.remember()
 
 
@@ -94,7 +96,7 @@ def _add_mail(session: ClientSession, *, urgent: bool = False) -> bool:
     return hand_mail(session, lambda words: session.say(specific_reply(event, additionalContext=words)), urgent=urgent)
 
 
-def _titled(session: ClientSession, reply: Reply) -> Reply | None:
+def _with_title(session: ClientSession, reply: Reply) -> Reply | None:
     """Return the reply with the name that was made for the session, where its client shows one."""
     if session.call.has_own_name and session.client.shows_title:
         more = reply.get("hookSpecificOutput", {})
@@ -103,15 +105,18 @@ def _titled(session: ClientSession, reply: Reply) -> Reply | None:
 
 
 def _before_tool(session: ClientSession) -> None:
-    """A call that was allowed once passes; one that the team wants to be asked for is."""
+    """Let a call pass that was allowed once; ask for one that the team wants to be asked for."""
     if allow_once(session):
         return
     session.remember()
-    (hold_call if session.call.holds else ask_before)(session)
+    if session.call.holds:
+        hold_call(session)
+    else:
+        ask_before(session)
 
 
 def _used_tool(session: ClientSession) -> None:
-    """Urgent mail comes in the middle of the work."""
+    """Hand over urgent mail: it does not wait for the end of the turn."""
     _settle(session)
     session.meet_teammate()
     _add_mail(session, urgent=True)
@@ -123,7 +128,7 @@ def _stopped(session: ClientSession) -> None:
     _settle(session)
     known = session.files.read(TURN) or {}
     blocks = known.get("blocks", 0) if session.event.keeps_going else 0
-    if blocks < MOST_BLOCKS and _go_on_with_mail(session):
+    if blocks < MOST_BLOCKS and _keep_going_for_mail(session):
         session.files.write(TURN, {"blocks": blocks + 1})
     else:
         session.note(Doing.IDLE, last_words=session.event.last_words)
@@ -131,24 +136,24 @@ def _stopped(session: ClientSession) -> None:
 
 
 def _interrupted(session: ClientSession) -> None:
-    """The user broke the turn off: the agent rests, and mail comes by who waits beside it."""
+    """Record that the agent rests, since the user broke its turn off; mail comes by the waiting process."""
     _settle(session)
     if not session.event.thread:
         session.note(Doing.IDLE)
     session.remember()
 
 
-def _go_on_with_mail(session: ClientSession) -> bool:
-    return hand_mail(session, lambda words: session.say(_go_on(words)))
+def _keep_going_for_mail(session: ClientSession) -> bool:
+    return hand_mail(session, lambda words: session.say(_keep_going(words)))
 
 
-def _go_on(words: str) -> Reply:
+def _keep_going(words: str) -> Reply:
     """Keep the turn from ending: the model goes on with these words."""
     return {"decision": "block", "reason": words}
 
 
 def _ended(session: ClientSession) -> None:
-    """The agent is gone, and with it what it asked and who came with it; mail it did not show to have read stays."""
+    """Record that the agent is gone, and end what it asked; mail that it did not show to have read stays."""
     end_requests(session)
     record_refused(session)
     session.note(Doing.ENDED, wait=HURRY)
@@ -168,7 +173,7 @@ def _config_changed(session: ClientSession) -> None:
     if known is None or not is_unhooked(known):
         return
     words = f"{path} was changed: our part is gone, by which {session.me} asks {session.config.lead}"
-    session.say(_go_on(f"{words}. Only 'team-console leave' takes it out."))
+    session.say(_keep_going(f"{words}. Only 'team-console leave' takes it out."))
     lead, once = session.config.lead, f"unhooked-{number_of([path, session.event.session]):08x}"
     content = f"{words}. This session goes on with what was there; others may not. Join again, or leave."
     send(session.caller(), to=lead, summary=words, content=content, priority="critical", message_id=once)
@@ -180,12 +185,12 @@ def _teammate_started(session: ClientSession) -> None:
 
 
 def _teammate_stopped(session: ClientSession) -> None:
-    """A teammate at the end of its turn gets its mail, or rests; gone when the client knows of no teammate any more."""
+    """Hand a teammate its mail at the end of its turn, or record that it rests, or is gone, as its client says."""
     _settle(session)
     if session.teammate is None:
         return
     gone = session.event.teammates_work is False
-    if gone or session.event.keeps_going or not _go_on_with_mail(session):
+    if gone or session.event.keeps_going or not _keep_going_for_mail(session):
         session.note(Doing.ENDED if gone else Doing.IDLE, last_words=session.event.last_words)
     session.remember()
 
@@ -196,19 +201,19 @@ def _teammate_idle(session: ClientSession) -> None:
         session.note(Doing.IDLE)
 
 
-def _asked(session: ClientSession) -> None:
+def _permission_asked(session: ClientSession) -> None:
     end_requests(session)
     ask_human(session)
 
 
-_ACTS: Mapping[str, Callable[[ClientSession], None]] = {
+_HANDLERS: Mapping[str, Callable[[ClientSession], None]] = {
     EventName.SESSION_START: _started,
     EventName.SESSION_END: _ended,
     EventName.PROMPT: _prompted,
     EventName.BEFORE_TOOL: _before_tool,
     EventName.AFTER_TOOL: _used_tool,
     EventName.AFTER_FAILED_TOOL: _used_tool,
-    EventName.PERMISSION: _asked,
+    EventName.PERMISSION: _permission_asked,
     EventName.DENIED: offer_denied,
     EventName.STOP: _stopped,
     EventName.INTERRUPT: _interrupted,

@@ -160,7 +160,11 @@ class SprintPane(Pane[SprintRow]):
 
 
 def _works_on(life: Lifecycle, batch: Batch) -> bool:
-    """Return whether it has a story of the batch, or one of its slave; another session may have both again."""
+    """Return whether an agent has a story of the batch, or works for its slave, in the batch's session.
+
+    Another session may have the same stories and names again: the message that gave the agent its task (step 5), or
+    else asked for it (step 1), says which one it is of.
+    """
     task = next((life.steps[number - 1].message for number in (5, 1) if life.steps[number - 1].message), None)
     session = parse_message(task).body.get("session_id", batch.session_id) if task is not None else batch.session_id
     is_its = life.agent in {story.agent for story in batch.stories} or (batch.slave and life.slave == batch.slave)
@@ -168,10 +172,14 @@ def _works_on(life: Lifecycle, batch: Batch) -> bool:
 
 
 def _rank(row: Batch | Lifecycle) -> int:
-    """Rank a row: failures first, finished stories last."""
+    """Return the place of a row among others: 0 with failures, 1 at work, 2 finished."""
     if isinstance(row, Batch):
-        return 0 if row.count(StoryState.FAILED) else 2 if row.complete else 1
-    return 0 if trouble_of(row) else 2 if row.ended else 1
+        has_trouble, is_finished = row.count(StoryState.FAILED) > 0, row.complete
+    else:
+        has_trouble, is_finished = trouble_of(row) != "", row.ended
+    if has_trouble:
+        return 0
+    return 2 if is_finished else 1
 
 
 def _last_step(life: Lifecycle) -> Step | None:
@@ -201,9 +209,12 @@ def sprint_lines(row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
 
 
 def _lines_of(row: Batch | Lifecycle, drawing: Drawing) -> tuple[Line, Line]:
-    # Names and bars have the same cells in batches and agents, so that bars stand below each other.
-    name, bar = max(10, min(26, drawing.width // 3 - 1)), max(_LEAST, min(_MOST, drawing.width // 7))
-    return _batch(row, drawing, name, bar) if isinstance(row, Batch) else _life(row, drawing, name, bar)
+    # Names and bars are as wide in batches as in agents, so that bars stand below each other.
+    name_width = max(10, min(26, drawing.width // 3 - 1))
+    bar_width = max(_LEAST, min(_MOST, drawing.width // 7))
+    if isinstance(row, Batch):
+        return _batch(row, drawing, name_width, bar_width)
+    return _life(row, drawing, name_width, bar_width)
 
 
 def _session(row: SessionRow, drawing: Drawing) -> tuple[Line, Line]:
@@ -214,11 +225,11 @@ def _session(row: SessionRow, drawing: Drawing) -> tuple[Line, Line]:
     return spread(head, end, drawing.width), ((f"  {counted(len(row.batches), 'batch')}", "muted"),)
 
 
-def _batch(batch: Batch, drawing: Drawing, name: int, bar: int) -> tuple[Line, Line]:
+def _batch(batch: Batch, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
     done, total, failed = batch.count(StoryState.DONE), len(batch.stories), batch.count(StoryState.FAILED)
     label = f"{safe_line(batch.batch_id, 24)} · {safe_line(batch.slave, 64) or 'no agent yet'}"
     sign: Part = ("✗ ", "bad") if failed else ("✓ ", "good") if batch.complete else ("▣ ", "muted")
-    head: Line = (sign, (pad(label, name + 2) + "  ", ""), *_progress(batch, bar), (f" {done}/{total}", ""))
+    head: Line = (sign, (pad(label, name_width + 2) + "  ", ""), *_progress(batch, bar_width), (f" {done}/{total}", ""))
     words = f"{failed} failed " if failed else "complete " if batch.complete else ""
     end: Line = ((f"  {words}", "bad" if failed else "good"),) if words else ()
     if drawing.lines == 1:  # else they have a line of their own
@@ -243,15 +254,15 @@ def _stories(batch: Batch, room: int) -> Line:
     return tuple((f"{apart if order else ''}{text}", tone) for order, (text, tone) in enumerate(parts))
 
 
-def _life(life: Lifecycle, drawing: Drawing, name: int, bar: int) -> tuple[Line, Line]:
+def _life(life: Lifecycle, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
     step, trouble = _last_step(life), trouble_of(life)
     number = step.number if step is not None else 0
     sign: Part = ("‼ ", "warn") if trouble else ("■ ", "muted") if life.ended else ("● ", "good")
     tone = "muted" if life.ended else ""
-    head: Line = (("  ", ""), sign, (pad(safe_line(life.agent, 64), name) + "  ", tone))
+    head: Line = (("  ", ""), sign, (pad(safe_line(life.agent, 64), name_width) + "  ", tone))
     if drawing.width >= _WITH_BAR:
         stroke = FAILED if life.missing else DONE if life.ended else RUNNING
-        head = (*head, *progress_bar(bar, ((stroke, number),), _STEPS), (" ", ""))
+        head = (*head, *progress_bar(bar_width, ((stroke, number),), _STEPS), (" ", ""))
     words = f"step {number} of {_STEPS}" + (f": {safe_line(step.title, 60)}" if step is not None else "")
     end = age_column(step.at, drawing) if step is not None else ()
     told: Line = ((trouble, "warn"), (f" · {words}", "muted")) if trouble else ((words, tone or "muted"),)
