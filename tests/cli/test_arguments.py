@@ -1,12 +1,16 @@
-"""Flags, environment and mistakes: what holds for every verb."""
+"""Flags, environment, help and mistakes: what holds for every verb."""
 
 from __future__ import annotations
 
+import io
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.main import SAME, VERBS
+from team_console.console.cli.main import SAME, VERBS, run
+from team_console.console.cli.tools import EXAMPLE
+from team_console.store.settings.settings_file import parse_settings
 
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
@@ -89,3 +93,61 @@ def test_a_wrong_command_names_the_next_step_and_changes_nothing(
 def test_every_word_that_stands_for_a_verb_leads_to_one() -> None:
     assert set(SAME.values()) <= {verb.name for verb in VERBS}
     assert not set(SAME) & {verb.name for verb in VERBS}
+
+
+def test_help_alone_is_the_overview_and_of_a_verb_its_usage(
+    elsewhere: CommandLine, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert elsewhere.ok("help").out == elsewhere.ok("--help").out
+    for verb in VERBS:
+        assert run([verb.name, "--help"]) == run(["help", verb.name]) == 0
+        text = capfd.readouterr().out
+        assert text.startswith(f"usage: team-console {verb.name}")
+        assert text[: len(text) // 2] == text[len(text) // 2 :]
+    refused = elsewhere("help", "sned", "--json")
+    assert (refused.status, "send" in refused.json["hint"]) == (2, True)
+
+
+def test_one_setting_is_found_by_its_name_and_a_wrong_one_by_the_nearest(elsewhere: CommandLine) -> None:
+    shown = elsewhere.ok("help", "settings", "deliver").out
+    assert "agents[].deliver" in shown
+    assert "retention" not in shown
+    refused = elsewhere("help", "settings", "delivr", "--json")
+    assert "deliver" in refused.json["hint"]
+
+
+def test_its_example_is_read_without_a_finding() -> None:
+    config = parse_settings(EXAMPLE.encode(), Path("/nowhere/messenger-config.yaml"))
+    assert config.problems == ()
+    assert config.agents["developer"].plan_mode_required
+    assert config.routes[0].key == "analyst_to_pm"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_are_installed_where_the_shell_looks(shell: str, elsewhere: CommandLine) -> None:
+    mine = {"HOME": str(elsewhere.folder), "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": "", "ZDOTDIR": ""}
+    said = elsewhere("completions", shell, "--install", env=mine).out
+    written = Path(said.removeprefix("written: ").partition(";")[0])
+    assert written.is_relative_to(elsewhere.folder)
+    assert written.read_text() == elsewhere.ok("completions", shell).out
+    assert elsewhere("completions", shell, "--install", "--read-only", env=mine).status == 5
+
+
+class Terminal(io.TextIOWrapper):
+    """A stream that a person looks at."""
+
+    def isatty(self) -> bool:
+        """Return that somebody looks."""
+        return True
+
+
+def test_whoever_clears_archives_is_asked_whether_to_delete_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["init", str(tmp_path)]) == 0
+    said = io.BytesIO()
+    monkeypatch.setattr(sys, "stdin", Terminal(io.BytesIO(b"no\n")))
+    monkeypatch.setattr(sys, "stderr", Terminal(said))
+    assert run(["-t", str(tmp_path), "clear", "--archives"]) == 1
+    sys.stderr.flush()
+    assert "Delete them? [y/N]" in said.getvalue().decode()

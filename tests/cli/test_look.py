@@ -1,4 +1,4 @@
-"""`requests`, `roster`, `status`, `inbox`, `history`, `check`: what is shown, for people and for programs."""
+"""`requests`, `roster`, `status`, `inbox`, `history`, `check` and `ask`: what is shown, and for whom one acts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.chosen import answers_from
 from team_console.console.cli.main import run
+from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.client_requests import Option, Question
 
-from tests.equipment.command_line import CommandLine
+from tests.equipment.cases import cases
+from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, template
+from tests.equipment.samples import rotated
 from tests.equipment.teams import make_message, put
+from tests.equipment.terminal import Terminal
 from tests.equipment.yaml_folder import open_yaml, receive
 from tests.showcase import build
 
@@ -80,3 +87,144 @@ def test_the_digest_tells_what_happened_since_a_moment_by_kind(showcase: Command
     assert later["blocked"]["team"]["total"] <= blocked["team"]["total"]
     assert 0 < later["count"] < found["count"]
     assert all(item["at"] > "2026-02-24T10:30" for item in later["happened"])
+
+
+ME = ("--as", "task-manager")
+
+
+def ask(team: CommandLine) -> str:
+    """Ask a question with two options; its request id."""
+    return team.ok(*ME, "ask", "Which database?", "--option", "SQLite", "--option", "PostgreSQL").out.strip()
+
+
+DB = Question("Which database?", "DB", (Option("SQLite"), Option("PostgreSQL"), Option("a=b")))
+SIZE = Question("How many?", "", (Option("2"), Option("1"), Option("SQLite")), several=True)
+
+
+@pytest.mark.parametrize(
+    ("questions", "options", "texts", "wanted"),
+    [
+        ((DB,), ["a=b"], [], {"Which database?": "a=b"}),
+        ((DB,), [], ["x=y"], {"Which database?": "x=y"}),
+        ((SIZE,), ["1"], [], {"How many?": ["1"]}),
+        ((DB, SIZE), ["DB=sqlite", "2=SQLite"], [], {"Which database?": "SQLite", "How many?": ["SQLite"]}),
+        ((DB, SIZE), ["PostgreSQL", "1"], ["2=3"], {"Which database?": "PostgreSQL", "How many?": ["1", "3"]}),
+    ],
+)
+def test_options_are_found_by_label_before_number_and_question(
+    questions: tuple[Question, ...], options: list[str], texts: list[str], wanted: object
+) -> None:
+    assert answers_from(questions, options, texts) == wanted
+
+
+@cases
+def test_what_names_no_question_or_no_option_is_refused(options: list[str], texts: list[str], code: Code) -> None:
+    with pytest.raises(TeamError) as caught:
+        answers_from((DB, SIZE), options, texts)
+    assert caught.value.code is code
+
+
+SUMMARY = ("--summary", "one two three four five", "--content", "c")
+AGENT = {"TEAM_CONSOLE_AS": "task-manager"}
+
+
+def plan(team: CommandLine) -> str:
+    return team.ok("--as", "task-manager", "plan", *SUMMARY).out.strip()
+
+
+@pytest.mark.parametrize("human", ["ceo", "user"])
+@cases
+def test_an_agent_does_not_rise_to_a_human(team: CommandLine, human: str, verb: tuple[str, ...]) -> None:
+    request = plan(team)
+    refused = team("--as", human, verb[0], request, *verb[1:], "--json", env=AGENT)
+    assert (refused.status, refused.json["error"]) == (1, "ACTOR_BOUND")
+    assert "task-manager" in refused.json["message"]
+    (row,) = team.ok("requests", "--json").json["requests"]
+    assert row["state"] == "open"
+
+
+def unnamed(folder: Path, *words: str) -> tuple[int, str]:
+    status, out, _ = template().run(words, data=b"", folder=folder, environment=clean_environment(), timeout=30.0)
+    return status, out.decode()
+
+
+def test_off_a_terminal_whoever_decides_is_named(team: CommandLine) -> None:
+    request = plan(team)
+    for words in (("approve", request), ("reject", request, "--reason", "no"), ("shutdown", "file-manager")):
+        status, out = unnamed(team.folder, *words, "--json")
+        assert (status, "ACTOR_UNNAMED" in out) == (1, True)
+    assert unnamed(team.folder, "--as", "ceo", "approve", request)[0] == 0
+
+
+def test_at_a_terminal_the_lead_need_not_be_named(team: CommandLine) -> None:
+    with Terminal([*COMMAND, "approve", plan(team)], cwd=team.folder) as terminal:
+        assert terminal.wait_exit() == 0, terminal.text
+
+
+DATES = (
+    "9999-12-31T23:59:59Z",
+    "9999-12-31T23:59:59.999999-14:00",
+    "0001-01-01T00:00:00Z",
+    "0001-01-01T00:00:00+14:00",
+)
+VERBS = (
+    *("status", "requests", "roster", "inbox --agent task-manager", "history", "check", "decisions", "failures"),
+    *(
+        "deliver",
+        "receive --agent file-manager",
+        "retry MSG-7",
+        "clear --older-than 1d --yes",
+        "show r1",
+        "status --json",
+    ),
+)
+_ENTRY = "- {{message_id: MSG-{number}, type: {type}, from: {sender}, to: {to}, created: '{at}', {more}}}\n"
+_MESSAGES = (
+    ("message", "file-manager", "task-manager", "status: pending, next_attempt_at: '{at}', payload: {{content: x}}"),
+    ("plan_approval_request", "file-manager", "ceo", "status: pending, payload: {{request_id: r1, plan_content: x}}"),
+    ("message", "task-manager", "file-manager", "status: claimed, lease_until: '{at}', payload: {{content: x}}"),
+    ("question", "file-manager", "ceo", "status: read, read_at: '{at}', payload: {{request_id: r4, expires: '{at}'}}"),
+    ("shutdown_request", "ceo", "file-manager", "status: delivered, delivered_at: '{at}', payload: {{request_id: r5}}"),
+    ("permission", "task-manager", "ceo", "status: pending, payload: {{request_id: r6, expires: '{at}', content: x}}"),
+    ("message", "task-manager", "ceo", "status: failed, failed_at: '{at}', attempts: 3, payload: {{content: x}}"),
+    ("session_state", "task-manager", "ceo", "status: pending, payload: {{state: working, client: x, at: '{at}'}}"),
+)
+
+
+@pytest.mark.parametrize(("at", "zone"), rotated(DATES, ("UTC", "Asia/Tokyo", "America/New_York")))
+def test_no_date_keeps_a_verb_from_its_work(team: CommandLine, at: str, zone: str) -> None:
+    entries = (
+        _ENTRY.format(number=number, type=kind, sender=sender, to=to, at=at, more=more.format(at=at))
+        for number, (kind, sender, to, more) in enumerate(_MESSAGES, 1)
+    )
+    (team.folder / "message-queue.yaml").write_text("messages:\n" + "".join(entries), encoding="utf-8")
+    for verb in VERBS:
+        ended = team(*verb.split(), "--as", "ceo", env={"TZ": zone})
+        assert "unexpected" not in ended.err, f"{verb}: {ended.err}"
+
+
+def test_a_moment_leaves_room_for_what_is_added_to_it() -> None:
+    assert [moment.year for date in DATES if (moment := from_text(date)) is not None] == [9000, 2]
+
+
+YEARS = {
+    "0001-01-01T00:00:00Z": "????-??-?? ??:??:??",
+    "0999-06-01T12:00:00Z": "0999-06-01",
+    "1969-12-31T12:00:00Z": "1969-12-31",
+    "8999-06-01T12:00:00Z": "8999-06-01",
+    "9999-12-31T23:59:59Z": "????-??-?? ??:??:??",
+}
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/New_York"])
+def test_a_line_of_history_has_the_year_that_was_written_or_none(team: CommandLine, zone: str) -> None:
+    entries = (
+        _ENTRY.format(
+            number=number, type="message", sender="file-manager", to="ceo", at=at, more="payload: {content: x}"
+        )
+        for number, at in enumerate(YEARS)
+    )
+    (team.folder / "message-queue.yaml").write_text("messages:\n" + "".join(entries), encoding="utf-8")
+    lines = team("history", env={"TZ": zone}).out.splitlines()
+    assert [line[1 : 1 + len(shown)] for line, shown in zip(lines, YEARS.values(), strict=True)] == list(YEARS.values())
+    assert {line.index("]") for line in lines} == {20}

@@ -1,13 +1,20 @@
-"""`receive` and `ack`: the display and the three-key result of seed 000 to the letter, waiting, leases."""
+"""`receive` and `ack`: to the letter of seed 000, without a doubt, and nothing is consumed unseen."""
 
 from __future__ import annotations
 
+import json
+import os
+from pathlib import Path
+
 import pytest
 import yaml
+from team_console.console.cli.main import run
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
+
 
 SUMMARY = "State of the export job please"
 
@@ -70,3 +77,81 @@ def test_the_result_has_exactly_three_keys_on_every_path(team: CommandLine) -> N
     for words in (("--limit", "many"), ("--no-such-option",), ("-t", "/nowhere")):
         refused = team("receive", "--agent", "task-manager", "--json", *words).json
         assert (refused["messages"], refused["count"], refused["status_message"]) == ([], 0, refused["message"])
+
+
+QUEUE = "message-queue.yaml"
+SETTINGS = "messenger-config.yaml"
+SEND = ("send", "--to", "file-manager", "--summary", "Look at the export once", "--content", "Now." * 99)
+
+
+@pytest.fixture
+def busy(team: CommandLine) -> Path:
+    """The folder of a team whose queue is too long to be read just so, all of it for one agent, and understood once."""
+    entry = "- message_id: M-{}\n  type: message\n  from: ceo\n  to: file-manager\n  payload:\n    content: {}\n"
+    text = "".join(entry.format(number, "word " * 99 + "end") for number in range(200))
+    (team.folder / QUEUE).write_text(f"messages:\n{text}")
+    team.ok(*SEND)
+    team.ok("receive", "--agent", "task-manager")
+    return team.folder
+
+
+def receive(folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
+    """What `receive` warns of for an agent without a message."""
+    capfd.readouterr()
+    assert run(["-t", str(folder), "receive", "--agent", "task-manager"]) == 0
+    out, error = capfd.readouterr()
+    assert out == "No pending messages for task-manager\n"
+    return error
+
+
+def test_a_message_that_somebody_took_out_is_warned_of(busy: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (busy / QUEUE).write_text("messages: []\n")
+    capfd.readouterr()
+    assert run(["-t", str(busy), "receive", "--agent", "task-manager", "--peek"]) == 0
+    assert "another program took 201 messages out" in capfd.readouterr().err
+
+
+@cases
+def test_settings_that_are_lost_or_not_understood_are_warned_of(
+    busy: Path, capfd: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    (busy / SETTINGS).write_text(text)
+    assert said in receive(busy, capfd)
+
+
+def test_a_message_in_drop_is_counted_and_taken_in_by_receive_and_deliver(team: CommandLine) -> None:
+    def drop(number: int, to: str) -> None:
+        folder: Path = team.folder / "drop"
+        folder.mkdir(exist_ok=True)
+        (folder / ".hidden").write_text(yaml.safe_dump(record(number, to=to)))
+        os.rename(folder / ".hidden", folder / f"{number}.yaml")
+
+    drop(1, "ceo")
+    status = team.ok("status", "--json").json
+    assert (status["dropped"], [need["message_id"] for need in status["needs"]]) == (1, ["MSG-1"])
+    assert "1 message waits to be taken in" in team.ok("status").out
+    assert [row["dropped"] for row in team.ok("roster", "--json").json["agents"] if row["name"] == "ceo"] == [1]
+    team.ok("deliver")
+    assert team.ok("status", "--json").json["dropped"] == 0
+    assert team.ok("inbox", "ceo", "--json").json["count"] == 1
+    with team.running("receive", "--agent", "task-manager", "--wait", "60", "--json") as waiting:
+        drop(2, "task-manager")
+        out, _ = waiting.communicate(timeout=60)
+    assert [load["message_id"] for load in json.loads(out)["messages"]] == ["MSG-2"]
+    drop(3, "file-manager")
+    team.ok("migrate", ".", "copy.db")
+    assert team.ok("inbox", "file-manager", "--json", "-t", "copy.db").json["count"] == 1
+
+
+PLAN = ("plan", "--as", "task-manager", "--summary", "Split the loader in two today", "--content", "1. Split")
+
+
+@cases
+def test_a_request_that_is_not_what_was_shown_is_not_answered(team: CommandLine, verb: tuple[str, ...]) -> None:
+    request = team.ok(*PLAN).out.strip()
+    word = team.ok("show", request, "--json").json["seen"]
+    queue = team.folder / "message-queue.yaml"
+    queue.write_text(queue.read_text().replace("1. Split", "1. Delete"))
+    refused = team(verb[0], request, *verb[1:], "--seen", word, "--json")
+    assert (refused.status, refused.json["error"], refused.json["changed"]) == (1, "INVALID_REQUEST_ID", True)
+    assert team.ok("decisions", "--json").json["count"] == 0

@@ -1,29 +1,39 @@
-"""A record that cannot be drawn takes nothing with it; any other defect ends the console in order, with a log."""
+"""What fails is told for what it is: a record that cannot be drawn, a defect, a watch, an archive."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import anyio
+import pyte
 import pytest
+import team_console.console.tui.app
 from team_console.console.faults import log
 from team_console.console.selection import Mode
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.pane import Pane
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import WatchHint
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import Head
 from team_console.widgets.document import CANNOT_BE_SHOWN
+from textual._compositor import CompositorUpdate
 from textual.events import Key
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
+from tests import showcase
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
 
 SECRET = "the token is hunter2"
 
@@ -135,3 +145,141 @@ def test_the_log_is_put_aside_when_it_is_long_and_never_follows_a_link(
     os.symlink(target, path)
     assert log(ValueError(SECRET)) is None
     assert target.read_text() == ""
+
+
+class Deaf(MemoryTeam):
+    """A team whose watch fails in a way nobody foresaw, until it is mended."""
+
+    is_mended = False
+
+    async def watch(self) -> AsyncIterator[WatchHint]:
+        """See `Team.watch`."""
+        if not self.is_mended:
+            raise RuntimeError("the watcher\x1b broke")
+        async for hint in super().watch():
+            yield hint
+
+
+async def test_a_watch_that_fails_makes_the_screen_stale_until_it_works_again(
+    team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(team_console.console.tui.app, "TICK", 0.05)
+    deaf = Deaf(config=team.config(), clock=clock)
+    hand_in_plan(deaf)
+    async with opened(deaf) as desk:
+        await desk.shows("◌ old")
+        assert "RuntimeError" in desk.text
+        assert "the watcher" not in desk.text
+        assert "Refactor the report" in desk.text
+        deaf.is_mended = True
+        await desk.until(lambda: "●" in desk.text and "◌" not in desk.text, "a live screen")
+
+
+@pytest.mark.parametrize("harm", [b"\0" * 400, b"- {a: [\n"], ids=["zeros", "a cut"])
+async def test_archives_that_cannot_be_read_are_not_an_empty_history(tmp_path: Path, harm: bytes) -> None:
+    showcase.build(tmp_path / "team")
+    for archive in (tmp_path / "team" / "archive").glob("*.yaml"):
+        archive.write_bytes(harm)
+    (tmp_path / "team" / "message-queue.yaml").write_text("messages: []\n")
+    async with opened(open_team(str(tmp_path / "team"))) as desk:
+        await desk.press("3")
+        await desk.shows("The archives cannot be read")
+        assert "Nothing was found" not in desk.text
+        assert "archive.yaml" in desk.text
+
+
+async def test_without_write_permission_the_screen_says_so_before_the_first_write(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in_plan(team)
+    monkeypatch.setattr(MemoryTeam, "obstacle", lambda self: "no write permission on /srv/team")
+    async with opened(team) as desk:
+        await desk.shows("Refactor the report")
+        assert desk.text.count("READ-ONLY") == 2, "a badge and the reason"
+        assert "no write permission on /srv/team" in desk.text
+        assert "approve" not in desk.text.splitlines()[-1]
+        await desk.press("a")
+        await desk.tells("no write permission")
+        monkeypatch.setattr(MemoryTeam, "obstacle", lambda self: "")
+        await desk.press("ctrl+l")
+        await desk.until(lambda: "READ-ONLY" not in desk.text, "a console that may write")
+        assert "approve" in desk.text.splitlines()[-1]
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> pyte.Screen:
+    """A terminal to which the console writes its updates as they come; a test may give it another size."""
+    screen = pyte.Screen(120, 40)
+    stream = pyte.Stream(screen)
+    display = ConsoleApp._display
+
+    def displayed(app: ConsoleApp, shown: Any, update: Any) -> None:
+        display(app, shown, update)
+        if isinstance(update, CompositorUpdate) and not app._batch_count:
+            stream.feed(update.render_segments(app.console).replace("\n", ""))
+
+    monkeypatch.setattr(ConsoleApp, "_display", displayed)
+    return screen
+
+
+async def is_painted(desk: Desk, terminal: pyte.Screen) -> None:
+    """Fail unless the terminal comes to show, cell by cell, what stands on the screen: what is wrong stays wrong."""
+    await desk.until(lambda: desk.app.main.lists.shown_in_front is desk.app.main.situation, "the newest reading")
+    await desk.pilot.pause()
+    with suppress(AssertionError):  # told below, with what differs
+        await desk.until(lambda: _stripped(terminal.display) == _stripped(desk.text.splitlines()), "the picture")
+    assert _stripped(terminal.display) == _stripped(desk.text.splitlines())
+
+
+def _stripped(lines: Iterable[str]) -> list[str]:
+    return [line.rstrip() for line in lines]
+
+
+async def changed(desk: Desk, terminal: pyte.Screen, act: Callable[[], object]) -> None:
+    """Let somebody else act, and see the change painted."""
+    before = desk.app.main.situation
+    await in_thread(act)
+    await desk.until(lambda: desk.app.main.situation is not before, "a new reading")
+    await is_painted(desk, terminal)
+
+
+async def test_changes_are_painted_from_their_first_cell_to_their_last(
+    team: MemoryTeam, clock: Clock, terminal: pyte.Screen
+) -> None:
+    async with opened(team) as desk:
+        await is_painted(desk, terminal)
+        for number, mode in enumerate("112l31"):
+            await desk.press(mode)
+            clock.advance(70 * number)
+            sender = ("file-manager", AUTHOR, "schedule-manager")[number % 3]
+            to = (LEAD, "file-manager", AUTHOR)[number % 3]
+            text = "Word for word " * (number % 4 + 1)
+            send = partial(sending.send, Caller(team, sender), to=to, summary=text.strip(), content=text)
+            await changed(desk, terminal, send)
+        request_id = hand_in_plan(team)
+        desk.app.look()
+        await desk.shows("Refactor the report")
+        await is_painted(desk, terminal)
+        await changed(
+            desk, terminal, lambda: requests.reject(Caller(team, LEAD), request_id=request_id, reason="No, not so")
+        )
+
+
+_KEYS = (
+    *("j", "tab", "pagedown", "G", "home", "shift+tab", "space", "asterisk", "asterisk"),
+    *("2", "j", "tab", "j", "1", "l", "slash", "p", "enter", "escape", "6", "j", "enter", "5", "j", "enter"),
+    *("3", "pagedown", "end", "c", "escape", "4", "j", "question_mark", "pagedown", "escape"),
+    *("colon", "t", "h", "escape", "1", "r", "x", "escape", "b", "escape"),
+)
+"""Through every mode, lists and details up and down, filters, forms, overlays."""
+
+
+async def test_every_key_is_painted_in_whole(tmp_path: Path, terminal: pyte.Screen) -> None:
+    size = (80, 24)
+    terminal.resize(size[1], size[0])
+    showcase.build(tmp_path)
+    async with opened(open_team(str(tmp_path)), size=size) as desk:
+        for key in _KEYS:
+            await desk.pilot.press(key)
+            await desk.until(lambda: desk.app.is_running)
+            await is_painted(desk, terminal)

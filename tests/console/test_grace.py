@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from team_console.console.preferences import Preferences
 from team_console.console.tui.decisions import KEPT
-from team_console.store.service import requests
+from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
+from team_console.store.settings.team_config import Human
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, letter, opened, three_plans
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, letter, opened, three_plans, verdicts
 from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.signing_keys import key_file, public_line
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("long_grace")]
 
@@ -89,3 +92,89 @@ async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
 def test_the_seconds_are_a_setting(monkeypatch: pytest.MonkeyPatch, given: str, seconds: float) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", given)
     assert Preferences(grace_seconds=7.0).undo_delay == seconds
+
+
+async def hand_in(desk: Desk, key: str, number: int = 1) -> None:
+    """Open a form with `key` and hand it in, so that so many decisions wait."""
+    await desk.asks(key)
+    await desk.press("enter")
+    await desk.until(lambda: len(desk.app.main.pending_decisions) == number, "decisions in their grace")
+
+
+async def test_what_waits_for_its_turn_is_written_on_leaving(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    hand_in_plan(team, by="schedule-manager")
+    async with opened(team) as desk:
+        await hand_in(desk, "a")
+        await hand_in(desk, "a", 2)
+        with team._lock:  # the first of the two waits for it, the second for the first
+            await desk.press("W")
+            first, second = desk.app.main.pending_decisions._waiting
+            await desk.until(lambda: first.taken, "a write that is under way")
+            assert not second.taken
+            await desk.press("q")
+            await desk.until(lambda: desk.app._exit, "the end")
+    assert desk.app.write_decided() == []
+    assert second.taken
+    assert "schedule-manager" in [verdict.recipients[0] for verdict in verdicts(team)]
+
+
+async def test_a_verdict_that_has_to_be_signed_is_written_on_leaving(team: MemoryTeam) -> None:
+    human = Human("ceo", (public_line(),), str(key_file()))
+    team._config = replace(team.config(), humans={LEAD: human}, verdicts="signed", team_id="x1")
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await hand_in(desk, "a")
+    assert desk.app.write_decided() == []
+    assert len(verdicts(team)) == 1
+
+
+async def test_a_shutdown_of_the_team_that_did_not_begin_is_named_on_leaving(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        await hand_in(desk, "S")
+    assert desk.app.write_decided() == [
+        "ask 3 agents to stop, one after the other: the console was left before it began"
+    ]
+    assert team.snapshot().messages == ()
+    assert desk.app.main.drafts.purposes(KEPT), "a note for the next start"
+
+
+async def test_what_waits_is_written_before_the_console_steps_aside(team: MemoryTeam) -> None:
+    """While an editor is open or the process is stopped no grace ends."""
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await hand_in(desk, "a")
+        desk.app._suspend_signal()  # as ctrl+z and an editor do
+        assert len(verdicts(team)) == 1
+        await desk.tells("Approved")
+        await desk.until(lambda: desk.rows == [], "the list without it")
+
+
+@cases
+async def test_a_request_that_is_read_stays_with_what_became_of_it_and_no_key_acts_on_another(
+    team: MemoryTeam, clock: Clock, how: str, place: str, inside: bool
+) -> None:
+    first = hand_in_plan(team)
+    clock.advance(1)
+    hand_in_plan(team, "The dates of it", "1. Lay the dates", by="schedule-manager")
+    async with opened(team) as desk:
+        await desk.press(place, *(("enter",) if place == "2" else ()), "g")
+        await desk.press(*("j" if "1. Split" not in desk.detail else ""), *(("enter",) if inside else ()))
+        await desk.reads("1. Split")
+        if how == "withdrawn":
+            asking.withdraw(Caller(team, AUTHOR), request_id=first, reason="found a bug in it")
+        elif how == "decided":
+            requests.reject(Caller(team, LEAD), request_id=first, reason="another console was faster")
+        else:
+            hand_in_plan(team, "A quite different plan of today", "rm everything")
+        words = {"withdrawn": "withdrawn", "decided": f"rejected by {LEAD}", "superseded": "version 2 is here"}[how]
+        await desk.until(lambda: words in desk.detail and "· n next" in " ".join(desk.detail.split()), "its fate")
+        before = len(team.audit())
+        for key in ("a", "r"):
+            await desk.press(key)
+            assert desk.front is desk.app.main
+        assert any(words in toast for toast in desk.toasts)
+        assert "1. Split" in desk.detail
+        await desk.press("n")
+        await desk.until(lambda: words not in desk.detail.partition("──")[0], "the next thing")
+        assert len(team.audit()) == before

@@ -1,17 +1,25 @@
-"""Keys act in the order in which they were typed, each on what stands there then; leaving waits for no screen."""
+"""Keys act in the order in which they were typed, each on what stands there then."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 
 import pytest
-from team_console.console.tui import keys
+from team_console.console.tui import key_actions, keys
 from team_console.console.tui.app import ConsoleApp
+from team_console.console.tui.modes.agents import AgentsPane
+from team_console.console.tui.screens import TeamRow
+from team_console.store.backends.open import open_team
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
+from team_console.widgets.row_list import RowList
 from textual.events import Key
 
-from tests.console.conftest import hand_in_plan, opened
+from tests.console.conftest import Desk, hand_in_plan, opened, three_plans, verdicts
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -51,3 +59,64 @@ async def test_whoever_leaves_does_not_wait_for_a_screen_that_never_comes(
             patch.setattr(keys, "_MOST", 0.0)
             await desk.until(left.is_set, "the end that ctrl+q asks for")
         assert desk.app.main.lists.mode == "needs"
+
+
+def _has_rows(desk: Desk, number: int) -> bool:
+    return len(desk.rows) == number
+
+
+async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_and_the_next_key_is_about_the_next_thing(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_actions, "GUARD", 60.0)
+    three_plans(team)
+    async with opened(team) as desk:
+        for left in (2, 1, 0):
+            await desk.asks("a")
+            desk.app.post_message(Key("enter", None))
+            desk.app.post_message(Key("a", "a"))  # it waits for what the verdict leads to
+            await desk.until(partial(_has_rows, desk, left), "a list without the plan")
+            if left:
+                await desk.form()
+                await desk.press("escape")
+        assert len(verdicts(team)) == 3
+        assert not any("just changed" in text for text in (*desk.toasts, desk.text))
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    """Two teams side by side, in one of which a plan waits, and one whose queue cannot be read."""
+    for name in ("alpha", "beta", "gamma"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "message-queue.yaml").write_text("messages: []\n", encoding="utf-8")
+    requests.submit_plan(Caller(open_team(str(tmp_path / "beta")), "bob"), content="1. Go")
+    (tmp_path / "gamma" / "message-queue.yaml").write_text("messages: {", encoding="utf-8")
+    return tmp_path
+
+
+def rows(desk: Desk) -> tuple[TeamRow, ...]:
+    """The teams that are listed."""
+    return tuple(desk.front.query_one(RowList).rows)
+
+
+async def test_every_team_says_what_waits_in_it_and_enter_goes_there(folders: Path) -> None:
+    async with opened(open_team(str(folders / "alpha"))) as desk:
+        await desk.performs("teams")
+        await desk.shows("beta", "1 waiting", "alpha", "gamma", "unreadable")
+        await desk.press(*("j" * [row.name for row in rows(desk)].index("beta")), "enter")
+        await desk.until(lambda: desk.app.next_team == str(folders / "beta"), "the team where something waits")
+
+
+async def test_marked_agents_are_counted_and_the_one_under_the_cursor_is_copied(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        await desk.press("2")
+        pane = desk.app.main.pane
+        assert isinstance(pane, AgentsPane)
+        await desk.press("space", "space")
+        await desk.shows("* 2 marked")
+        under = pane.roster.cursor_key
+        assert under not in pane.roster.marks
+        await desk.press("y")
+        assert desk.app.clipboard == under
+        await desk.press("escape")
+        await desk.until(lambda: "marked" not in desk.text, "no marks")

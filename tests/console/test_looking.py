@@ -1,16 +1,43 @@
-"""Looking around: live rows, filters, marks, modes, help and palette; nothing of it writes."""
+"""Looking around: lists, filters, help, details, places and names of any script; nothing of it writes."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from team_console.console.actions import actions_in
+from team_console.console.clients.place import JoinReceipt, keep_receipt
 from team_console.console.selection import Mode
+from team_console.console.tui.app import ConsoleApp
+from team_console.console.tui.modes.agents import AgentsPane
+from team_console.console.tui.reader import StoreReader
+from team_console.console.tui.screens import ReadingScreen
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Snapshot
+from team_console.store.model.message import Message, from_record, new_record
+from team_console.store.protocol.membership import Doing
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
+from team_console.store.service.sessions import note_session
+from team_console.store.settings.team_config import TeamConfig
 from team_console.widgets.help_panel import HelpPanel
 
-from tests.console.conftest import Clock, ask_permission, hand_in_plan, letter, opened
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, ask_permission, hand_in_plan, letter, opened
+from tests.console.test_writing import write
+from tests.equipment import strict
 from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.pressed_keys import reach
+from tests.equipment.terminal import console
+from tests.hook.test_joining import put
+from tests.proofs.benchmarks.data import letters, write_team
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -81,3 +108,378 @@ async def test_history_is_searched_in_all_archives_and_can_be_stopped(team: Memo
         await desk.shows("1 found in 30")
         letter(team, "Another number 17 after the first", "x", to="file-manager")
         await desk.lists(2)
+
+
+def finish(team: MemoryTeam, number: int = 1) -> None:
+    """Agents write that they are done."""
+    for _ in range(number):
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary="Finished for today", content="done")
+
+
+async def test_what_happened_meanwhile_is_one_key_and_all_of_it_two(team: MemoryTeam) -> None:
+    hand_in_plan(team, "Split the loader")
+    finish(team)
+    async with opened(team) as desk:
+        await desk.press("full_stop")
+        await desk.shows("(12 h)", "1 new request", "1 message", "1 waits for you")
+        await desk.press("full_stop")
+        await desk.shows("plan: Split the loader", "not known")
+        await desk.press("escape")
+        await desk.is_back()
+        await desk.press("full_stop", "escape")
+        await desk.until(lambda: "(12 h)" not in desk.text, "no card")
+
+
+async def test_who_comes_back_is_told_what_happened_and_finds_the_line_between_list_and_text_where_it_was_put(
+    team: MemoryTeam, clock: Clock
+) -> None:
+    hand_in_plan(team, "Split the loader")
+    async with opened(team) as desk:
+        assert "Since you left" not in desk.text
+        before = desk.app.main.pane.rows.size.width
+        await desk.performs(*("wider",) * 3)
+        await desk.until(lambda: desk.app.main.pane.rows.size.width > before + 5, "a wider list")
+        width = desk.app.main.pane.rows.size.width
+        desk.app.exit()
+    clock.advance(2_460)
+    finish(team)
+    async with opened(team) as desk:
+        await desk.shows("Since you left at", "(41 min)", "1 message")
+        await desk.until(lambda: desk.app.main.pane.rows.size.width == width, "the same line")
+
+
+def page(desk: Desk) -> str:
+    """The text beside the list, as one line."""
+    return " ".join(desk.detail.split())
+
+
+def over() -> int:
+    """The number of a process that has ended."""
+    return int(subprocess.run(["sh", "-c", "echo $$"], capture_output=True, check=True).stdout)
+
+
+async def test_an_agents_page_says_who_says_so_since_when_and_what_its_calls_may_pass_by(
+    team: MemoryTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    for session, pid in (("s-1", os.getpid()), ("s-2", over())):
+        put(tmp_path / "sessions" / f"{session}.json", json.dumps({"sessionId": session, "pid": pid}))
+    put(tmp_path / "plugins" / "mods" / "hooks" / "hooks.json", json.dumps({"modules": ["all.js"]}))
+    keep_receipt(JoinReceipt(AUTHOR, os.path.join(os.getcwd(), team.location), str(tmp_path / "settings.json")))
+    for name, session in ((AUTHOR, "s-1"), ("file-manager", "s-2")):
+        note_session(Caller(team, name), session=session, doing=Doing.WORKING, client="claude-code", mode="dontAsk")
+    async with opened(team) as desk:
+        await desk.press("2")
+        pane = desk.app.main.pane
+        assert isinstance(pane, AgentsPane)
+        pane.seek_agent(AUTHOR)
+        desk.app.look()
+        words = f"its hook said so just now · asks nobody · process {os.getpid()} runs"
+        await desk.until(lambda: words in page(desk), "its process")
+        assert "this plugin has modules" in page(desk)
+        assert "our part is gone" in page(desk)
+        pane.seek_agent("file-manager")
+        await desk.until(lambda: "its process is gone" in page(desk), "the other")
+        assert "our part is gone" not in page(desk)
+
+
+async def test_settings_that_are_wrong_are_no_fault_of_the_watch(tmp_path: Path) -> None:
+    write_team(tmp_path, letters(3))
+    (tmp_path / "messenger-config.yaml").write_text("name: [", encoding="utf-8")
+    async with opened(open_team(str(tmp_path)), size=(120, 40)) as desk:
+        await desk.press("4")
+        await desk.until(lambda: "✓ settings" not in desk.text and "this is not YAML" in desk.text, "the settings")
+        await desk.shows("● watch")
+
+
+def decide(team: MemoryTeam, words: str, *, approve: bool = True) -> None:
+    request_id = hand_in_plan(team, f"A plan that is answered with {words}")
+    if approve:
+        requests.approve(Caller(team, "ceo"), request_id=request_id, note=words)
+    else:
+        requests.reject(Caller(team, "ceo"), request_id=request_id, reason=words)
+
+
+async def test_a_ledger_that_could_not_be_read_is_read_again(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    decide(team, "go-on")
+    async with opened(team) as desk:
+        with monkeypatch.context() as patch:
+            patch.setattr("team_console.console.tui.modes.decisions.ledger_of_team", fails)
+            await desk.press("3", "right")
+            await desk.shows("Not read: ")
+        desk.app._tick()
+        await desk.shows("Decisions · 1")
+        assert "not read again" not in desk.text
+
+
+def test_its_text_is_read_in_an_editor_and_piped_to_a_command(tmp_path: Path) -> None:
+    (tmp_path / "messenger-config.yaml").write_text("name: s\nlead: ceo\nagents: [dev]\n", encoding="utf-8")
+    team = open_team(str(tmp_path))
+    requests.submit_plan(Caller(team, "dev"), content="1. one \x1b[31mred\n2. two", summary="What is to be done")
+    team.close()
+    script = tmp_path / "reader.py"
+    script.write_text("import sys\nprint('READS', ascii(open(sys.argv[1]).read()))\ninput()\n", encoding="utf-8")
+    env = {"VISUAL": f"{sys.executable} {script}", "XDG_STATE_HOME": str(tmp_path / "state")}
+    with console(tmp_path, "--as", LEAD, env=env) as terminal:
+        terminal.wait_for("●", "1. one")
+        terminal.send("f")
+        terminal.wait_for("esc back")
+        terminal.send("E")
+        terminal.wait_for("READS '1. one", "2. two")
+        assert "\\x1b" not in terminal.text
+        terminal.send("\r")
+        terminal.wait_for("esc back")
+        terminal.send(":pipe\r")
+        terminal.wait_for("Pipe the text")
+        terminal.send("grep -c step; echo done | tr a-z A-Z\r")
+        terminal.wait_for("DONE", "back to the console")
+        terminal.send("\r")
+        terminal.wait_for("esc back", "1. one")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+
+
+async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: MemoryTeam) -> None:
+    request = hand_in_plan(team, "Split the loader from the renderer")
+    async with opened(team) as desk:
+        await desk.reads("Split the loader")
+        assert desk.detail.splitlines()[0] == "Split the loader from the renderer"
+        assert desk.detail.splitlines()[1].startswith("task-manager → you · just asked · due in")
+        assert request not in desk.detail
+        await desk.performs("ids")
+        assert request in "".join(desk.detail.split()), "it may go on in the next line"
+        await desk.performs("ids")
+        assert request not in desk.detail
+
+
+class LargeTeam(MemoryTeam):
+    """A team that is read when `rest` is set."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.rest = Event()
+
+    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+        """Everything, after a while."""
+        while not self.rest.wait(0.01):
+            if progress is not None and not progress(1, 3):
+                raise InterruptedError
+        return super().snapshot()
+
+
+async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(team: MemoryTeam) -> None:
+    large = LargeTeam(config=team.config(), clock=team.clock)
+    app = ConsoleApp(large, me=LEAD, reader=StoreReader(large, LEAD))
+    async with app.run_test(size=(120, 40)) as pilot:
+        desk = Desk(app, pilot)
+        await desk.shows("1 of 3")
+        assert "Nothing waits" not in desk.text
+        app.exit()
+    assert not large.rest.is_set()
+
+
+BOSS, FINANCE = "老板", "财务经理"
+
+
+async def choose(desk: Desk, name: str) -> None:
+    """Put the cursor on an agent of the roster."""
+    await desk.press("2")
+    pane = desk.app.main.pane
+    await desk.until(lambda: bool(pane.roster.select(name)), "the agent")  # type: ignore[attr-defined]
+    await desk.calm()
+
+
+def heard(team: MemoryTeam, *senders: str, to: str) -> None:
+    """Other programs wrote under these names."""
+    with team.transaction(actor="x", action="edit", wait=1) as tx:
+        for number, sender in enumerate(senders):
+            facts = {"type": "message", "priority": "low", "created": "2026-02-24T10:29:00Z"}
+            payload = {"summary": "s", "content": "c"}
+            tx.add(new_record(message_id=f"m{number}", sender=sender, to=to, payload=payload, **facts))
+        tx.record("edit")
+
+
+async def test_who_cannot_be_written_to_is_refused_before_a_text_is_typed(clock: Clock) -> None:
+    team = MemoryTeam(config=TeamConfig(name="t", lead="ceo"), clock=clock)
+    heard(team, "a b", "../evil", "x", to="y")
+    async with opened(team, me="ceo") as desk:
+        for name in ("a b", "../evil"):
+            await choose(desk, name)
+            for key in ("m", "s"):
+                await desk.press(key)
+                await desk.shows(f"“{name}” is no name that could be written to")
+                assert desk.front is desk.app.main
+        await desk.shows("no name")
+        await desk.press("b")
+        await write(desk, "The export begins at noon today", "Keep the disk free.")
+        await desk.press("ctrl+s")
+        await desk.shows("2 deliveries: y, x.", "△ Left out, because it is no name", "b, ../evil.")
+
+
+async def test_no_command_is_offered_with_a_name_that_a_shell_could_take_apart(clock: Clock) -> None:
+    team = MemoryTeam(config=TeamConfig(name="t", lead="ceo"), clock=clock)
+    heard(team, "../evil", "$(x)", to=FINANCE)
+    async with opened(team, me="ceo") as desk:
+        await desk.press("right")
+        await desk.shows("join '财务经理' --for claude")
+        await desk.press("Y")
+        assert desk.app.clipboard.endswith("join '财务经理' --for claude")
+
+
+def read(desk: Desk) -> str:
+    """What stands on the screen in front, in one line."""
+    return " ".join(desk.text.split())
+
+
+async def test_c_opens_the_conversation_of_a_plan_with_its_versions_and_esc_goes_back(
+    team: MemoryTeam, clock: Clock
+) -> None:
+    first = hand_in_plan(team, "Refactor the loader", "1. Rewrite all of it")
+    clock.advance(60)
+    requests.reject(Caller(team, LEAD), request_id=first, reason="Say how to roll it back")
+    clock.advance(60)
+    hand_in_plan(team, "Refactor the loader", "1. Rewrite all of it\n2. Keep the old one")
+    async with opened(team) as desk:
+        await desk.press("c")
+        await desk.until(lambda: "Keep the old one" in read(desk), "the second version")
+        assert isinstance(desk.front, ReadingScreen)
+        shown = read(desk)
+        assert shown.index("Say how to roll it back") < shown.index("Keep the old one")
+        asked = team.snapshot().messages[-1].message_id
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary="One word more", content="It is small", in_reply_to=asked)
+        await desk.until(lambda: "It is small" in read(desk), "what was said meanwhile")
+        await desk.pilot.press("escape")
+        await desk.is_back()
+
+
+def given_up(team: MemoryTeam, summary: str) -> str:
+    """A message whose delivery was given up; its id."""
+    sent = sending.send(Caller(team, LEAD), to=AUTHOR, summary=summary, content="x").messages[0]
+    failed = {"status": "failed", "error_message": "exit status 75", "retry_count": 3}
+    state = team._state
+    state.messages = tuple(
+        from_record({**message.record, **failed}) if message.message_id == sent.message_id else message
+        for message in state.messages
+    )
+    state.revision += 1
+    return sent.message_id
+
+
+async def test_many_are_marked_previewed_and_treated_as_one_and_the_rest_is_left_alone(team: MemoryTeam) -> None:
+    for name in ("first", "second", "third"):
+        given_up(team, f"The {name} export has no home")
+
+    def states() -> list[str]:
+        return sorted(message.status for message in team.snapshot().messages)
+
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.reads("exit status 75")
+        await desk.press("space", "space")
+        await desk.asks("t")
+        await desk.until(lambda: "2 messages: each starts again with all its tries" in desk.text, "the question")
+        await desk.press("escape")
+        assert states() == ["failed"] * 3
+        await desk.asks("t")
+        await desk.press("enter")
+        await desk.until(lambda: states() == ["failed", "pending", "pending"], "both tried again")
+    assert [len(line.facts["ids"]) for line in team.audit() if line.action == "retry"] == [2]
+
+
+def fill_inbox(team: MemoryTeam, number: int, sender: str = AUTHOR) -> None:
+    """Messages to the lead."""
+    for index in range(number):
+        sending.send(Caller(team, sender), to=(LEAD,), summary=f"State of the export job number {index}", content="x")
+
+
+def unread(team: MemoryTeam) -> list[Message]:
+    """What still waits for the lead."""
+    return [message for message in team.snapshot().messages if message.status == "pending"]
+
+
+async def focus_inbox(desk: Desk) -> None:
+    """Stand in the inbox of the lead."""
+    await desk.press("2")
+    pane = desk.app.main.pane
+    assert pane.roster.select(LEAD)  # type: ignore[attr-defined]
+    await desk.press("enter")
+    await desk.calm()
+
+
+async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    fill_inbox(team, 1, sender="file-manager")
+    async with opened(team) as desk:
+        await focus_inbox(desk)
+        await desk.press("space", "space")
+        await desk.press("d")
+        await desk.shows("1 marked row left alone")
+        await desk.press("enter")
+        await desk.until(lambda: len(unread(team)) == 1, "one read")
+        assert [message.type for message in unread(team)] == ["plan_approval_request"]
+        await desk.press("escape", "enter")
+        await focus_inbox(desk)
+        while desk.app.main.context().selection.request is None:
+            await desk.press("k")
+        await desk.press("d")
+        await desk.tells("still wants an answer")
+        assert len(unread(team)) == 1
+        await desk.approves(team)
+
+
+async def test_findings_of_one_kind_are_one_row_and_enter_leads_to_the_request(team: MemoryTeam, clock: Clock) -> None:
+    for story in ("3-1", "3-2", "3-3"):
+        asked = {
+            "story_key": story,
+            "requesting_agent": AUTHOR,
+            "queries": [{"query": "Why?"}],
+            "summary": f"Look into {story}",
+        }
+        sending.send(Caller(team, AUTHOR), to=("file-manager",), type="RESEARCH_REQUEST", payload=asked)
+    clock.advance(86_400)
+    async with opened(team) as desk:
+        await desk.press("4")
+        await desk.until(lambda: any(key.startswith("group:warning:OVERDUE") for key in desk.rows), "the group")
+        assert not any(key.startswith("OVERDUE") for key in desk.rows)
+        group = next(key for key in desk.rows if key.startswith("group:"))
+        pane = desk.app.main.pane
+        assert pane.rows.select(group)
+        assert " 3" in desk.text
+        await desk.press("enter")
+        await desk.until(lambda: sum(key.startswith("OVERDUE") for key in desk.rows) == 3, "each of them")
+        await desk.press("j", "enter")
+        await desk.until(lambda: desk.app.main.lists.mode is Mode.REQUESTS, "the requests")
+        row = desk.app.main.pane.rows.cursor_row
+        assert row.addressee == "file-manager"  # type: ignore[union-attr]
+
+
+HOSTILE = """messages:
+- message_id: "MSG-1\\e[201~; touch /tmp/PWN\\r"
+  type: message
+  from: a2
+  to: user
+  created: '2026-11-21T10:00:00Z'
+  status: pending
+  payload: {summary: hello there, content: "one\\r\\ntwo \\e[201~ three\\n"}
+"""
+
+
+def test_what_is_copied_ends_no_paste_and_a_line_break_stands_only_between_lines_of_a_text(tmp_path: Path) -> None:
+    (tmp_path / "message-queue.yaml").write_text(HOSTILE)
+    with console(tmp_path, env={"XDG_STATE_HOME": str(tmp_path / "state")}) as terminal:
+        terminal.wait_for("hello there", "●")
+        reach(terminal, "y", "Copied the id")
+        reach(terminal, "Y", "Copied the text")
+        copied = strict.of_screen(bytes(terminal.output)).copied
+        terminal.send("q")
+        terminal.wait_exit()
+    assert len(copied) >= 2
+    identifier, text = copied[0], copied[-1]
+    assert not [letter for letter in identifier if ord(letter) < 32]
+    assert not [letter for letter in text if (ord(letter) < 32 and letter != "\n") or 0x7F <= ord(letter) < 0xA0]
+    assert text.startswith("one\ntwo")
+    assert not text.endswith("\n")

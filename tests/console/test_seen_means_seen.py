@@ -1,24 +1,52 @@
-"""What is approved is what stood on the screen: the question, what it is compared with, and the evidence beside it."""
+"""What is decided stands there whole: the request, all of its choices and evidence, and whatever is decided with it."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from threading import Event
+from types import MappingProxyType
+from typing import Any
 
 import pytest
-from team_console.console.tui import evidence
+from team_console.console.tui import background, decisions, evidence
+from team_console.store.model.message import from_record
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
-from team_console.store.service import requests
+from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller
+from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.evidence import Evidence
 from team_console.widgets import form_gate as forms
+from team_console.widgets.detail import Detail
+from team_console.widgets.fields import Options
 from team_console.widgets.form import Excerpt
+from team_console.widgets.many import Many
 from textual.widgets import Static
 
-from tests.console.conftest import AUTHOR, Desk, ask_permission, hand_in_plan, opened, rewrite, verdicts
+from tests.console.conftest import (
+    AGENTS,
+    AUTHOR,
+    LEAD,
+    WAIT,
+    Clock,
+    Desk,
+    ask_permission,
+    hand_in_plan,
+    opened,
+    rewrite,
+    three_plans,
+    verdicts,
+)
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
 CHANGED = "it changed while you were deciding"
 
 
@@ -127,3 +155,391 @@ async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(
         await desk.reads("it could not be looked for")
         await desk.approves(team)
     assert verdicts(team)[0].payload["evidence"] == ["evidence: not known: it could not be looked for [this console]"]
+
+
+def numbers(desk: Desk) -> set[str]:
+    """Every number that says how much waits: of the tab, the border, the group."""
+    found = re.findall(r"Needs you(?: ·)? (\d+)|WAITING (\d+)|(\d+) permissions?", desk.text)
+    return {number for each in found for number in each if number}
+
+
+async def test_a_row_that_was_withdrawn_or_answered_while_it_is_read_is_counted_nowhere(team: MemoryTeam) -> None:
+    asked = [ask_permission(team, f"make {name}") for name in "abc"] + [ask_permission(team, "rm -r build")]
+    async with opened(team) as desk:
+        await desk.shows("3 alike: Bash: make …", "Needs you 4")
+        assert numbers(desk) == {"4"}
+        asking.withdraw(Caller(team, AUTHOR), request_id=asked[0], reason="found another way")
+        await desk.shows("Needs you 3")
+        assert numbers(desk) == {"3"}
+        await desk.press("G")
+        await desk.reads("rm -r build")
+        asking.withdraw(Caller(team, AUTHOR), request_id=asked[3], reason="no need")
+        await desk.shows("Needs you 2")
+        assert numbers(desk) == {"2"}
+        assert "rm -r build" in desk.text, "what is read stays there"
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", "\u202f"])
+async def test_a_blank_that_is_no_space_is_seen_in_row_page_and_form(team: MemoryTeam, blank: str) -> None:
+    ask_permission(team, f"rm -rf /tmp{blank}/x")
+    async with opened(team) as desk:
+        await desk.shows("Bash: rm -rf /tmp\u237d/x")
+        await desk.reads("│ rm -rf /tmp\u237d/x")
+        await desk.asks("a")
+        await desk.shows("“Bash: rm -rf /tmp\u237d/x”")
+
+
+async def test_in_the_form_of_several_nothing_is_cut_and_what_differs_is_marked(team: MemoryTeam) -> None:
+    for name in ("alpha", "beta", "gamma"):
+        ask_permission(team, f"python3 tools/migrate.py --table customers_of_the_north --only {name} --verbose")
+    async with opened(team, size=(80, 30)) as desk:
+        await desk.shows("3 alike")
+        form = await desk.asks("a")
+        items = form.query_one("#items", Detail)
+        words = [text for line in items._lines for text, tone in line if tone == "hit"]
+        assert words == ["alpha", "beta", "gamma"]
+        told = " ".join("".join(text for text, _ in line).strip() for line in items._lines)
+        assert told.count("--verbose") == 3
+        assert "…" not in told
+
+
+def rule(command: str) -> dict[str, Any]:
+    """A suggestion to let a command run always."""
+    rules = [{"toolName": "Bash", "ruleContent": command}]
+    return {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"}
+
+
+async def change(desk: Desk, team: MemoryTeam, **payload: Any) -> None:
+    """Another program changes what the one message says; the screen has it, and rests."""
+    before = desk.app.main.situation
+    (asked,) = team._state.messages
+    changed = from_record({**asked.record, "payload": {**asked.payload, **payload}})
+    team._state.messages = (changed,)
+    team._state.revision += 1
+    await desk.until(lambda: desk.app.main.lists.shown_in_front not in (None, before), "the change on the screen")
+    await desk.calm()
+
+
+async def chosen(desk: Desk) -> tuple[int, ...]:
+    """Open the form; what is chosen in it."""
+    form = await desk.asks("a")
+    await desk.settle()
+    return form.query_one(Options).chosen
+
+
+@cases
+async def test_always_is_kept_only_for_the_same_command(team: MemoryTeam, command: str, kept: int) -> None:
+    ask_permission(team, suggestions=[rule("npm test *")])
+    async with opened(team) as desk:
+        assert await chosen(desk) == (0,)
+        await desk.press("2", "escape")
+        await change(desk, team, suggestions=[rule(command)])
+        assert await chosen(desk) == (kept,)
+
+
+OTHER = "schedule-manager"
+
+
+def of_another(team: MemoryTeam) -> None:
+    """A plan of another agent, which is next in the list."""
+    assert isinstance(team.clock, Clock)
+    team.clock.advance(1)
+    hand_in_plan(team, "The dates of the next release", "1. Lay the dates", by=OTHER)
+
+
+def outcome(desk: Desk) -> str:
+    """What the form says of its request."""
+    return " ".join(str(desk.front.query_one("#outcome", Static).content).split())
+
+
+@pytest.mark.parametrize("place", ["1", "right", "2"])
+async def test_a_superseded_plan_stays_beside_its_form_which_says_so_at_once(team: MemoryTeam, place: str) -> None:
+    hand_in_plan(team)
+    of_another(team)
+    async with opened(team) as desk:
+        await desk.press(place)
+        if place == "2":
+            await desk.shows("Refactor the report")
+            await desk.press("enter")
+        await desk.press("g", *("j" if "1. Split" not in desk.detail else ""))
+        await desk.reads("1. Split")
+        await desk.asks("a")
+        hand_in_plan(team, "A quite different plan of today", "rm everything")
+        await desk.until(lambda: "version 2 is here" in outcome(desk), "what became of the plan")
+        assert "version 2 is here: +1 −2" in outcome(desk)
+        assert "1. Split" in desk.detail
+        assert "version 2 is here: +1 −2" in desk.detail
+        assert "rm everything" not in desk.detail
+        assert "Lay the dates" not in desk.detail
+        await desk.press("n")
+        await desk.type("kept")
+        await desk.press("enter")
+        await desk.until(lambda: "superseded by" in desk.said, "a refusal")
+        assert verdicts(team) == []
+
+
+TABLE = "CREATE TABLE orders (\n  id uuid,\n  placed timestamptz\n);"
+DOCUMENTS = "db.orders.insertOne({\n  _id: 1\n})"
+
+
+def ask(team: MemoryTeam, *questions: dict[str, Any], **more: Any) -> str:
+    """A question; its id."""
+    asked = asking.ask_question(Caller(team, AUTHOR), questions=questions, **more)
+    assert asked.request_id is not None
+    return asked.request_id
+
+
+def database(**more: Any) -> dict[str, Any]:
+    """A question with two options, of which the first has a preview."""
+    options = [{"label": "PostgreSQL", "description": "Relational", "preview": TABLE}, {"label": "MongoDB", **more}]
+    return {"question": "Which database?", "header": "Database", "multiSelect": False, "options": options}
+
+
+@pytest.mark.parametrize("key", ["preview", "markdown"])
+async def test_previews_stand_below_their_options_and_are_counted(team: MemoryTeam, key: str) -> None:
+    ask(team, database(**{key: DOCUMENTS}))
+    async with opened(team) as desk:
+        await desk.reads("1. PostgreSQL — Relational\n", "│   id uuid,\n", "2. MongoDB\n", "│ db.orders.insertOne({\n")
+        lines = desk.detail.split("\n")
+        first, second = lines.index("1. PostgreSQL — Relational"), lines.index("2. MongoDB")
+        assert lines[first + 1 : first + 5] == [f"│ {line}" for line in TABLE.split("\n")]
+        assert lines[second + 1].startswith("│ db.orders")
+        detail = desk.app.main.pane.detail
+        (token,) = (detail.document.token,) if detail.document is not None else ("",)
+        await desk.until(lambda: bool(detail.painted_before[token].text_lines >= 9), "nine lines and more")
+
+
+ODD: list[dict[str, Any]] = json.loads(Path(__file__).with_name("odd_questions.json").read_text(encoding="utf-8"))
+"""A question with fields that nobody expected, and the words in which they are shown."""
+
+
+@pytest.mark.parametrize("odd", ODD, ids=[odd["shown"][0][:20] for odd in ODD])
+async def test_every_field_of_a_question_is_shown(team: MemoryTeam, odd: dict[str, Any]) -> None:
+    ask(team, odd["question"])
+    async with opened(team, size=(120, 60)) as desk:
+        await desk.reads("Which database?")
+        flat = desk.detail.replace("\n", "").replace(" ", "")
+        assert all(text.replace(" ", "") in flat for text in odd["shown"]), desk.detail
+
+
+async def test_the_preview_of_the_option_under_the_cursor_stands_whole_in_the_reader(team: MemoryTeam) -> None:
+    tall = "\n".join(f"line {number}" for number in range(12))
+    options = [{"label": f"Choice {name}", "preview": f"begin {name}\n{tall}\nend {name}"} for name in "ABC"]
+    ask(team, {"question": "Which way?", "header": "Way", "options": options})
+    async with opened(team) as desk:
+        await desk.asks("a")
+        for key, name in (("1", "A"), ("3", "C"), ("k", "B"), ("j", "C"), ("1", "A")):
+            await desk.press(key)
+            await desk.shows(f"│ begin {name}", f"│ end {name}")
+
+
+@pytest.mark.usefixtures("long_grace")
+async def test_the_words_beside_an_option_are_told_until_they_are_written(team: MemoryTeam) -> None:
+    ask(team, database())
+    async with opened(team) as desk:
+        await desk.asks("a")
+        await desk.press("1", "tab")
+        await desk.type("but smaller")
+        await desk.press("enter")
+        await desk.shows("PostgreSQL (but smaller)")
+
+
+LAST = "and then the backups are deleted"
+LONG = "A plan of many words.\n" * 5_000 + LAST
+
+
+class SlowShelf(MemoryTeam):
+    """Gives contents out only when the test says so, and perhaps others than were stored."""
+
+    gate: threading.Event
+    swapped = b""
+
+    def attachment(self, reference: str) -> bytes:
+        self.gate.wait(10)
+        return self.swapped or super().attachment(reference)
+
+
+@pytest.fixture
+def cache(clock: Clock) -> SlowShelf:
+    agents = {name: Agent(name, plan_mode_required=name == AUTHOR) for name in (LEAD, AUTHOR)}
+    config = TeamConfig(lead=LEAD, agents=MappingProxyType(agents), declared=True)
+    team = SlowShelf(config=config, clock=clock)
+    team.gate = threading.Event()
+    return team
+
+
+async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(cache: SlowShelf) -> None:
+    hand_in_plan(cache, content=LONG)
+    async with opened(cache) as desk:
+        await desk.reads("Only the beginning is shown")
+        await desk.press("a")
+        await desk.tells("full text is still loading")
+        assert desk.front is desk.app.main
+        cache.gate.set()
+        await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
+        await desk.performs("raw")
+        ends = ("more characters are not shown here", LAST)
+        await desk.until(lambda: any(words in desk.detail for words in ends), "its end, which is laid out later")
+        await desk.calm()
+        await desk.asks("a")
+
+
+async def test_a_text_that_could_not_be_read_is_read_again(cache: SlowShelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "_FETCH_AGAIN", 0.0)
+    cache.gate.set()
+    hand_in_plan(cache, content=LONG)
+    kept = dict(cache._state.attachments)
+    cache._state.attachments.clear()
+    async with opened(cache) as desk:
+        await desk.tells("no attachment")
+        cache._state.attachments.update(kept)
+        desk.app._tick()
+        await desk.until(lambda: not desk.app.main.context().selection.incomplete, "all of it")
+        assert sum("no attachment" in toast for toast in desk.toasts) == 1
+
+
+async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(cache: SlowShelf) -> None:
+    cache.swapped = b"Something else entirely"
+    cache.gate.set()
+    sending.send(Caller(cache, AUTHOR), to=LEAD, summary="The report is ready for reading", content=LONG)
+    async with opened(cache) as desk:
+        await desk.tells("is not what the message says")
+        await desk.reads("Only the beginning is shown")
+        assert "Something else entirely" not in desk.detail
+
+
+async def many(desk: Desk) -> Many[Any]:
+    """The form about many things, once it is there."""
+    form = await desk.form()
+    assert isinstance(form, Many)
+    return form
+
+
+async def test_every_marked_request_gets_a_verdict_of_its_own_and_one_answered_meanwhile_is_named(
+    team: MemoryTeam,
+) -> None:
+    asked = three_plans(team)
+    async with opened(team) as desk:
+        await desk.press("G")
+        await desk.performs("mark_range")
+        await desk.shows("* 3 marked")
+        await desk.press("escape", "g", "space")
+        await desk.performs("mark_range")
+        await desk.shows("* 2 marked")
+        await desk.looks_through()
+        await desk.press("escape", "asterisk", "r")
+        form = await many(desk)
+        assert all(name in desk.text for name in AGENTS)
+        requests.reject(Caller(team, LEAD), request_id=asked[1], reason="another console was faster")
+        await desk.type("tests first")
+        await desk.press("enter")
+        await desk.decided(team, 3)
+        assert sorted(str(verdict.request_id) for verdict in verdicts(team)) == sorted(asked)
+        assert sorted(verdict.content for verdict in verdicts(team))[1:] == ["tests first"] * 2
+        await desk.until(lambda: desk.front is not form, "the list")
+        await desk.tells("ALREADY_ANSWERED")
+        assert any("2 requests rejected" in toast for toast in desk.toasts)
+
+
+async def test_what_wants_words_is_left_alone_and_what_was_never_shown_stays(
+    team: MemoryTeam,
+) -> None:
+    three_plans(team)
+    sending.send(Caller(team, "file-manager"), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    question = [{"question": "Which one?", "options": [{"label": "This"}, {"label": "That"}]}]
+    asking.ask_question(Caller(team, "file-manager"), questions=question)
+    async with opened(team) as desk:
+        await desk.press("g")
+        while (shown := desk.app.main.context().selection.request) is None or shown.kind != "plan":
+            await desk.press("j")
+        await desk.press("asterisk", "a")
+        form = await many(desk)
+        assert len(form.meant) == 1
+        assert "2 marked rows left alone" in desk.text
+        assert "2 not shown whole stay" in " ".join(desk.text.replace("│", "").split())
+        assert "enter approve 1" in desk.text
+        await desk.press("enter")
+        await desk.decided(team)
+        assert [verdict.request_id for verdict in verdicts(team)] == [shown.request_id]
+
+
+def held_at_the_second(patch: pytest.MonkeyPatch, name: str) -> Event:
+    """Have the console's own `name` wait at the second act until the event is set."""
+    go_on, calls = Event(), list[None]()
+    step: Callable[..., Any] = getattr(decisions, name)
+
+    def held(*arguments: Any) -> Any:
+        calls.append(None)
+        assert len(calls) != 2 or go_on.wait(WAIT)
+        return step(*arguments)
+
+    patch.setattr(decisions, name, held)
+    patch.setattr(decisions, "_PACE", 0.0)
+    return go_on
+
+
+async def hand_in(desk: Desk, words: str) -> Many[Any]:
+    """Approve all plans with `words`."""
+    await desk.looks_through()
+    form = await desk.asks("asterisk", "a")
+    assert isinstance(form, Many)
+    await desk.press("n")
+    await desk.type(words)
+    await desk.press("enter")
+    return form
+
+
+async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_became_of_it(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = held_at_the_second(monkeypatch, "_written")
+    three_plans(team)
+    async with opened(team) as desk:
+        await hand_in(desk, "go on")
+        await desk.until(lambda: "writing 1 of 3" in desk.said, "how far it is")
+        await desk.press("escape")
+        go_on.set()
+        await desk.tells("2 requests approved")
+        assert any("Not written: 1 decision" in toast and "writing 2 of 3" in toast for toast in desk.toasts)
+        assert len(verdicts(team)) == 2
+
+
+async def remark(desk: Desk, words: str, *moves: str) -> None:
+    """Say something to the line that `moves` lead to."""
+    await desk.asks(*moves, "enter")
+    await desk.type(words)
+    await desk.press("enter")
+    await desk.shows(f"✎ {words}")
+
+
+def answers(team: MemoryTeam) -> int:
+    """How many permissions were answered."""
+    return sum(message.type == "permission_response" for message in team.snapshot().messages)
+
+
+async def test_permissions_of_one_cause_are_one_row_and_one_verdict_answers_those_that_are_listed(
+    team: MemoryTeam,
+) -> None:
+    listed = [ask_permission(team, f"git push origin branch-{number}") for number in range(3)]
+    other = ask_permission(team, "rm -r build")
+    async with opened(team, me=LEAD) as desk:
+        await desk.shows("Needs you 4", "3 alike: Bash: git push origin …", "branch-0, branch-1", "branch-2")
+        await desk.asks("a")
+        await desk.shows("Approve 3", "branch-0", "branch-1", "branch-2")
+        late = ask_permission(team, "git push origin branch-3")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: answers(team) == 3, "three answers")
+        await desk.shows("git push origin branch-3")
+        messages = team.snapshot().messages
+        answered = {message.request_id for message in messages if message.type == "permission_response"}
+        assert answered == set(listed)
+        assert not answered & {late, other}
+        for number in (4, 5):
+            ask_permission(team, f"git push origin branch-{number}")
+        await desk.shows("3 alike")
+        while "3 alike" not in desk.detail:
+            await desk.press("j")
+        await desk.press("enter", "a")  # each a row of its own
+        await desk.form()
+        await desk.press("enter")
+        await desk.until(lambda: answers(team) == 4, "one answer")

@@ -1,11 +1,13 @@
-"""Messages, broadcasts and shutdowns: who is meant and how many comes first, and nothing typed is lost."""
+"""Messages, broadcasts, shutdowns and creations: who is meant and how many comes first, and nothing typed is lost."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent
@@ -104,3 +106,42 @@ async def test_a_broadcast_says_how_many_and_who_is_not_listening_and_counts_aga
         await desk.press("enter")
         await holds(desk, team, before + 4)
         await desk.until(lambda: desk.app.main.drafts.get("broadcast") == {}, "no draft")
+
+
+@pytest.fixture
+def sprint(team: MemoryTeam) -> MemoryTeam:
+    """The team with a slave and two residents."""
+    roles = {"slave-1": "slave", "debugger": "resident", "scrum-master": "resident"}
+    config = team.config()
+    team._config = replace(
+        config, agents={**config.agents, **{name: Agent(name, role) for name, role in roles.items()}}
+    )
+    return team
+
+
+def ask(team: MemoryTeam, kind: str, **body: Any) -> None:
+    sending.send(
+        Caller(team, "slave-1"), to=LEAD, type=kind, payload={**body, "summary": "Please do this for my batch"}
+    )
+
+
+def told(team: MemoryTeam, name: str) -> list[Any]:
+    """The bodies of the sprint messages of this kind."""
+    return [parse_message(message).body for message in team.snapshot().messages if parse_message(message).name == name]
+
+
+async def test_the_new_agent_gets_the_name_that_is_typed_and_the_form_says_who_will_be_told(sprint: MemoryTeam) -> None:
+    ask(sprint, "AGENT_CREATE_REQUEST", agent_type="dev-runner", role_hint="Developer", requested_by="slave-1")
+    async with opened(sprint) as desk:
+        form = await desk.asks("a")
+        await desk.shows("Let slave-1 have a dev-runner")
+        assert "dev-runner-1 is created; AGENT_CREATED goes to slave-1" in desk.text
+        form.query_one("#second").focus()
+        await desk.type("debugger")
+        await desk.shows("debugger is already in the team")
+        await desk.press(*["backspace"] * 8)
+        await desk.type("dev-7")
+        await desk.shows("dev-7 is created")
+        await desk.press("enter")
+        await desk.until(lambda: bool(told(sprint, "AGENT_CREATED")), "the creation")
+    assert [body["agent_name"] for body in told(sprint, "AGENT_CREATED")] == ["dev-7"]

@@ -1,4 +1,4 @@
-"""The live demo: its agents act on what the human does, and nothing is left of it afterwards."""
+"""The live demo and its fixed team: the same every time, whole, on a terminal, and nothing is left of it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,28 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+import yaml
 from team_console.console.demo.story import STORY
+from team_console.store.backends.open import open_team
+from team_console.store.protocol.checks import problems_of
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.views.projection import view_of
+from team_console.store.views.rows import View
 
-from tests.equipment.command_line import CommandLine, next_line
+from tests.equipment.command_line import COMMAND, CommandLine, next_line
 from tests.equipment.samples import sampled
+from tests.equipment.terminal import Terminal
+from tests.showcase import NOW, build
 
 pytestmark = pytest.mark.slow
+
 
 T = TypeVar("T")
 PATIENCE = 180.0
@@ -204,3 +213,100 @@ def test_its_time_ends_by_itself_and_the_folder_can_be_kept(elsewhere: CommandLi
 def said(play: Play, words: str) -> list[dict[str, Any]]:
     """Messages to the lead with these words in their summary."""
     return [message for message in play.messages() if words in str(message["payload"].get("summary", ""))]
+
+
+DEMO = [*COMMAND, "demo", "--speed", "8", "--seed", "7"]
+
+
+def demo_folders(temporary: Path) -> list[Path]:
+    """The folders of running demos in a place for temporary files of its own."""
+    return list(temporary.glob("team-console-demo-*"))
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the demo makes its folder."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+def test_a_plan_appears_and_leaving_ends_everything(temporary: Path, elsewhere: CommandLine) -> None:
+    with Terminal(DEMO, cwd=elsewhere.folder) as terminal:
+        terminal.wait_for("sprint-42", "●")
+        terminal.wait_for("Plan · ")
+        [folder] = demo_folders(temporary)
+        eventually(lambda: processes_about(folder / "team"), "the process of the agents")
+        terminal.send("\x11")
+        assert terminal.wait_exit() == 0
+    assert processes_about(folder / "team") == []
+    assert demo_folders(temporary) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_console_agents_and_folder(
+    number: signal.Signals, temporary: Path, elsewhere: CommandLine
+) -> None:
+    with Terminal(DEMO, cwd=elsewhere.folder) as terminal:
+        terminal.wait_for("sprint-42", "●")
+        [folder] = demo_folders(temporary)
+        terminal.signal(number)
+        terminal.wait_exit()
+    eventually(lambda: not processes_about(folder / "team"), "the end of every process")
+    eventually(lambda: not demo_folders(temporary), "the end of the folder")
+
+
+def test_a_lost_terminal_ends_everything_too(temporary: Path, elsewhere: CommandLine) -> None:
+    with Terminal(DEMO, cwd=elsewhere.folder) as terminal:
+        terminal.wait_for("sprint-42", "●")
+        [folder] = demo_folders(temporary)
+        terminal.hang_up()
+    eventually(lambda: not processes_about(folder / "team"), "the end of every process")
+    eventually(lambda: not demo_folders(temporary), "the end of the folder")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The showcase on disk."""
+    folder: Path = tmp_path_factory.mktemp("showcase") / "team"
+    build(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def view(root: Path) -> View:
+    """What its lead sees at the showcase's own time."""
+    team = open_team(str(root), read_only=True, clock=lambda: NOW)
+    return view_of(team.snapshot(), me="ceo", now=NOW, history=team.history(limit=500).messages)
+
+
+def test_an_independent_reader_understands_it(root: Path) -> None:
+    records = yaml.safe_load((root / "message-queue.yaml").read_text(encoding="utf-8"))["messages"]
+    ids = [record["message_id"] for record in records]
+    assert len(ids) == len(set(ids)) > 50
+
+
+def test_every_screen_has_something_to_show(view: View) -> None:
+    assert len(view.batches) == 3
+    assert view.lifecycles
+    assert {"failed", "retry"} <= set(view.counts)
+    assert {"plan", "shutdown", "create", "destroy", "debug"} <= {str(row.kind) for row in view.requests}
+    assert all(view.inboxes[name] for name in ("ceo", "task-manager", "file-manager"))
+    states = {str(row.state) for row in view.roster}
+    assert len(states) >= 3
+
+
+def test_nothing_in_it_departs_from_its_protocol(view: View) -> None:
+    messages = view.snapshot.messages
+    problems = [problem for message in messages for problem in problems_of(parse_message(message))]
+    assert problems == []
+    assert [finding for finding in view.findings if finding.severity == "error"] == []
+
+
+def test_texts_are_written_in_more_than_one_script(view: View) -> None:
+    assert any(not text.isascii() and "请" in text for text in _texts(view))
+
+
+def _texts(view: View) -> Iterable[str]:
+    return (message.content for message in view.snapshot.messages)

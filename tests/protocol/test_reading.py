@@ -1,12 +1,23 @@
-"""What a stored message says, and what is reported when it does not say it properly."""
+"""What a stored message says, what is reported when it does not say it properly."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message, from_record
-from team_console.store.protocol.checks import problems_of
-from team_console.store.protocol.kinds import UNKNOWN, RequestKind
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.checks import check_outgoing, problems_of
+from team_console.store.protocol.free_text import secret_warnings, summary_warnings
+from team_console.store.protocol.kinds import KINDS, UNKNOWN, Family, RequestKind
+from team_console.store.protocol.parsing import parse_carried, parse_message
+from team_console.store.protocol.team_rules import direction_problems
+from team_console.store.protocol.verdicts import Seal, message_seal
+from team_console.store.service.sendmessage import read_form
 
 from tests.equipment.cases import cases
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
@@ -79,3 +90,130 @@ def test_a_sprint_kind_as_a_type_of_its_own_is_understood_and_reported() -> None
     read = parse_message(from_record(record))
     assert read.opens is RequestKind.DEBUG
     assert [problem.place for problem in problems_of(read)] == ["m type"]
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+)
+NAMES = st.sampled_from(
+    sorted(
+        {name for body in SPRINT_BODIES for name in body}
+        | {"content", "summary", "approve", "approved", "request_id", "requestId", "in_reply_to", "next_actions"}
+    )
+)
+HOSTILE_BODIES = st.dictionaries(NAMES | st.text(max_size=8), VALUES, max_size=8)
+
+
+def refusal(call: Callable[[], object]) -> TeamError | None:
+    try:
+        call()
+    except TeamError as error:
+        return error
+    return None
+
+
+@pytest.mark.slow
+@given(kind=st.sampled_from(sorted(KINDS)), payload=HOSTILE_BODIES)
+@settings(max_examples=50)
+def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> None:
+    stored = from_record({"message_id": "m", "type": kind, "from": "a", "to": "b", "payload": payload})
+    if KINDS[kind].family is Family.SPRINT:
+        stored = message(f"{kind}: {json.dumps({**payload, 'msg_type': kind})}")
+    read = parse_message(stored)
+    assert read.name == kind
+    assert all(problem.place and problem.message for problem in problems_of(read))
+    assert read.approve in (True, False, None)
+    assert read.request_id is None or read.request_id
+    direction_problems(stored, {}, "a")
+    assert read.subject is None or isinstance(read.subject, str)
+    assert message_seal(stored, b"key") is Seal.UNSIGNED
+
+
+@pytest.mark.slow
+@given(kind=st.sampled_from(sorted(KINDS)), payload=HOSTILE_BODIES)
+@settings(max_examples=50)
+def test_any_payload_is_sent_or_refused_with_a_hint(kind: str, payload: dict[str, Any]) -> None:
+    error = refusal(lambda: check_outgoing(type=kind, to=("dev",), payload=payload))
+    assert error is None or error.hint
+
+
+@cases
+def test_a_body_near_the_limit_of_nesting_is_read_or_reported(depth: int) -> None:
+    deep: Any = "x"
+    for _ in range(depth):
+        deep = [deep]
+    body = f'{{"msg_type": {"[" * depth}1{"]" * depth}, "agent_name": 1}}'
+    assert [problem.severity for problem in problems_of(parse_message(message(f"AGENT_CREATED: {body}")))] == ["error"]
+    for field in ("approve", "type", "recipient", "content"):
+        with pytest.raises(TeamError):
+            read_form({"type": "message", "recipient": "dev", "content": "c", "summary": "s", field: deep})
+
+
+@pytest.mark.slow
+def test_a_key_that_stands_twice_behind_very_many_others_is_found_at_once() -> None:
+    """Each key was looked for among all others: a message within the limit kept every reader busy for a minute."""
+    pairs = ",".join(f"{json.dumps(f'k{number}')}:1" for number in range(60_000))
+    with pytest.raises(ValueError, match="k59999 stands twice"):
+        parse_carried(f'AGENT_CREATED: {{{pairs},"k59999":2}}')
+
+
+def test_how_long_a_text_without_spaces_is_cannot_be_told_and_is_not() -> None:
+    assert summary_warnings("ขออนุมัติแผนงานสำหรับรายงานประจำเดือนนี้", language="any") == []
+    assert summary_warnings("ขออนุมัติแผน", language="zh") == ["summary: it is not in the team's language (zh)"]
+
+
+ROLES = {
+    "master": "master",
+    "scrum-master": "resident",
+    "e2e_live": "resident",
+    "clerk": "resident",
+    "slave-batch-1": "slave",
+    "dev-runner-3-1": "temp",
+}
+
+
+def finding_codes(stored: Message) -> list[str]:
+    return [problem.code for problem in direction_problems(stored, ROLES, "master")]
+
+
+@cases
+def test_a_direction_is_judged_where_the_roles_are_known(name: str, sender: str, to: str, expected: list[str]) -> None:
+    assert finding_codes(carried(BODIES[name], sender=sender, to=to)) == expected
+
+
+TAIL = "Qz7" * 14
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----BEGIN OPENSSH PRIVATE KEY-----",
+        "AKIA" + "ABCDEFGH12345678",
+        "ghp_" + TAIL[:36],
+        "github_pat_" + TAIL,
+        "sk-" + TAIL,
+        "sk-ant-" + TAIL,
+        "xoxb-" + "123456789012-abcdef",
+        "AIza" + TAIL[:35],
+        "eyJ" + TAIL[:12] + ".eyJ" + TAIL[:12] + "." + TAIL[:12],
+        "Authorization: Bearer " + TAIL,
+        "postgresql://admin:S3cr3tPass@db.example.org/team",
+        "password = hunter22",
+        'DB_PASSWORD="correct horse"',
+        "api_key: a8f5f167f44f4964e6c998dee827110c",
+        "SECRET_KEY=9f86d081884c7d659a2f",
+        "密码：abc12345",
+    ],
+)
+def test_a_secret_is_warned_about_with_its_line_and_not_repeated(secret: str) -> None:
+    warnings = secret_warnings(f"first line\nhere it is: {secret}\n")
+    assert warnings
+    assert all("line 2" in warning for warning in warnings)
+    assert not any(secret[-6:] in warning for warning in warnings)
+
+
+@cases
+def test_ordinary_text_is_not_warned_about(text: str) -> None:
+    assert secret_warnings(text) == []

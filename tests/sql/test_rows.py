@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from team_console.store.backends.sql.rows import (
-    NOTE_KEY,
-    Row,
-    RowEntry,
-    new_row,
-    read_row,
-)
+from team_console.console.cli.main import run
+from team_console.store.api import join_team
+from team_console.store.backends.open import QUEUE_NAME
+from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.sql.rows import NOTE_KEY, Row, RowEntry, new_row, read_row
+from team_console.store.backends.sql.schema import VERSION
+from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.contract.team import Condition
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
+from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.equipment.cases import cases
+from tests.equipment.command_line import CommandLine
+from tests.equipment.samples import rotated, sampled
+from tests.equipment.statements import execute
+from tests.equipment.teams import make_message, put
+from tests.sql.conftest import SETTINGS, Open
 
 pytestmark = pytest.mark.slow
+
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _JSON = st.recursive(
@@ -78,3 +92,157 @@ def test_a_payload_that_is_no_json_is_shown_as_text_with_a_problem(payload: str)
     assert entry.message is not None
     assert entry.message.content == payload
     assert [problem.code for problem in entry.problems] == ["DAMAGED_ENTRY"]
+
+
+VALUES = (b"\x00\xff", "xyz", 7, None)
+MESSAGE = ("--summary", "one two three four five", "--content", "c")
+LOOKS = (("check",), ("show", "BIG"), ("receive", "--agent", "a1", "--peek"))
+WRITES = (("send", "--to", "a2", *MESSAGE), ("receive", "--agent", "a1"), ("check", "--heal"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with something in every table."""
+    folder = tmp_path_factory.mktemp("mixed")
+    team, place = CommandLine(folder), ("-t", str(folder / "team.db"))
+    team.ok("init", "team.db", "--lead", "ceo", "--agent", "a1", "--agent", "a2")
+    team.ok(*place, "send", "--to", "a1", *MESSAGE)
+    team.ok(*place, "receive", "--agent", "a1")
+    large = "It goes on and on. " * 5_000
+    team.ok(*place, "send", "--to", "a2", "--id", "BIG", "--summary", "one two three", "--content", "-", stdin=large)
+    team.ok(*place, "--as", "a1", "plan", *MESSAGE)
+    team.ok(*place, "send", "--to", "a1", *MESSAGE)
+    team.ok(*place, "deliver")
+    team.ok(*place, "send", "--to", "a1", *MESSAGE)
+    with closing(sqlite3.connect(folder / "team.db")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return folder / "team.db"
+
+
+def _harmed(made: Path, table: str, copy: Path) -> Iterator[str]:
+    """A copy of the database for each column with a value that can be put there; says which it is."""
+    with closing(sqlite3.connect(made)) as connection:
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+    for column, value in rotated(columns, VALUES):
+        for path in copy.parent.glob("copy.db*"):
+            path.unlink()
+        shutil.copy(made, copy)
+        with closing(sqlite3.connect(copy)) as connection:
+            last = f"rowid = (SELECT max(rowid) FROM {table})"
+            try:
+                connection.execute(f"UPDATE {table} SET {column} = ? WHERE {last}", (value,))
+            except sqlite3.Error:
+                continue
+            connection.commit()
+        yield f"{table}.{column} = {value!r}"
+
+
+@pytest.mark.slow
+@cases
+def test_a_value_of_another_type_is_never_a_defect(
+    made: Path, tmp_path: Path, table: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "copy.db"
+    for harm in _harmed(made, table, copy):
+        for words in (*LOOKS, *WRITES):
+            status = run(["-t", str(copy), *words])
+            printed = capfd.readouterr()
+            assert status in (0, 1, 4), (harm, words, printed)
+            assert "defect" not in printed.err, (harm, words, printed.err)
+
+
+def _later(place: str) -> None:
+    execute(place, f"UPDATE team_console_config SET value = '{VERSION + 1}' WHERE key = 'version'")
+
+
+def test_tables_of_a_later_version_are_refused_and_left_alone(
+    place: str, team: SqlTeam, opened: Open, elsewhere: CommandLine
+) -> None:
+    put(team, make_message(1))
+    _later(place)
+    for item in (team, opened(place), opened(place, read_only=True)):
+        snapshot = item.snapshot()
+        assert snapshot.condition is Condition.UNREADABLE
+        assert f"version {VERSION + 1}" in snapshot.problems[0].message
+        assert "Update team-console" in snapshot.problems[0].hint
+    for each in (team, opened(place)):
+        with pytest.raises(TeamError) as caught:
+            put(each, make_message(2))
+        assert caught.value.code is Code.STORE_UNREADABLE
+    refused = elsewhere("-t", place, "status", "--json")
+    assert (refused.status, refused.json["condition"]) == (4, "unreadable")
+    assert execute(place, "SELECT count(*) FROM agent_message")[0][0] == 1
+    assert execute(place, "SELECT count(*) FROM team_console_audit")[0][0] == 1
+
+
+HOSTILE = {
+    "nul": "a\0b",
+    "its picture": "a\N{SYMBOL FOR NULL}b",
+    "half a character": "a\ud800b",
+    "its escape": "a\\ud800b",
+    "long": "x" * 5000,
+    "language": "'; DROP TABLE agent_message; --",
+    "pattern": "%_!/\\",
+    "parameter": ":id_0 %(id)s %s",
+    "lines": "a\nb\x1b[31m",
+}
+NOTE = "one two three four five"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    (tmp_path / CONFIG_NAME).write_text(SETTINGS)
+    (tmp_path / QUEUE_NAME).write_text("messages: []\n")
+    return str(tmp_path)
+
+
+def _outcomes(location: str, text: str) -> Iterator[tuple[str, str]]:
+    """What each verb said of the text as an id, its error code or `done`."""
+    with join_team(location, "architect") as agent, join_team(location, "ceo") as lead:
+        calls = {
+            "send": lambda: agent.send("ceo", "text", summary=NOTE, message_id=text),
+            "request id": lambda: agent.send("ceo", "text", summary=NOTE, payload={"request_id": text}),
+            "key": lambda: agent.send("ceo", "text", summary=NOTE, payload={text: {text: text}}),
+            "reply": lambda: agent.send("ceo", "text", summary=NOTE, in_reply_to=text),
+            "acknowledge": lambda: agent.acknowledge(text),
+            "look": lambda: agent.request(text).look(),
+            "withdraw": lambda: agent.withdraw(text, reason="not needed any more"),
+            "approve": lambda: lead.approve(text),
+            "reject": lambda: lead.reject(text, reason="not like this"),
+            "answer": lambda: lead.answer(text, {"yes": "yes"}),
+            "kind": lambda: lead.peek(type=text),
+            "receive": lambda: lead.receive(limit=50),
+        }
+        for verb, call in calls.items():
+            yield verb, _outcome(call)
+        yield "requests", str([row.request_id for row in lead.requests()])
+
+
+def _outcome(call: object) -> str:
+    try:
+        call()  # type: ignore[operator]
+    except TeamError as error:
+        return str(error.code)
+    return "done"
+
+
+@pytest.mark.parametrize("text", sampled(HOSTILE.values(), 6))
+def test_every_kind_of_team_says_the_same(empty_place: str, folder: str, text: str) -> None:
+    create_database(empty_place, SETTINGS)
+    assert dict(_outcomes(empty_place, text)) == dict(_outcomes(folder, text))
+
+
+def test_one_that_is_stored_as_another_is_not_taken_for_it(empty_place: str) -> None:
+    create_database(empty_place, SETTINGS)
+    with join_team(empty_place, "architect") as agent, join_team(empty_place, "ceo") as lead:
+        for request_id in (HOSTILE["nul"], HOSTILE["its picture"]):
+            agent.send(
+                "ceo", request_id.encode("unicode_escape").decode(), summary=NOTE, payload={"request_id": request_id}
+            )
+        lead.receive()
+        with lead._team.transaction(actor="ceo", action="look", wait=5.0) as tx:
+            threads = [tx.thread(HOSTILE[which]) for which in ("nul", "its picture")]
+    assert [[message.request_id for message in thread] for thread in threads] == [
+        [HOSTILE["nul"]],
+        [HOSTILE["its picture"]],
+    ]

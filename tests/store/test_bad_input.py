@@ -1,16 +1,30 @@
-"""Broken and hostile queues: named with their line, isolated where possible, never rewritten, never fatal."""
+"""Broken, hostile and torn files: named with their place, isolated where possible, never rewritten."""
 
 from __future__ import annotations
 
+import os
+import resource
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 import yaml
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
-from team_console.store.model.message import new_record
+from team_console.store.contract.team import Team
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message, new_record
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
+
+from tests.equipment.cases import cases
+from tests.equipment.yaml_folder import QUEUE, make_message, open_yaml, put, write_into
 
 pytestmark = pytest.mark.slow
+
 
 BAD = yaml.safe_load(Path(__file__).with_name("bad_input.yaml").read_text())
 GOOD = b"- message_id: GOOD\n  type: t\n  from: a\n  to: b\n"
@@ -91,3 +105,155 @@ def test_bytes_that_are_not_utf8_harm_the_entry_they_are_in(byte: bytes) -> None
     error = the_only_damage(around(byte))
     assert "not UTF-8" in error.message
     assert error.line == LINE
+
+
+LONG = (
+    "A first line\nand one that is long enough that a writer of YAML folds it somewhere before it comes to its end ü\n"
+)
+STYLES: dict[str, Callable[[bytes], str]] = {
+    "ours": lambda data: data.decode(),
+    "dumped": lambda data: yaml.safe_dump(yaml.safe_load(data), sort_keys=False),
+    "dumped in flow": lambda data: yaml.safe_dump(yaml.safe_load(data), default_flow_style=None),
+    "dumped with letters": lambda data: yaml.safe_dump(yaml.safe_load(data), allow_unicode=True, width=40),
+}
+STEP = 13
+"""Bytes between two cuts; prime, so that all parts of a line are met."""
+
+
+def _team(root: Path) -> list[Message]:
+    root.mkdir(exist_ok=True)
+    second = make_message(2, payload={"summary": 'Two: with "quotes", and more', "content": LONG, "tries": 12})
+    put(open_yaml(root), make_message(1), second, make_message(3))
+    return list(open_yaml(root).snapshot().messages)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_wherever_a_writer_in_place_is_cut_off_everything_is_there_again_and_nothing_damaged(
+    tmp_path: Path, style: str
+) -> None:
+    _team(tmp_path / "team")
+    before = {message.message_id: message.record for message in open_yaml(tmp_path / "team").snapshot().messages}
+    written = STYLES[style]((tmp_path / "team" / QUEUE).read_bytes()).encode()
+    for length in range(len(b"messages:\n"), len(written), STEP):
+        root = tmp_path / f"cut at {length}"
+        shutil.copytree(tmp_path / "team", root, copy_function=shutil.copy2)
+        (root / QUEUE).write_bytes(written[:length])
+        put(open_yaml(root), make_message(4))
+        seen = open_yaml(root).snapshot()
+        after = {message.message_id: message.record for message in seen.messages}
+        assert {name: after[name] for name in before} == before, written[:length]
+        assert not [problem for problem in seen.problems if problem.code == "DAMAGED_ENTRY"], written[:length]
+        shutil.rmtree(root)
+
+
+def _writing(team: Team) -> AbstractContextManager[Transaction]:
+    return team.transaction(actor="ceo", action="try", wait=1)
+
+
+HUGE, ROOM = 3 << 30, 600 << 20
+
+
+def _sparse(path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    os.truncate(path, HUGE)
+
+
+def _limit_memory() -> Iterator[None]:
+    """A huge file that is read whole ends in a MemoryError here, not in a machine that swaps."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+limited = pytest.fixture(_limit_memory)
+
+
+@pytest.fixture
+def crew(tmp_path: Path) -> Path:
+    """A team with two messages, one read and archived by its recipient."""
+    put(open_yaml(tmp_path), make_message(1), make_message(2, to="file-manager"))
+    assert len(receive(Caller(open_yaml(tmp_path), "task-manager"), agent="task-manager").messages) == 1
+    return tmp_path
+
+
+FILES = ("message-queue.yaml", "message-queue.yaml.prev", "audit.jsonl", "archive/task-manager-archive.yaml")
+
+
+@pytest.mark.usefixtures("limited")
+@cases
+@pytest.mark.parametrize("name", FILES)
+def test_a_huge_sparse_file_takes_no_memory_and_stops_nobody(crew: Path, name: str, grown: bool) -> None:
+    if not grown:
+        (crew / name).write_bytes(b"")
+    _sparse(crew / name)
+    reader = open_yaml(crew)
+    reader.snapshot()
+    reader.history()
+    reader.audit()
+    put(open_yaml(crew), make_message(3), make_message(4, to="file-manager"))
+    for agent, count in (("task-manager", 1), ("file-manager", 2)):
+        assert len(receive(Caller(open_yaml(crew), agent), agent=agent).messages) == count
+    seen = open_yaml(crew).snapshot()
+    assert sorted((message.message_id[-1], message.status) for message in seen.messages) == [
+        (number, "read") for number in "1234"
+    ]
+    assert {message.message_id[-1] for message in open_yaml(crew).history().messages} >= set("234")
+
+
+@pytest.mark.parametrize("content", ["same", "other"])
+def test_a_dropped_message_with_a_known_id_is_forgotten_only_when_it_is_that_message(
+    tmp_path: Path, content: str
+) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1, message_id="X1", payload={"content": "same"}))
+    (tmp_path / "drop").mkdir()
+    text = "message_id: X1\ntype: message\nfrom: ceo\nto: task-manager\npriority: medium\n"
+    text += f"payload: {{content: {content}}}\n"
+    (tmp_path / "drop" / "x.yaml").write_text(text)
+    with team.transaction(actor="ceo", action="look", wait=1) as tx:
+        told = [notice.code for notice in tx.notices]
+    assert not (tmp_path / "drop" / "x.yaml").exists()
+    assert (tmp_path / "drop" / "rejected" / "x.yaml").exists() == (content == "other")
+    assert ("DROP_REJECTED" in told) == (content == "other")
+
+
+def test_a_drop_folder_elsewhere_is_left_alone(tmp_path: Path) -> None:
+    root, elsewhere = tmp_path / "team", tmp_path / "precious"
+    root.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "values.yaml").write_text("a: 1\n")
+    (root / "drop").symlink_to(elsewhere)
+    put(open_yaml(root), make_message(1))
+    assert [path.name for path in elsewhere.iterdir()] == ["values.yaml"]
+
+
+@pytest.mark.parametrize("name", ["archive", "inbox", "attachments", "drop"])
+def test_a_link_out_of_the_team_is_told_and_nothing_is_written_through_it(tmp_path: Path, name: str) -> None:
+    root, elsewhere = tmp_path / "team", tmp_path / "precious"
+    root.mkdir()
+    elsewhere.mkdir()
+    put(open_yaml(root), make_message(1))
+    (root / name).symlink_to(elsewhere)
+    (problem,) = [problem for problem in open_yaml(root).snapshot().problems if problem.code == "LINK_OUT"]
+    assert (problem.severity, problem.place) == ("error", str(root / name))
+    assert f"rm {root / name}" in str(problem.hint)
+    if name != "drop":
+        with pytest.raises(TeamError, match="leads out of the team"), _writing(open_yaml(root)) as tx:
+            write_into(tx, name)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_link_that_is_not_followed_is_not_looked_through(tmp_path: Path) -> None:
+    other, root = tmp_path / "other", tmp_path / "team"
+    for folder in (other, root):
+        folder.mkdir()
+    put(open_yaml(other), make_message(1))
+    receive(Caller(open_yaml(other), "task-manager"), agent="task-manager")
+    (root / "message-queue.yaml").write_text("messages: []\n")
+    (root / "archive").symlink_to(other / "archive")
+    codes = {problem.code for problem in open_yaml(root).snapshot().problems}
+    assert "LINK_OUT" in codes
+    assert "AUDIT_LOST" not in codes

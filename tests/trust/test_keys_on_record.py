@@ -1,24 +1,29 @@
-"""A key that somebody put into the settings is told until it is taken on record, which a known key has to sign."""
+"""Who may decide in a team: keys that are put on record, authority that is known, and history that decides."""
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+import yaml
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
-from team_console.store.service.signing import accept_keys
+from team_console.store.service.signing import accept_keys, accept_settings
 from team_console.store.views.rows import Flag
 from team_console.store.views.status import view_of_team
 
 from tests.equipment.command_line import CommandLine
-from tests.equipment.signed_teams import PLACES, TEAM_ID
+from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files
 from tests.equipment.signing_keys import key_file, public_line
 from tests.trust.test_forgeries import Case, signed_with
 
 pytestmark = pytest.mark.slow
+
 
 CODES = ("KEY_NOT_ON_RECORD", "KEY_TAKEN_UNSIGNED")
 IN_DATABASE = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
@@ -124,3 +129,137 @@ def test_an_agent_takes_no_key_of_a_human_on_record(place: Keys) -> None:
         place.accept("bob")
     assert refused.value.code == Code.NOT_PERMITTED
     assert [told.code for told in place.told()] == ["KEY_NOT_ON_RECORD"]
+
+
+HEAD = (
+    "team: sprint-42\nagents:\n- {name: ceo, role: master}\n- {name: bob, role: slave}\n- {name: alice, role: slave}\n"
+)
+CEO = f"  ceo:\n    keys:\n    - {public_line()}\n"
+MALLORY = f"    - {public_line(name='mallory')}\n"
+SIGNS = f"    sign_with: {key_file()}\n"
+TRUE = f"{HEAD}lead: ceo\nverdicts: signed\nteam_id: {TEAM_ID}\nhumans:\n{CEO}{SIGNS}"
+OTHERWISE = {
+    "no signed verdicts": TRUE.replace("verdicts: signed", "verdicts: open"),
+    "another team_id": TRUE.replace(TEAM_ID, "f" * 16),
+    "another key beside it": f"{HEAD}lead: ceo\nteam_id: {TEAM_ID}\nhumans:\n{CEO}{MALLORY}{SIGNS}",
+    "another key in its place": (
+        f"{HEAD}lead: ceo\nteam_id: {TEAM_ID}\nhumans:\n  ceo:\n    keys:\n{MALLORY}"
+        f"    sign_with: {key_file(name='mallory')}\n"
+    ),
+    "one more human": f"{TRUE}  user:\n    keys:\n{MALLORY}",
+}
+
+
+@pytest.fixture(params=["yaml", "sqlite"])
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
+    """A team in which its lead has signed a verdict."""
+    found = Case(PLACES[request.param](tmp_path), "plan")
+    found.place.write_settings(TRUE)
+    found.reopen()
+    found.decide()
+    yield found
+    found.team.close()
+
+
+def lose_the_trail(case: Case) -> None:
+    """Nothing that is left says what was in force."""
+    case.team.close()
+    if isinstance(case.place, Files):
+        for name in ("audit.jsonl", "message-queue.yaml.lock", "message-queue.yaml.prev"):
+            (case.place.folder / name).unlink(missing_ok=True)
+        shutil.rmtree(case.place.folder / "archive", ignore_errors=True)
+    if isinstance(case.place, Database):
+        case.place._run("DELETE FROM team_console_audit")
+        case.place._run("DELETE FROM team_console_config WHERE key = 'settings_in_force'")
+        case.place._run("UPDATE team_console_state SET audit_seq = 0, audit_hash = ''")
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_after_a_lost_trail_nothing_is_decided_under_another_authority(case: Case, name: str) -> None:
+    lose_the_trail(case)
+    case.place.write_settings(OTHERWISE[name])
+    case.reopen()
+    asked, _ = case.ask("another", by="alice")
+    with pytest.raises(TeamError, match="since you last signed a verdict") as refused:
+        case.decide(asked)
+    assert (refused.value.code, "--accept-settings" in refused.value.hint) == (Code.NOT_PERMITTED, True)
+    case.place.write_settings(TRUE)
+    case.reopen()
+    if case.team.config().lost:  # the write of alice put the others on record, and these ask less than they do
+        accept_settings(case.ceo)
+    case.decide(asked)
+
+
+def test_no_other_key_confirms_it(case: Case) -> None:
+    lose_the_trail(case)
+    case.place.write_settings(OTHERWISE["another key in its place"])
+    case.reopen()
+    case.ask("another", by="alice")
+    with pytest.raises(TeamError, match="no key any more that ceo signed with before") as refused:
+        accept_settings(case.ceo)
+    assert refused.value.code == Code.NOT_PERMITTED
+
+
+PLAN = "plan_approval_request"
+
+
+def rejected(team: CommandLine, *place: str) -> str:
+    """A plan that the lead has rejected; its request id."""
+    plan = ("plan", "--summary", "one two three four five", "--content", "rm")
+    request = team.ok(*place, "--as", "task-manager", *plan).out.strip()
+    team.ok(*place, "reject", request, "--reason", "never")
+    return request
+
+
+def request_of(team: CommandLine, *place: str) -> dict[str, object]:
+    """The only request as JSON."""
+    requests = team.ok(*place, "requests", "--json").json["requests"]
+    assert len(requests) == 1
+    return dict(requests[0])
+
+
+@pytest.fixture
+def database(team: CommandLine) -> Path:
+    """A SQLite copy of the team."""
+    place = team.folder / "team.db"
+    team.ok("migrate", ".", str(place))
+    return place
+
+
+def change(database: Path, statement: str, *values: str) -> None:
+    """Another program writes into the database."""
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(statement, values)
+    connection.close()
+
+
+def test_a_flipped_row_decides_nothing_is_told_and_put_back(team: CommandLine, database: Path) -> None:
+    place = ("-t", str(database))
+    rejected(team, *place)
+    flip = "UPDATE agent_message SET payload = replace(payload, 'false', 'true') WHERE message_type LIKE '%response'"
+    change(database, flip)
+    found = request_of(team, *place)
+    assert (found["state"], found["flags"]) == ("rejected", ["altered"])
+    assert team(*place, "check").status == 1
+    team.ok(*place, "check", "--heal")
+    assert (request_of(team, *place)["state"], request_of(team, *place)["flags"]) == ("rejected", [])
+
+
+def test_a_plan_stays_superseded_when_another_program_drops_the_later_one(team: CommandLine) -> None:
+    words = ("plan", "--summary", "one two three four five", "--content")
+    earlier = team.ok("--as", "task-manager", *words, "the first").out.strip()
+    later = rejected(team)
+    question = next(
+        item for item in team.ok("history", "--json").json["messages"] if item["type"] == PLAN and later in str(item)
+    )
+    queue = team.folder / "message-queue.yaml"
+    records = yaml.safe_load(queue.read_text())
+    records["messages"] = [item for item in records["messages"] if item["message_id"] != question["message_id"]]
+    replacement = team.folder / "copy.yaml"
+    replacement.write_text(yaml.safe_dump(records, sort_keys=False))
+    replacement.rename(queue)
+    assert team.ok("status", "--json").json["missing"] == 1
+    refused = team("approve", earlier, "--json")
+    assert (refused.status, refused.json["superseded_by"]) == (1, later)
+    states = {item["request_id"]: item["state"] for item in team.ok("requests", "--json").json["requests"]}
+    assert states == {earlier: "superseded", later: "rejected"}

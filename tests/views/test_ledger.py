@@ -1,13 +1,27 @@
-"""The ledger: asked, seen, answered, ended, and everything that can be odd about it."""
+"""The ledger: asked, seen, answered, ended, what decides a request, and everything that can be odd about it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
+from team_console.store.views.projection import Projection
 from team_console.store.views.rows import Flag, RequestState
 
+from tests.equipment.cases import cases
 from tests.equipment.chronicle import LEAD, Chronicle, row
+from tests.equipment.counting import calls_of
+from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import FakeClock, config
+from tests.equipment.yaml_folder import QUEUE, open_yaml
 
 
 def test_a_request_is_overdue_from_the_moment_its_kind_allows() -> None:
@@ -138,3 +152,135 @@ def test_a_creation_is_paired_with_the_request_it_quotes_and_never_by_anyone_but
     told = [(row(view, item).state, row(view, item).reason) for item in (first, second, refused)]
     assert told == [("approved", "dev-runner-3-1"), ("approved", "dev-runner-3-2"), ("rejected", "Too many")]
     assert row(view, first).answered_by == LEAD
+
+
+BACKDATED, AHEAD = "2020-01-01T00:00:00.000Z", "2036-01-01T00:00:00.000Z"
+
+
+def with_trail() -> Chronicle:
+    """A team whose store keeps an audit trail that is still empty."""
+    return Chronicle(recorded=RecordedFacts())
+
+
+def rejected() -> Chronicle:
+    """A plan that the lead rejected, both on record."""
+    story = with_trail()
+    story.record(story.plan())
+    story.record(story.verdict(approve=False, content="Add tests"))
+    return story
+
+
+def test_a_forged_answer_that_the_next_writer_took_over_stays_behind_and_marked() -> None:
+    story = rejected()
+    forged = story.verdict(approve=True, created=BACKDATED)
+    story.record(forged, by_desk=False)
+    found = row(story.view(), "plan-1")
+    assert (found.state, found.unverified) == ("rejected", (forged.message_id,))
+
+
+@cases
+def test_a_recorded_answer_that_was_edited_decides_as_it_was_written(changes: dict[str, object]) -> None:
+    story = rejected()
+    story.record(story.plan(request_id="plan-2", author="file-manager"))
+    story.change(story.messages[1], **changes)
+    found = row(story.view(), "plan-1")
+    assert (found.state, found.answered_by, found.reason) == ("rejected", LEAD, "Add tests")
+    assert row(story.view(), "plan-2").state == "open"
+
+
+def test_an_edited_answer_is_told_as_an_error_with_its_place() -> None:
+    story = rejected()
+    verdict = story.messages[1]
+    story.change(verdict, payload={**verdict.payload, "approve": True})
+    problems = [finding for finding in story.view().findings if finding.code == "ALTERED_VERDICT"]
+    assert [(problem.severity, problem.place) for problem in problems] == [("error", verdict.message_id)]
+
+
+def test_a_recorded_answer_that_was_taken_out_still_decides() -> None:
+    story = rejected()
+    story.lose(story.messages[1])
+    story.verdict(approve=True)
+    assert row(story.view(), "plan-1").state == "rejected"
+
+
+@cases
+def test_of_a_withdrawal_and_an_answer_the_first_counts(is_first: bool, state: str) -> None:
+    story = Chronicle()
+    story.plan()
+    acts = [
+        partial(story.say, "task-manager", LEAD, "request_withdrawn", request_id="plan-1", reason="timed out"),
+        partial(story.verdict, approve=True),
+    ]
+    for act in acts if is_first else reversed(acts):
+        act()
+    assert row(story.view(), "plan-1").state == state
+
+
+def test_a_withdrawal_takes_back_an_escalation_and_is_no_answer_to_it() -> None:
+    story = Chronicle()
+    asked = story.say("debugger", LEAD, "escalate", issue="Broken", severity="high", recommendation="Stop")
+    story.say("debugger", LEAD, "request_withdrawn", request_id=asked.message_id, reason="solved")
+    found = row(story.view(), asked.message_id)
+    assert (found.state, found.answers) == ("withdrawn", ())
+
+
+_ASKED = 'BROWSER_REQUEST: {"request_id": "B-1", "operation": "open"}'
+_ANSWERS: Mapping[str, Mapping[str, Any]] = {
+    "named": {"request_id": "B-1", "approve": True, "request_sha256": "a" * 64},
+    "by their place": {"request_id": "B-1", "approve": True},
+    "taking back": {"request_id": "B-1", "reason": "not needed"},
+}
+
+
+def pairs(number: int, kind: str, answer: Mapping[str, Any]) -> tuple[Message, ...]:
+    """Questions of one agent under one id, each followed by what may answer it."""
+    envelope = {"created": "2026-02-24T10:30:15.123Z", "status": "pending", "priority": "high"}
+    ways = (("dev", "ceo", "message", {"content": _ASKED}), ("ceo", "dev", kind, answer))
+    return tuple(
+        from_record(
+            {**envelope, "message_id": f"M-{place}", "from": sender, "to": to, "type": name, "payload": dict(payload)}
+        )
+        for place, (sender, to, name, payload) in enumerate(ways * number)
+    )
+
+
+@pytest.mark.parametrize("answer", _ANSWERS)
+def test_twice_as_many_are_asked_about_twice_as_often(answer: str) -> None:
+    seen = []
+    for number in (40, 80):
+        team = MemoryTeam(config=config(), clock=FakeClock())
+        team._state.messages = pairs(number, "message", _ANSWERS[answer])
+        seen.append(calls_of(partial(Projection("ceo").update, team.snapshot(), team.clock())))
+    assert seen[1] <= 2.5 * seen[0]
+
+
+SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, task-manager]\n"
+
+
+@pytest.mark.parametrize("how", [b"  broken: [\n", b"\t- {\n", b"  a: \x07\n"])
+def test_a_damaged_question_says_so_until_it_is_repaired_and_is_not_answered(tmp_path: Path, how: bytes) -> None:
+    (tmp_path / "messenger-config.yaml").write_text(SETTINGS)
+    team, queue = open_yaml(tmp_path), tmp_path / QUEUE
+    asked = requests.submit_plan(Caller(team, "task-manager", 5), content="1. Split it", summary="Split the loader")
+    request_id, board = asked.request_id, Projection("ceo")
+    assert request_id is not None
+    (whole,) = board.update(team.snapshot(), team.clock()).requests
+    good = queue.read_bytes()
+    queue.write_bytes(good.replace(b"  type: plan", how + b"  type: plan"))
+    view = board.update(team.snapshot(), team.clock())
+    (row,) = view.requests
+    assert Flag.DAMAGED in row.flags
+    items = [item for item in view.attention if item.request is not None]
+    assert items
+    assert not any(item.answerable for item in items)
+    assert all("damaged" in item.why for item in items)
+    for answer in (requests.approve, lambda caller, **facts: requests.reject(caller, reason="no", **facts)):
+        before = queue.read_bytes()
+        with pytest.raises(TeamError) as caught:
+            answer(Caller(team, "ceo", 5), request_id=request_id)
+        assert (caught.value.code, request_id in caught.value.message) == (Code.STORE_UNREADABLE, True)
+        assert caught.value.hint
+        assert queue.read_bytes() == before
+    queue.write_bytes(good)
+    (row,) = board.update(team.snapshot(), team.clock()).requests
+    assert (row.state, row.flags, row.question.record) == (whole.state, whole.flags, whole.question.record)

@@ -1,16 +1,22 @@
-"""What a detail says of a message: the state that is known, the signature that was checked, nothing that can act."""
+"""What a detail says of a message, and Markdown and cells in it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import Seal
-from team_console.widgets.document import laid_out
+from team_console.widgets.document import laid_out, prose
 from team_console.widgets.message_documents import message_document
-from team_console.widgets.text import text_of
+from team_console.widgets.text import Line, crop, crop_name, fit, spread, text_of, width_of, wrap
 
 from tests.equipment.cases import cases
 
@@ -71,3 +77,98 @@ def test_what_a_delivery_failed_with_is_told_to_its_end() -> None:
 def test_an_endless_text_is_cut_and_the_cut_is_said() -> None:
     text = shown(payload={"content": "word " * 100_000})
     assert "400,000 more characters are not shown here" in text
+
+
+def texts(groups: Iterable[Sequence[Line]]) -> list[str]:
+    return [text_of(line) for group in groups for line in group]
+
+
+def test_tasks_show_what_is_done() -> None:
+    assert texts(prose("- [x] done\n- [ ] open", 40)) == ["☑ done", "☐ open"]
+
+
+@cases
+def test_what_a_markdown_reader_would_hide_is_shown(text: str) -> None:
+    assert texts(prose(text, 120)) == [text]
+
+
+def test_code_blocks_are_shown_line_by_line_with_their_language() -> None:
+    lines = texts(prose("```python\nif x:\n    y = '**a**'\n```\nafter", 60))
+    assert lines == ["│ python", "│ if x:", "│     y = '**a**'", "after"]
+
+
+def test_a_table_is_drawn_in_columns_and_no_cell_is_lost() -> None:
+    table = "| File | Lines |\n|:--|--:|\n| a.py | 7 | more |\n| `b|c` and \\| d | 12 |\n"
+    assert texts(prose(table, 40)) == [
+        f" File │      Lines │      {' ' * 14}",
+        f"──────┼────────────┼──────{' ' * 14}",
+        f" a.py │          7 │ more {' ' * 14}",
+        f" `b   │ c` and | d │ 12   {' ' * 14}",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 40, 20, 8])
+def test_however_narrow_a_table_is_all_of_its_letters_are_there(width: int) -> None:
+    table = "| a | b |\n|---|---|\n| 中文的名字很长 | a cell of many words, longer than there is room |\n| x |"
+    shown = re.sub(r"[\s│┼─|-]", "", "".join(texts(prose(table, width))))
+    assert sorted(shown) == sorted(re.sub(r"[\s|-]", "", table))
+
+
+def test_a_fence_that_never_ends_hides_nothing() -> None:
+    assert texts(prose("```\nlast words", 60)) == ["│ last words"]
+
+
+def test_a_text_in_three_quotes_is_one_text_also_where_the_screen_breaks_it() -> None:
+    groups = list(prose('```python\n"""All of it in order for us"""\n```', 24))
+    assert [[tone for _, tone in line[1:]] for line in groups[1]] == [["good"], ["good"]]
+
+
+TEXTS = st.text(st.sampled_from("ab c日本e\u0301🙂…-"), max_size=60)
+
+
+@given(st.lists(TEXTS, max_size=4), st.integers(1, 40))
+def test_a_fitted_line_has_exactly_the_width(texts: list[str], width: int) -> None:
+    line: Line = tuple((text, "muted") for text in texts)
+    assert width_of(fit(line, width)) == width
+
+
+@given(st.lists(st.tuples(TEXTS, st.sampled_from(["", "muted"])), max_size=4), st.integers(2, 40))
+def test_wrapping_keeps_to_the_width_and_loses_nothing_but_spaces(parts: list[tuple[str, str]], width: int) -> None:
+    wrapped = wrap(tuple(parts), width)
+    text = "".join(map(text_of, wrapped))
+    assert text.replace(" ", "") == "".join(text for text, _ in parts).replace(" ", "")
+    for line in wrapped:
+        assert width_of(line) <= width
+        assert text_of(line) == text_of(line).rstrip(" "), "no space stands at the end"
+        assert all(first[1] != second[1] for first, second in pairwise(line)), "neighbours of one tone are one part"
+
+
+@pytest.mark.parametrize("text", ["two words", "日本 語です"])
+def test_what_just_fits_stands_in_one_line(text: str) -> None:
+    assert [text_of(line) for line in wrap(((text, ""),), width_of(((text, ""),)))] == [text]
+
+
+@pytest.mark.parametrize("width", [3, 9, 30])
+def test_the_right_end_of_a_spread_line_is_always_there(width: int) -> None:
+    line = spread((("something long at the left", ""),), ((" 4m", "muted"),), width)
+    assert text_of(line).endswith(" 4m")
+    assert width_of(line) == width
+
+
+FAMILY, FLAG, THUMB, ACCENT = "👨\u200d👩\u200d👧\u200d👦", "🇩🇪", "👍🏽", "e\u0301"
+HINDI, THAI, LAO = "\u0915\u093f", "\u0e19\u0e49\u0e33", "\u0e99\u0eb3"
+"""A letter with its vowel; that of Thai and Lao takes a cell of its own, in Thai behind a tone."""
+
+
+@cases
+@pytest.mark.parametrize("width", range(1, 16))
+def test_what_stands_in_one_place_is_shown_whole_or_not_at_all(one: str, width: int) -> None:
+    text = "ab" + one * 6 + "cd"
+    for cut in (crop(text, width), *(text_of(line) for line in wrap(((text, ""),), width))):
+        assert not set(cut.replace(one, "")) - set("abcd …")
+
+
+@cases
+def test_a_name_is_cut_before_its_last_word(name: str, width: int, shown: str) -> None:
+    assert crop_name(name, width) == shown
