@@ -100,7 +100,8 @@ def check_outgoing(
 
 
 def check_asked(type: str, payload: Fields) -> None:
-    """Refuse a request of a client without what it is about, or with two questions that answers could not tell apart.
+    """Refuse a request of a client without what it is about, or with two questions, or two options of one, that answers
+    could not tell apart.
 
     Raises:
         TeamError: `INVALID_FIELD`.
@@ -108,11 +109,23 @@ def check_asked(type: str, payload: Fields) -> None:
     from team_console.store.protocol.client_requests import questions_of  # 1 ms, for requests of clients
 
     _check_needs(KINDS[type], payload)
-    texts = [question.text for question in questions_of(payload)]
-    twice = next((text for text in texts if texts.count(text) > 1), None)
+    questions = questions_of(payload)
+    if any(is_blank(question.text) for question in questions):
+        raise TeamError(Code.INVALID_FIELD, f"{type}: a question says nothing", "Ask something.")
+    twice = _stands_twice([question.text for question in questions])
     if twice is not None:
         text = f"{type}: two questions ask {value_words(twice)}"
         raise TeamError(Code.INVALID_FIELD, text, "Ask each once: answers are kept under the question's text.")
+    for question in questions:
+        # guard: options-told-apart
+        twice = _stands_twice([option.label.strip() for option in question.options])
+        if twice is not None:
+            text = f"{type}: two options of {value_words(question.text)} are {value_words(twice)}"
+            raise TeamError(Code.INVALID_FIELD, text, "Give each its own label: it is what the answer says.")
+
+
+def _stands_twice(texts: Sequence[str]) -> str | None:
+    return next((text for text, number in Counter(texts).items() if number > 1), None)
 
 
 def check_verdict(type: str, fields: Fields) -> None:

@@ -79,7 +79,13 @@ def test_a_permission_that_says_nothing_is_refused(team: Team, given: Any) -> No
     assert team.snapshot().messages == ()
 
 
-@pytest.mark.parametrize("questions", [(), ({"header": "DB"},), ("Which?",), (DATABASE, DATABASE)])
+TWICE = {"question": "Which?", "options": [{"label": "a", "preview": "1"}, {"label": "a ", "preview": "2"}]}
+"""An answer says the label alone, and what goes back beside it would be of the other option."""
+
+
+@pytest.mark.parametrize(
+    "questions", [(), ({"header": "DB"},), ("Which?",), (DATABASE, DATABASE), ({"question": " \u200b"},), (TWICE,)]
+)
 def test_questions_that_cannot_be_told_apart_or_ask_nothing_are_refused(team: Team, questions: Any) -> None:
     assert refusal(asking.ask_question, agent(team), questions=questions).code is Code.INVALID_FIELD
     assert team.snapshot().messages == ()
