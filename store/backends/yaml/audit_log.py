@@ -30,20 +30,18 @@ NO_FILE: FileVersion = (0, 0, 0)
 """The version of a file that is not there, where None says that it is not known."""
 DONE_IN_ORDER = ("writes", "changes", "removed", "merged", "archived", "pushed", "noted", "torn")
 """Parts of a line that are done one after another."""
-Handle = tuple[str, str]
-"""Which record of the queue is meant: its id, and where several share it the digest of the one."""
 
 
 class RecordPatch(Struct, frozen=True):
     """Keys of one record to set.
 
     Attributes:
-        handle: The record before.
+        message_id: Of the record before.
         keys: Key -> value; None for a key taken away.
         old, new: The message before and after, in the process that made the patch; not stored.
     """
 
-    handle: Handle
+    message_id: str
     keys: Record
     old: Message | None = None
     new: Message | None = None
@@ -68,8 +66,8 @@ class Line(Struct, frozen=True):
         also: Further (action, facts) pairs of the same transaction.
         writes: Records added to the queue.
         changes: What changes in records of the queue.
-        removed: Records taken out of the queue.
-        merged: Records of which there were copies; one of each stays.
+        removed: Ids of records taken out of the queue.
+        merged: Ids of which there were copies; one of each stays.
         archived: (agent, message id, record) appended to archives; the record only where the queue does not show it.
         pushed: (agent, record) appended to inbox files.
         noted: Records that somebody else put into the queue or changed there, first seen now.
@@ -90,8 +88,8 @@ class Line(Struct, frozen=True):
     also: tuple[tuple[str, Record], ...] = ()
     writes: tuple[Record, ...] = ()
     changes: tuple[RecordPatch, ...] = ()
-    removed: tuple[Handle, ...] = ()
-    merged: tuple[Handle, ...] = ()
+    removed: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
     archived: tuple[tuple[str, str, Record | None], ...] = ()
     pushed: tuple[tuple[str, Record], ...] = ()
     noted: tuple[Record, ...] = ()
@@ -119,9 +117,9 @@ class Line(Struct, frozen=True):
         facts: Record = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
         facts["facts"] = self.facts
         parts = {name: getattr(self, name) for name in _AS_THEY_ARE}
-        parts["changes"] = [(patch.handle[0], patch.keys, *filter(None, patch.handle[1:])) for patch in self.changes]
-        parts["removed"] = [handle if handle[1] else handle[0] for handle in self.removed]
-        parts["merged"] = self.merged
+        parts["changes"] = [(patch.message_id, patch.keys) for patch in self.changes]
+        parts["removed"] = self.removed
+        parts["merged"] = [(message_id, "") for message_id in self.merged]
         parts["archived"] = [copy if copy[2] is not None else copy[:2] for copy in self.archived]
         facts.update({name: value for name, value in parts.items() if value})
         facts["prev"] = prev
@@ -274,10 +272,13 @@ def line_of_bytes(raw: bytes) -> Line | None:
     if facts is None:
         return None
     try:
-        changes = [(_handle([key, *letter]), keys) for key, keys, *letter in facts.get("changes", ())]
+        # Older versions name one of several records that shared an id by id and digest: what was done to it is
+        # left out, and the queue is asked.
+        changes = [change for change in facts.get("changes", ()) if len(change) == 2]
         parts = {
-            "changes": [{"handle": handle, "keys": keys} for handle, keys in changes],
-            "removed": [_handle(item) for item in facts.get("removed", ())],
+            "changes": [{"message_id": message_id, "keys": keys} for message_id, keys in changes],
+            "removed": [item for item in facts.get("removed", ()) if isinstance(item, str)],
+            "merged": [message_id for message_id, _ in facts.get("merged", ())],
             "archived": [[*item, None][:3] for item in facts.get("archived", ())],
         }
         return msgspec.convert({"actor": "", "action": "", **facts, **parts}, Line)
@@ -294,11 +295,6 @@ def decoded_line(raw: bytes) -> Record | None:
     except (ValueError, RecursionError):
         return None
     return facts if isinstance(facts, dict) and isinstance(facts.get("seq"), int) else None
-
-
-def _handle(item: Any) -> list[Any]:
-    """Return an id, or an id and the digest of the record that is meant."""
-    return [*item, ""][:2] if isinstance(item, list) else [item, ""]
 
 
 def version_of(value: object) -> FileVersion | None:

@@ -190,8 +190,15 @@ class Disk:
         os.replace(source, target)
 
     def exchange(self, path: Path, other: Path) -> bool:
-        """Swap two names atomically; False where the system cannot."""
-        return exchange(path, other)
+        """Swap two names atomically; False where the system or its file system cannot.
+
+        Unlike a rename it destroys nothing: what a foreign writer put at `path` a moment ago is at `other` then.
+        """
+        swap = _swap()
+        number = errno.ENOSYS if swap is None else swap(os.fsencode(path), os.fsencode(other))
+        if number and number not in _REFUSED:
+            raise OSError(number, os.strerror(number), str(other))
+        return not number
 
     def unlink(self, path: Path) -> None:
         """Remove a name."""
@@ -399,20 +406,6 @@ def _take_back(disk: Disk, fd: int, size: int, cause: BaseException) -> None:
 _EXCHANGE = 2
 _AT_FDCWD = -100
 _REFUSED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EXDEV})
-
-
-def exchange(path: Path, other: Path) -> bool:
-    """Swap two names atomically; False where the system or its file system cannot.
-
-    Unlike a rename it destroys nothing: whatever a foreign writer put at `path` a moment ago is at `other` then.
-    """
-    swap = _swap()
-    if swap is None:
-        return False
-    number = swap(os.fsencode(path), os.fsencode(other))
-    if number and number not in _REFUSED:
-        raise OSError(number, os.strerror(number), str(other))
-    return not number
 
 
 @cache

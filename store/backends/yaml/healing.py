@@ -14,7 +14,6 @@ from functools import cached_property
 from msgspec import Struct
 from team_console.store.backends.yaml.audit_log import (
     AuditLog,
-    Handle,
     Line,
     Record,
     RecordPatch,
@@ -31,7 +30,6 @@ from team_console.store.model.message import (
     STATE_KEYS,
     Fields,
     Message,
-    digest,
     from_record,
     ids_of,
     is_ahead,
@@ -161,7 +159,7 @@ class Healing(Struct):
             return None
         ids = {
             "restored": ids_of(self.adds),
-            "changed": [patch.handle[0] for patch in self.changes],
+            "changed": [patch.message_id for patch in self.changes],
             "removed": self.removed,
         }
         return Line(
@@ -170,14 +168,14 @@ class Healing(Struct):
             facts={**facts, **ids, **({REWORDED: self.reworded} if self.reworded else {})},
             writes=tuple(dict(message.record) for message in self.adds),
             changes=tuple(self.changes),
-            removed=tuple((message_id, "") for message_id in self.removed),
+            removed=tuple(self.removed),
             noted=tuple(dict(message.record) for message in self.noted),
             torn=tuple(self.torn),
         )
 
     def change(self, here: Message, keys: Record) -> RecordPatch:
         """Set keys of a message of the queue."""
-        self.changes.append(RecordPatch((here.message_id, ""), keys, here))
+        self.changes.append(RecordPatch(here.message_id, keys, here))
         return self.changes[-1]
 
     def tell(self, code: str, message: Message, what: str) -> None:
@@ -276,24 +274,17 @@ def _fold(held: dict[str, Message], line: Line, out: set[str] | None = None) -> 
     held.update(by_id(reversed([*understood(line.noted)])))  # older lines note several of an id; the first has it now
     held.update(by_id(understood(line.writes)))
     for patch in line.changes:
-        message = _meant(held, patch.handle)
+        message = held.get(patch.message_id)
         if message is not None:
             with contextlib.suppress(ValueError):
                 changed = patch.on(message)
                 if changed.message_id != message.message_id:
                     del held[message.message_id]
                 held[changed.message_id] = changed
-    for handle in line.removed:
-        if _meant(held, handle) is not None:
-            del held[handle[0]]
-        if out is not None:
-            out.add(handle[0])
-
-
-def _meant(held: Held, handle: Handle) -> Message | None:
-    message_id, letter = handle
-    message = held.get(message_id)
-    return message if message is not None and letter in ("", digest(message)) else None
+    for message_id in line.removed:
+        held.pop(message_id, None)
+    if out is not None:
+        out.update(line.removed)
 
 
 def understood(records: Iterable[Record]) -> Iterator[Message]:

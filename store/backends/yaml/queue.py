@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, Handle, Line, Record, RecordPatch
+from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, Line, Record, RecordPatch
 from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
@@ -507,7 +507,7 @@ def line_of(changes: Changes, *, actor: str) -> Line:
     """Return the line that a finished transaction asks for."""
     (action, facts), *also = changes.records
     replaced = [
-        RecordPatch((old.message_id, ""), changed_keys(old.record, new.record), old, new)
+        RecordPatch(old.message_id, changed_keys(old.record, new.record), old, new)
         for old, new in changes.replaced.items()
     ]
     live = {*changes.replaced.values(), *changes.added.values()}
@@ -518,7 +518,7 @@ def line_of(changes: Changes, *, actor: str) -> Line:
         also=tuple(also),
         writes=tuple(dict(message.record) for message in changes.added.values()),
         changes=tuple(replaced),
-        removed=tuple((message.message_id, "") for message in changes.removed),
+        removed=tuple(ids_of(changes.removed)),
         archived=tuple(
             # No record where the queue shows this very one afterwards: the ledger need not repeat it.
             (agent, message.message_id, None if message in live else dict(message.record))
@@ -551,7 +551,7 @@ def apply(text: QueueText, line: Line) -> QueueText:
         if here is None or not is_copy(here, message):
             append[message.message_id] = message
     for change in line.changes:
-        message_id, place = change.handle[0], place_of(text, change.handle)
+        message_id, place = change.message_id, text.place(change.message_id)
         current = append.get(message_id) if place is None else changed.get(place, text.entries[place].message)
         if place is not None and current is not None:
             changed[place] = change.on(current)
@@ -559,8 +559,8 @@ def apply(text: QueueText, line: Line) -> QueueText:
             append[message_id] = change.on(current)
         elif change.new is not None:  # a record somebody took away comes back changed
             append[message_id] = change.new
-    remove = {place for handle in line.removed if (place := place_of(text, handle)) is not None}
-    for message_id, _ in line.removed:
+    remove = {place for message_id in line.removed if (place := text.place(message_id)) is not None}
+    for message_id in line.removed:
         append.pop(message_id, None)
     if line.torn:
         damaged = ((place, entry.raw) for place, entry in enumerate(text.entries) if entry.is_damaged)
@@ -569,13 +569,6 @@ def apply(text: QueueText, line: Line) -> QueueText:
         return text
     replace = {place: message for place, message in changed.items() if place not in remove}
     return text.edit(append=list(append.values()), replace=replace, remove=remove)
-
-
-def place_of(text: QueueText, handle: Handle) -> int | None:
-    """Return the index of the meant record in `text`; older lines name the content where several shared an id."""
-    message_id, letter = handle
-    message = text.message(message_id)
-    return text.place(message_id) if message is not None and letter in ("", digest(message)) else None
 
 
 def piece_name(raw: bytes) -> str:

@@ -37,7 +37,7 @@ from team_console.store.backends.yaml.healing import (
 from team_console.store.backends.yaml.layout import Layout, archive_part, names_in
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText, apply, archive_entry, in_sequence, piece_name, place_of
+from team_console.store.backends.yaml.queue import QueueText, apply, archive_entry, in_sequence, piece_name
 from team_console.store.backends.yaml.queue_file import QueueFile, load
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -123,11 +123,10 @@ def _is_visible(line: Line, text: QueueText) -> bool:
     if any(text.message(str(record.get("message_id"))) is not None for record in line.writes):
         return True
     for patch in line.changes:
-        place = place_of(text, patch.handle)
-        here = text.entries[place].message if place is not None else None
+        here = text.message(patch.message_id)
         if here is not None and all(here.record.get(key) == value for key, value in patch.keys.items()):
             return True
-    return any(place_of(text, handle) is None for handle in line.removed)
+    return any(text.message(message_id) is None for message_id in line.removed)
 
 
 def _is_as_left(line: Line, queue: QueueFile, prev: Stat | None, left: Released | None) -> bool:
@@ -331,8 +330,7 @@ def _unique_ids(team: LockedTeam) -> Line | None:
         team.notices.append(Problem("RENAMED", "notice", new, what))
     renamed = [message for _, new in text.renamed if (message := text.message(new)) is not None]
     facts = {"merged": list(text.merged), "renamed": [list(pair) for pair in text.renamed]}
-    merged = tuple((message_id, "") for message_id in text.merged)
-    return Line(SYSTEM, "heal", facts, noted=tuple(dict(message.record) for message in renamed), merged=merged)
+    return Line(SYSTEM, "heal", facts, noted=tuple(dict(message.record) for message in renamed), merged=text.merged)
 
 
 def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | None:
@@ -366,7 +364,7 @@ def _healing(team: LockedTeam, account: ExpectedQueue, held: Held) -> Line | Non
 
 def _without_others(line: Line, held: Held, text: QueueText) -> Line:
     """`line` without what it does to ids that stand for messages of somebody else by now."""
-    ids = {patch.handle[0] for patch in line.changes} | {message_id for message_id, _ in line.removed}
+    ids = {patch.message_id for patch in line.changes}.union(line.removed)
     taken: dict[str, Message] = {}
     for message_id in ids & held.keys():
         here = text.message(message_id)
@@ -374,11 +372,11 @@ def _without_others(line: Line, held: Held, text: QueueText) -> Line:
             taken[message_id] = held[message_id]
     if not taken:
         return line
-    ours = taken | {key: patch.on(taken[key]) for patch in line.changes if (key := patch.handle[0]) in taken}
+    ours = taken | {key: patch.on(taken[key]) for patch in line.changes if (key := patch.message_id) in taken}
     return replace(
         line,
-        changes=tuple(patch for patch in line.changes if patch.handle[0] not in taken),
-        removed=tuple(handle for handle in line.removed if handle[0] not in taken),
+        changes=tuple(patch for patch in line.changes if patch.message_id not in taken),
+        removed=tuple(message_id for message_id in line.removed if message_id not in taken),
         archived=tuple(
             (agent, key, dict(ours[key].record) if record is None and key in ours else record)
             for agent, key, record in line.archived
@@ -435,7 +433,7 @@ def _is_ours(end: bytes, line: Line, text: QueueText, held: Held) -> bool:
         text = apply(text, line)
     known = (archive_entry(text, message_id, record) for _, message_id, record in line.archived)
     messages = [entry[0] for entry in known if entry is not None]
-    messages += [patch.on(held[patch.handle[0]]) for patch in line.changes if patch.handle[0] in held]
+    messages += [patch.on(held[patch.message_id]) for patch in line.changes if patch.message_id in held]
     return HEADER.startswith(rest) or bool(partial_writes([rest], messages))
 
 
