@@ -47,6 +47,7 @@ Trouble = Callable[[bytes, PieceForm], int | None]
 
 _BLANKS = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*(?:[ \t]*+(?:#[^\n]*+)?\Z)?")
 """Empty lines and comments."""
+_BOM = re.compile(BOM_UTF8)
 _DASH = re.compile(rb"(?:%s)?(?P<pad> *)-(?=[ \t\r\n]|\Z)" % BOM_UTF8)
 _NEXT = re.compile(rb"^(?:%s)?(?:(?P<pad> *)-(?=[ \t\r\n]|\Z)|(?P<left>[^ \t\r\n#]))" % BOM_UTF8, re.MULTILINE)
 """A line that may end an entry: a dash at any column, or a line that begins at column 0."""
@@ -170,13 +171,13 @@ class Cutter:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield all pieces in order; together they are the text."""
-        self._place = self._behind_blanks(0)
+        self._place = self._behind(_BLANKS, 0)
         if self._place:
             yield Piece(0, self._place, PieceForm.FRAME)
         while self._place < len(self.data):
             yield from self._row()
             for piece in self._step(self._place) if self._place < len(self.data) else ():
-                self._place = end = self._behind_blanks(piece.end)
+                self._place = end = self._behind(_BLANKS, piece.end)
                 yield Piece(piece.start, end, piece.form, piece.column, self.data[piece.start : end])
 
     def _row(self) -> Iterator[Piece]:
@@ -203,10 +204,10 @@ class Cutter:
             if is_last:
                 return
 
-    def _behind_blanks(self, at: int) -> int:
-        """Return the end of the empty lines and comments at `at`; they count to what stands before them."""
-        blank = _BLANKS.match(self.data, at)
-        return blank.end() if blank is not None else at
+    def _behind(self, pattern: re.Pattern[bytes], at: int) -> int:
+        """Return the end of what the pattern finds at `at`; `at` itself where it finds nothing."""
+        found = pattern.match(self.data, at)
+        return found.end() if found is not None else at
 
     def _step(self, at: int) -> Iterator[Piece]:
         """Yield the piece that begins at `at`, which is not blank, and those that are told apart with it."""
@@ -216,7 +217,7 @@ class Cutter:
             self.has_list = True
             yield from self._items(at, len(dash["pad"]))
             return
-        place = at + len(BOM_UTF8) if data.startswith(BOM_UTF8, at) else at
+        place = self._behind(_BOM, at)
         mark = _MARK.match(data, place)
         nothing = _NOTHING.match(data, place)
         if nothing is not None:
@@ -225,7 +226,7 @@ class Cutter:
             return
         if mark is not None:
             self._document, self._brackets = mark.end(), 0
-            yield Piece(at, self._rest_of_line(mark.end()), PieceForm.FRAME)
+            yield Piece(at, self._behind(_CLEAN, mark.end()), PieceForm.FRAME)
             return
         if _FLOW_BEGIN.match(data, at) is not None or self._brackets:
             yield from self._in_brackets(at)
@@ -235,11 +236,6 @@ class Cutter:
             yield from self._keys(at, key)
             return
         yield Piece(at, self._boundary(self._line_end(at), _ANY_COLUMN), PieceForm.OTHER)
-
-    def _rest_of_line(self, at: int) -> int:
-        """Return the end of the line when nothing but a comment is left of it, else `at`."""
-        blank = _CLEAN.match(self.data, at)
-        return blank.end() if blank is not None else at
 
     def _line_end(self, at: int) -> int:
         found = self.data.find(b"\n", at)
@@ -291,8 +287,7 @@ class Cutter:
         """
         if at >= len(self.data) or _DASH.match(self.data, at):
             return False
-        pad = _PAD_ONLY.match(self.data, at)
-        place = pad.end() if pad is not None else at
+        place = self._behind(_PAD_ONLY, at)
         if _MARK.match(self.data, place):
             return False
         if self.data[place : place + 1] in (b"]", b"}", b","):
@@ -345,10 +340,7 @@ class Cutter:
                 at = line_end
             elif found["block"] is not None:
                 line = self.data.rfind(b"\n", 0, at) + 1
-                pad = _PAD.match(self.data, line)
-                column = pad.end() - line if pad is not None else 0
-                block = _deeper(column).match(self.data, line_end)
-                at = block.end() if block is not None else line_end
+                at = self._behind(_deeper(self._behind(_PAD, line) - line), line_end)
                 if at > line_end:
                     yield line_end - 1, at, True
             else:
@@ -496,9 +488,7 @@ class Cutter:
         """Return the end of the value of a key at column 0, which ends at `at`."""
         empty = _VALUELESS.match(self.data, at)
         if empty is not None:
-            below = _BLANKS.match(self.data, empty.end())
-            place = below.end() if below is not None else empty.end()
-            if self._every_list and _MAPPING_ITEM.match(self.data, place):
+            if self._every_list and _MAPPING_ITEM.match(self.data, self._behind(_BLANKS, empty.end())):
                 return empty.end()
             end = self._next_left(empty.end())
             while (close := self._open_end(empty.end(), end)) >= 0:
@@ -520,9 +510,8 @@ class Cutter:
             return None
         seen, place = set[bytes](), at
         while place < len(self.data):
-            blank = _BLANKS.match(self.data, place)
-            place = blank.end() if blank is not None else place
-            begin = place + len(BOM_UTF8) if self.data.startswith(BOM_UTF8, place) else place
+            place = self._behind(_BLANKS, place)
+            begin = self._behind(_BOM, place)
             key = None if _MARK.match(self.data, begin) else _KEY.match(self.data, begin)
             if key is None or _DASH.match(self.data, place) or _FLOW_BEGIN.match(self.data, begin):
                 break
@@ -541,8 +530,7 @@ class Cutter:
     def _in_brackets(self, at: int) -> Iterator[Piece]:
         """Yield what begins with a bracket: brackets around objects, one object, or a piece of neither."""
         data = self.data
-        opened = _BOM_AND_BLANKS.match(data, at)
-        place = opened.end() if opened is not None else at
+        place = self._behind(_BOM_AND_BLANKS, at)
         token = data[place : place + 1]
         if token == b"{":
             container = _container(data, place)
@@ -555,8 +543,7 @@ class Cutter:
             return
         self.is_odd = True
         if token == b"[":
-            opening = _OPENING_BRACKETS.match(data, place)
-            end = opening.end() if opening is not None else place + 1
+            end = self._behind(_OPENING_BRACKETS, place)
             self._brackets += data.count(b"[", place, end)
             self.has_list = True
             yield Piece(at, end, PieceForm.FRAME)
@@ -591,8 +578,7 @@ class Cutter:
         if end >= 0 and data[end - 1] != 10 and not _BEHIND_OBJECT.match(data, end):
             return Piece(at, self._boundary(line_end, _ANY_COLUMN), PieceForm.OTHER)
         if end >= 0:
-            behind = _COMMA_BEHIND.match(data, end)
-            end = behind.end() if behind is not None and data[end - 1] != 10 else end
+            end = self._behind(_COMMA_BEHIND, end) if data[end - 1] != 10 else end
             return Piece(at, end, PieceForm.OBJECT, column)
         fault = data[place : self._no_brackets]
         if fault.rstrip().endswith(b",") and data.startswith(b"{", self._no_brackets):

@@ -228,11 +228,6 @@ def _is_project(path: Path) -> bool:
     return path.parent.parts[-len(PROJECT_FOLDER.parts) :] == PROJECT_FOLDER.parts
 
 
-def root_of(path: Path) -> Path:
-    """Return the project root of the settings at `path`: what `{project-root}` in them means."""
-    return path.parents[len(PROJECT_FOLDER.parts)] if _is_project(path) else path.parent
-
-
 class _Builder(SettingsChecker):
     """Makes the settings of the text of one file."""
 
@@ -300,8 +295,9 @@ class _Builder(SettingsChecker):
         return priorities, ranks
 
     def _places(self) -> tuple[Path | None, Path | None]:
-        root = root_of(self._path)
-        usual = root / _PROJECT_QUEUES if _is_project(self._path) else root
+        is_project = _is_project(self._path)
+        root = self._path.parents[len(PROJECT_FOLDER.parts)] if is_project else self._path.parent
+        usual = root / _PROJECT_QUEUES if is_project else root
         folder = self._place("queue_dir", root, usual, None)
         named = None if folder is None else folder / "message-queue.yaml"
         queue = self._place("queue_file", root, folder or usual, named)
@@ -311,7 +307,7 @@ class _Builder(SettingsChecker):
         beside = None if queue is None else queue.parent / "archive"
         archives = self._place("archive_dir", root, folder or usual, beside)
         other = self._path.with_name("message-queue.yaml")
-        if queue is not None and not _is_project(self._path) and queue != other and other.exists():
+        if queue is not None and not is_project and queue != other and other.exists():
             text = f"{other} is there and is used instead of {queue}"
             self._refuse_place("queue_file", text, "Move one of them away.")
             return None, None

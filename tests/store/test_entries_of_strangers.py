@@ -50,6 +50,13 @@ def test_a_dropped_file_with_a_bad_entry_gives_its_others_and_is_kept(tmp_path: 
     assert (tmp_path / "drop" / "rejected" / f"x.{suffix}").read_text() == text
 
 
+@pytest.mark.parametrize("key", ["note", '"note"', "'note'"])
+def test_what_a_text_under_any_key_of_the_file_holds_is_no_message(key: str) -> None:
+    text = f"{key}: |\n{entry('N', indent=2)}"
+    for whole in (f"{text}messages:\n{entry('A')}", f"messages:\n{entry('A')}{text}"):
+        assert [message.message_id for message in QueueText.parse(whole.encode()).messages()] == ["A"], whole
+
+
 BAD = '{"message_id": "B", "type": "message", "from": "sm", "to": "dev", "x": "see notes\\official.md"}'
 CUT = '{"message_id": "B", "type": "message", "from": "sm", "to": "dev", "x": "see no'
 ARRAYS = {

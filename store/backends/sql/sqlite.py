@@ -172,8 +172,12 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         if file is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
         wait = self.look_wait
-        opened = _open_to_look(self.path, wait) if self.looks_only else _open_to_write(self.path, wait)
-        return SqliteConnection(opened, file)
+        if self.looks_only:
+            return SqliteConnection(_open_to_look(self.path, wait), file)
+        # Every commit synced.
+        return SqliteConnection(
+            _connect(self.path, "mode=rw", "synchronous = FULL", "foreign_keys = ON", timeout=wait), file
+        )
 
     def give_back(self, connection: Any) -> None:
         """Close it. Where its log was taken away, SQLite must not clear up after itself as the last user.
@@ -341,11 +345,6 @@ def _open_files() -> list[str]:
     return links
 
 
-def _open_to_write(path: Path, wait: float) -> sqlite3.Connection:
-    """Return a connection without transactions of its own making, every commit synced."""
-    return _connect(path, "mode=rw", "synchronous = FULL", "foreign_keys = ON", timeout=wait)
-
-
 def _open_to_look(path: Path, wait: float) -> sqlite3.Connection:
     """Return a connection that creates, locks and changes nothing, for a short look.
 
@@ -367,6 +366,7 @@ def _open_to_look(path: Path, wait: float) -> sqlite3.Connection:
 
 
 def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Connection:
+    """Return a connection without transactions of its own making."""
     _refuse_pipe(Path(f"{path}-journal"))
     uri = f"file:{quote(os.fsencode(path))}?{how}"  # a name need not be UTF-8
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=timeout)

@@ -162,7 +162,7 @@ def _records(data: bytes, start: int, end: int) -> Iterator[Record]:
     place = start + len(text.head)
     for entry in text.entries:
         stop = place + len(entry.raw)
-        if entry.message is not None or entry.is_damaged:
+        if not entry.is_frame:
             yield Record(place, stop, entry.outcome)
         place = stop
 

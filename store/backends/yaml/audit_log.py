@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, append, cut
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, append, size_of
 from team_console.store.contract.team import seal
 from team_console.store.model.message import Message, from_record
 from team_console.store.settings import in_force as loss
@@ -209,10 +209,6 @@ class AuditLog(Struct):
         same = kept.get("sha256") == wanted.get("sha256")
         return loss.recorded_text(kept) if same else None
 
-    def take_back(self, tip: Tip) -> None:
-        """Cut the file back to `tip`."""
-        cut(self.disk, self.path, tip.size)
-
     def last(self, count: int = 0, *, window: int = _WINDOW) -> list[Line]:
         """Up to `count` whole lines (0: all) of the last `window` bytes, oldest first. Not checked for the chain."""
         found = self.disk.stat(self.path)
@@ -235,8 +231,7 @@ def whole_lines(disk: Disk, path: Path, start: int, *, block: int = _BLOCK) -> I
 
     Ends before what is no line within the bytes that can be read at once: a torn end, or something else's content.
     """
-    found, size = disk.stat(path), block
-    end = found.size if found is not None else 0
+    size, end = block, size_of(disk, path)
     while start < end:
         data = disk.read(path, start, min(size, end - start))[0]
         stop = data.rfind(b"\n") + 1

@@ -31,6 +31,7 @@ from team_console.store.backends.yaml.disk import (
     append,
     cut,
     rename_durably,
+    size_of,
     write_new,
 )
 from team_console.store.backends.yaml.layout import Layout, archive_part, refuse_way_out
@@ -290,10 +291,9 @@ def _take_back(team: LockedTeam, tip: Tip, appends: list[Append]) -> None:
     # The appends first: as long as the line is there, a crash between the two is finished or undone from it.
     try:
         for item in appends:
-            now = team.disk.stat(item.path)
-            if now is not None and now.size > item.size:
+            if size_of(team.disk, item.path) > item.size:
                 cut(team.disk, item.path, item.size)
-        team.ledger.take_back(tip)
+        cut(team.disk, team.layout.audit, tip.size)
     except OSError as error:
         raise OutcomeUnknownError(f"writing failed and could not be taken back: {error.strerror}") from error
     team.tip = tip
@@ -384,7 +384,7 @@ def plan_appends(team: LockedTeam, line: Line, text: QueueText) -> list[Append]:
             make_room(team, path)
             before, problems = team.archives.open_end(path)
             team.notices.extend(problems)
-            planned["archive", agent] = Append(path, _size(team.disk, path), bytearray(before))
+            planned["archive", agent] = Append(path, size_of(team.disk, path), bytearray(before))
         planned["archive", agent].data += closed(*entry)
     for agent, pushed in line.pushed:
         if ("inbox", agent) not in planned:
@@ -392,7 +392,7 @@ def plan_appends(team: LockedTeam, line: Line, text: QueueText) -> list[Append]:
             ids = tuple(str(record.get("message_id")) for name, record in line.pushed if name == agent)
             try:
                 make_room(team, path)
-                size = _size(team.disk, path)
+                size = size_of(team.disk, path)
                 is_whole = size == 0 or team.disk.read(path, size - 1)[0] == b"\n"
             except OSError as error:
                 raise refused_push(path, error, ids) or error from error
@@ -411,11 +411,6 @@ def refused_push(path: Path, error: OSError, ids: tuple[str, ...]) -> RefusedRow
 def inbox_line(pushed: dict[str, object]) -> bytes:
     """Write one pushed message as a line of JSON (seed 003, file delivery)."""
     return _to_json(pushed).encode("utf-8", "backslashreplace") + b"\n"
-
-
-def _size(disk: Disk, path: Path) -> int:
-    found = disk.stat(path)
-    return found.size if found else 0
 
 
 def make_room(team: LockedTeam, path: Path) -> None:

@@ -315,6 +315,12 @@ FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """Why we may not write: permissions, or a mount for reading only."""
 
 
+def size_of(disk: Disk, path: Path) -> int:
+    """Return the size of what is at `path` in bytes; 0 when nothing is there."""
+    found = disk.stat(path)
+    return found.size if found is not None else 0
+
+
 def shared_mode(queue: Stat | None) -> int:
     """Mode of the other files of a team: private, unless its queue is for a group to write."""
     return 0o660 if queue is not None and queue.mode & 0o020 else PRIVATE

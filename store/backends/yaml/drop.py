@@ -223,9 +223,6 @@ class Dropped(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-NOTHING = Dropped()
-
-
 class DroppedMessages(Struct):
     """Looks into `drop/`; a file that did not change is read once."""
 
@@ -238,9 +235,7 @@ class DroppedMessages(Struct):
         try:
             names = names_in(self.disk, self.layout, self.layout.drop)
         except OSError:
-            return NOTHING
-        if not names:
-            return NOTHING
+            return Dropped()
         marks = [(name, mark) for name in names if is_drop_file(name) and (mark := self._mark(name)) is not None]
         self.seen = {key: self.seen[key] if key in self.seen else self._read(key[0]) for key in marks}
         found = [self.seen[key] for key in marks]

@@ -402,6 +402,16 @@ class Entry(Struct, eq=False, gc=False):
         return cls(raw, TextError(f"{_frame(raw)} between entries", line, hint=_KEPT, reach=Reach.FRAME))
 
     @property
+    def is_alone(self) -> bool:
+        """Whether it is a message that needs no other text."""
+        return not self.tied and isinstance(self.outcome, Message)
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether it is no entry, and hides none."""
+        return isinstance(self.outcome, TextError) and self.outcome.reach is Reach.FRAME
+
+    @property
     def is_damaged(self) -> bool:
         """Whether a message may be in it that cannot be read."""
         return isinstance(self.outcome, TextError) and self.outcome.reach is not Reach.FRAME

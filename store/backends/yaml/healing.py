@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from msgspec import Struct
@@ -243,14 +243,6 @@ def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Mess
     return healing
 
 
-def expected_after(messages: Sequence[Message], line: Line | None) -> Held:
-    """Return the queue by id after the transaction on record in `line`, if any."""
-    held = by_id(messages)
-    if line is not None:
-        _fold(held, line)
-    return held
-
-
 def replay(lines: Iterable[Line]) -> tuple[Held, set[str]]:
     """Return the content of the queue by the whole ledger, and the ids that were taken out of it."""
     held: dict[str, Message] = {}
@@ -381,7 +373,9 @@ class ExpectedQueue(Struct, dict=True):
                 return by_id(self.known.text.messages())
             previous = self._generation_before(self.line)
             if previous is not None:
-                return expected_after(previous.messages(), self.line)
+                held = by_id(previous.messages())
+                _fold(held, self.line)
+                return held
         return self._replayed[0]
 
     def was_taken_out(self, message_id: str) -> bool:

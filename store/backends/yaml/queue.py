@@ -74,10 +74,6 @@ _FEW = 8
 """After so many searches for an id all entries are read: a search for each of many takes the square of the time."""
 
 
-def _is_alone(entry: Entry) -> bool:
-    return not entry.tied and isinstance(entry.outcome, Message)
-
-
 def is_plain(text: str) -> bool:
     """Return whether a text is written in YAML as it is, so that a search over bytes finds it."""
     return _PLAIN(text) is not None
@@ -90,7 +86,7 @@ def is_spelled_one_way(word: str) -> bool:
 
 def _damage_in(entries: Iterable[Entry]) -> list[bool]:
     """Return of each message and damaged entry, in order, which it is; marks between them may be read as one."""
-    return [entry.is_damaged for entry in entries if entry.message is not None or entry.is_damaged]
+    return [entry.is_damaged for entry in entries if not entry.is_frame]
 
 
 class QueueText(EntryText, dict=True, eq=False):
@@ -172,7 +168,7 @@ class QueueText(EntryText, dict=True, eq=False):
         if data.count(b"\n- ") != len(entries) or not all(entry.raw.startswith(b"- ") for entry in entries):
             return None
         if not self.is_left:
-            is_read = all(map(_is_alone, entries)) and len(set(ids_of(self._messages))) == len(entries)
+            is_read = all(entry.is_alone for entry in entries) and len(set(ids_of(self._messages))) == len(entries)
             if not is_read:
                 return None
         return zlib.crc32(data)
@@ -271,7 +267,7 @@ class QueueText(EntryText, dict=True, eq=False):
 
     def around(self) -> list[tuple[int, TextError]]:
         """For each piece between entries that is none, and hides none, the line of the file and what it is."""
-        return list(self._told(lambda entry: entry.error is not None and not entry.is_damaged))
+        return list(self._told(lambda entry: entry.is_frame))
 
     def damaged(self) -> list[tuple[int, TextError]]:
         """For each damaged entry the 1-based line of the file where it begins, and why (lines of the file).

@@ -57,7 +57,7 @@ class _Alone:
     def trouble(self, raw: bytes, _: PieceForm) -> int | None:
         """See `pieces.Trouble`."""
         known = self._known.get(raw)
-        if known is not None and not known.tied and known.outcome.__class__ is Message:  # as nearly all at a reload
+        if known is not None and known.is_alone:  # as nearly all at a reload
             self._read[raw] = known
             return None
         error = self.entry(raw).error
@@ -67,7 +67,7 @@ class _Alone:
         found = self._read.get(raw)
         if found is None:
             found = self._known.get(raw)
-            if found is None or found.tied or not _is_entry(found):
+            if found is None or found.tied or found.is_frame:
                 found = Entry(raw)
             self._read[raw] = found
         return found
@@ -89,10 +89,6 @@ class _Alone:
         if piece.form in (PieceForm.FRAME, PieceForm.OTHER):
             return Entry.around(raw, is_prose=piece.form is PieceForm.OTHER)
         return self.entry(raw)
-
-
-def _is_entry(entry: Entry) -> bool:
-    return entry.message is not None or (entry.error is not None and entry.error.reach is not Reach.FRAME)
 
 
 def read_entries(
@@ -117,14 +113,13 @@ def read_entries(
     cutter = Cutter(data, alone.trouble, every_list=every_list)
     read = [(piece, alone.piece(data, piece)) for piece in cutter.pieces()]
     text = _put_together(data, read, cutter)
-    wrong = [(entry, entry.outcome) for _, entry in read if isinstance(entry.outcome, TextError)]
-    wrong = [(entry, error) for entry, error in wrong if error.reach is not Reach.FRAME]
-    needs_whole = {error.reach for _, error in wrong} - {Reach.MEANING}
+    wrong = [entry for _, entry in read if entry.is_damaged]
+    needs_whole = {entry.error.reach for entry in wrong if entry.error is not None} - {Reach.MEANING}
     has_none = not any(piece.form in (PieceForm.ITEM, PieceForm.RECORD, PieceForm.OBJECT) for piece, _ in read)
     is_refused = has_none and (bool(wrong) or text.odd or not cutter.has_list)
     is_doubtful = (
         text.odd
-        or any(entry.is_object for entry, _ in wrong)
+        or any(entry.is_object for entry in wrong)
         or _SIGN.search(text.tail) is not None
         or _ODD(text.head)
         or _ODD(text.tail)
@@ -164,11 +159,11 @@ def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry])
     if previous.odd or not data.startswith(head) or not data.endswith(tail):
         return None
     first, start = 0, len(head)
-    while first < len(before) and _is_message(before[first]) and data.startswith(before[first].raw, start):
+    while first < len(before) and before[first].is_alone and data.startswith(before[first].raw, start):
         start += len(before[first].raw)
         first += 1
     last, stop = len(before), len(data) - len(tail)
-    while last > first and _is_message(before[last - 1]) and data.endswith(before[last - 1].raw, start, stop):
+    while last > first and before[last - 1].is_alone and data.endswith(before[last - 1].raw, start, stop):
         last -= 1
         stop -= len(before[last].raw)
     if start > stop:
@@ -183,14 +178,9 @@ def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry])
     is_same = (read.head, read.tail, read.odd, read.style) == (head, tail, False, previous.style)
     found = [entry.raw for entry in read.entries]
     stand = [entry.raw for entry in (*lead, *trail)] == [*found[: len(lead)], *found[len(found) - len(trail) :]]
-    if not is_same or not stand or not all(map(_is_message, read.entries)):
+    if not is_same or not stand or not all(entry.is_alone for entry in read.entries):
         return None
     return EntryText(head, [*left, *read.entries, *right], tail, read.style)
-
-
-def _is_message(entry: Entry) -> bool:
-    """Return whether it is a message that needs no other text."""
-    return not entry.tied and isinstance(entry.outcome, Message)
 
 
 def _has_two(cutter: Cutter) -> bool:

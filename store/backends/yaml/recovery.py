@@ -22,7 +22,7 @@ from team_console.store.backends.yaml.commit import (
     keep_as_previous,
     move_aside,
 )
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, cut, write_new
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, cut, size_of, write_new
 from team_console.store.backends.yaml.healing import (
     SYSTEM,
     ExpectedQueue,
@@ -410,8 +410,7 @@ def _completion(team: LockedTeam, line: Line) -> Line:
 def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: Held) -> None:
     """Take back what the transaction of `line` put at the ends of archives, whole or torn, where nothing else is."""
     for path, size in ((team.layout.folder / name, size) for name, size in line.sizes.items()):
-        found = team.disk.stat(path)
-        if path.parent != team.layout.archives or found is None or found.size <= size:
+        if path.parent != team.layout.archives or size_of(team.disk, path) <= size:
             continue
         if _is_ours(team.disk.read(path, size)[0], line, text, held):
             cut(team.disk, path, size)
@@ -441,8 +440,7 @@ def _was_pushed(team: LockedTeam, line: Line, agent: str, record: Record) -> boo
     """Return whether the inbox file has the message; a torn piece of it is cut off."""
     path = team.layout.inbox(team.disk, agent)
     size = next((size for name, size in line.sizes.items() if team.layout.folder / name == path), 0)
-    found = team.disk.stat(path)
-    if found is None or found.size <= size:
+    if size_of(team.disk, path) <= size:
         return False
     rest = team.disk.read(path, size)[0]
     if inbox_line(record) in rest:
