@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from team_console.console.cli.call import Call, json_documents, standard_input
+from team_console.console.cli.call import Call, UsageError, json_documents, standard_input
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.start import run_hook
@@ -88,12 +88,12 @@ def _serve(call: Call) -> int:
     name = call.given_actor
     if name is None:
         text = "an agent that takes part by MCP needs a name"
-        raise TeamError(Code.USAGE, text, "Set TEAM_CONSOLE_AS in the client's entry for this server.")
+        raise UsageError(text, "Set TEAM_CONSOLE_AS in the client's entry for this server.")
     if call.options.read_only:
-        raise TeamError(Code.USAGE, "the MCP server has no read-only mode", "Leave out --read-only.")
+        raise UsageError("the MCP server has no read-only mode", "Leave out --read-only.")
     if sys.stdin is None or sys.stdout is None:
         text = "the MCP server speaks over standard input and output, and one of them is closed"
-        raise TeamError(Code.USAGE, text, "Let an MCP client start it: team-console join NAME --for mcp")
+        raise UsageError(text, "Let an MCP client start it: team-console join NAME --for mcp")
     try:
         from team_console.console.mcp.server import serve  # 500 ms: the SDK
     except Exception as error:  # it is not there, of another version, or half of it
@@ -103,7 +103,7 @@ def _serve(call: Call) -> int:
         if isinstance(error, ModuleNotFoundError):
             what = str(error.name)
         hint = f"Install it with: {install_line('mcp')}"
-        raise TeamError(Code.USAGE, f"the MCP server needs the package {what}", hint) from error
+        raise UsageError(f"the MCP server needs the package {what}", hint) from error
     return serve(name, call.options.team)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from team_console.console.cli.call import Call, is_terminal
+from team_console.console.cli.call import Call, UsageError, is_terminal
 from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import find_teams, nearest_team, other_teams
@@ -44,10 +44,9 @@ def need_screen(instead: str) -> None:
     if os.environ.get("TEXTUAL_DRIVER"):  # as of `serve`: the screen is somewhere else
         return
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
-        raise TeamError(Code.USAGE, "the console needs a terminal", instead)
+        raise UsageError("the console needs a terminal", instead)
     if os.environ.get("TERM") == "dumb":
-        raise TeamError(
-            Code.USAGE,
+        raise UsageError(
             "the console needs a terminal that can place its cursor, and this one says it cannot (TERM=dumb)",
             f"If it can, set TERM to what it is, such as xterm-256color. {instead}",
         )

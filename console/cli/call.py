@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from team_console.store.settings.team_config import TeamConfig
 
 
+class UsageError(TeamError):
+    """The command line was not understood; the exit status is 2."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(Code.USAGE, message, hint)
+
+
 LOCK_WAIT = 10.0
 """Seconds a verb waits for the lock (decision D7)."""
 
@@ -399,7 +406,7 @@ class Call(Output):
             dict.fromkeys(canonical(name) for name in (self.options.named, self.options.agent) if name is not None)
         )
         if len(given) > 1:
-            raise TeamError(Code.USAGE, f"two agents are named, {given[0]} and {given[1]}", "Name one of them.")
+            raise UsageError(f"two agents are named, {given[0]} and {given[1]}", "Name one of them.")
         return given[0] if given else None
 
     @property
@@ -483,7 +490,7 @@ class Call(Output):
             TeamError: `USAGE`.
         """
         if self.as_json:
-            raise TeamError(Code.USAGE, f"--json and {form} exclude each other", "Leave one of them out.")
+            raise UsageError(f"--json and {form} exclude each other", "Leave one of them out.")
 
     def show(self, value: Mapping[str, Any], *lines: object, warnings: Sequence[str] = ()) -> None:
         """Print a result: `value` as JSON, or `lines` and `warnings`."""

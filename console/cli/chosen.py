@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from team_console.console.cli.call import UsageError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import guess
 from team_console.store.protocol.client_requests import Question
@@ -57,7 +58,7 @@ def _named(questions: Sequence[Question], word: str, *, is_offered: bool) -> tup
             return question, rest.strip()
     if is_offered:
         names = ", ".join(f"{question.header or number}=..." for number, question in enumerate(questions, start=1))
-        raise TeamError(Code.USAGE, f"which question does {word:.80} answer?", f"Name it: {names}")
+        raise UsageError(f"which question does {word:.80} answer?", f"Name it: {names}")
     if len(questions) > 1:
         raise _no_such_option(questions, word)
     return questions[0], word

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from team_console.console.cli.call import Call, content, file_text
+from team_console.console.cli.call import Call, UsageError, content, file_text
 from team_console.console.cli.chosen import Answers, answers_from, words_for
 from team_console.console.cli.main import DAY, REQUEST, arg, flag, seconds, verb
 from team_console.console.cli.printing import describe, print_list, whole_content
@@ -188,9 +188,7 @@ def do_ask(call: Call) -> int:
 def _questions(call: Call) -> list[dict[str, Any]]:
     options = call.options
     if (options.question is None) is (options.questions is None):
-        raise TeamError(
-            Code.USAGE, "give one QUESTION, or --questions JSON", 'team-console ask "Which one?" --option A'
-        )
+        raise UsageError("give one QUESTION, or --questions JSON", 'team-console ask "Which one?" --option A')
     if options.questions is not None:
         return _listed(content(options.questions) or "")
     return [
@@ -343,7 +341,7 @@ def _each(call: Call, decide_one: Callable[[Call], int]) -> int:
     named, words = list(dict.fromkeys(options.requests)), options.seen or []
     if words and len(words) != len(named):
         text = f"--seen is given {counted(len(words), 'time')} for {counted(len(named), 'request')}"
-        raise TeamError(Code.USAGE, text, "Give the code of each request, in their order.")
+        raise UsageError(text, "Give the code of each request, in their order.")
     status = 0
     for number, options.request in enumerate(named):
         options.seen = words[number] if words else None
@@ -400,7 +398,7 @@ def _remarks(call: Call) -> tuple[Remark, ...]:
     for given in call.options.remark:
         number, colon, text = given.partition(":")
         if not (colon and number.strip().isascii() and number.strip().isdigit()):
-            raise TeamError(Code.USAGE, f"--remark {given:.60} names no line", "For example --remark 20:'why here?'")
+            raise UsageError(f"--remark {given:.60} names no line", "For example --remark 20:'why here?'")
         try:
             made.append(remark_on(lines, int(number), text))
         except ValueError as error:
@@ -453,7 +451,7 @@ def _age(given: str | None) -> timedelta | None:
         return None
     unit = {"m": "minutes", "h": "hours", "d": "days"}.get(given[-1:])
     if unit is None or not given[:-1].isascii() or not given[:-1].isdigit() or len(given) > 5:
-        raise TeamError(Code.USAGE, f"--for {given:.40} is no time", "For example --for 30m, 12h or 7d.")
+        raise UsageError(f"--for {given:.40} is no time", "For example --for 30m, 12h or 7d.")
     return timedelta(**{unit: int(given[:-1])})
 
 
@@ -469,7 +467,7 @@ def do_grants(call: Call) -> int:
       team-console grants recall ID"""
     options = call.options
     if (options.what is None) is not (options.id is None):
-        raise TeamError(Code.USAGE, "recall needs the id of a grant", "team-console grants recall ID")
+        raise UsageError("recall needs the id of a grant", "team-console grants recall ID")
     if options.id is not None:
         return call.finish(recall_grant(call.decider, options.id), [f"recalled: {options.id}"])
     snapshot = call.snapshot()
@@ -563,7 +561,7 @@ def do_shutdown(call: Call) -> int:
       team-console shutdown --all"""
     options = call.options
     if bool(options.agents) == options.everyone:
-        raise TeamError(Code.USAGE, "name the agents to ask, or give --all", "team-console shutdown AGENT...")
+        raise UsageError("name the agents to ask, or give --all", "team-console shutdown AGENT...")
     agents, warnings = tuple(dict.fromkeys(map(canonical, options.agents))), list[str]()
     if options.everyone:
         shown = whom_to_stop(call.caller)

@@ -6,7 +6,7 @@ import signal
 import threading
 from typing import Any
 
-from team_console.console.cli.call import Call, split_names
+from team_console.console.cli.call import Call, UsageError, split_names
 from team_console.console.cli.main import DAY, arg, flag, seconds, verb
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -42,7 +42,7 @@ def do_deliver(call: Call) -> int:
             call.say(f"skipped: {left.message.message_id} -> {left.recipient}: {left.error}")
         return 0
     if only is not None:
-        raise TeamError(Code.USAGE, "--to is for one pass", "Leave out --loop or --to.")
+        raise UsageError("--to is for one pass", "Leave out --loop or --to.")
     return _loop(call)
 
 

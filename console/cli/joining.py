@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from team_console.console.cli.call import Call, is_terminal
+from team_console.console.cli.call import Call, UsageError, is_terminal
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.printing import ASK_HELP, parse_rules
 from team_console.console.cli.team import make_team
@@ -18,7 +18,6 @@ from team_console.console.clients.session_files import EACH
 from team_console.console.clients.table import PROGRAMS, running_sessions
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.open import OWN_FOLDER, nearest_team
-from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 
@@ -64,17 +63,17 @@ def do_join(call: Call) -> int:
     options, location = call.options, call.options.team or ""
     if redact(location) != location:  # it must not get into files that clients and other programs read
         text = "the location names a password, which would get into the settings of the client"
-        raise TeamError(Code.USAGE, text, "Leave it out and keep the password in ~/.pgpass.")
+        raise UsageError(text, "Leave it out and keep the password in ~/.pgpass.")
     write = not (options.show or options.read_only)
     if options.every:
         return _join_all(call, write=write)
     if options.name is None:
         text = "join takes a NAME and what it runs in, or --all"
-        raise TeamError(Code.USAGE, text, "For example: team-console join helper --for claude")
+        raise UsageError(text, "For example: team-console join helper --for claude")
     folder = absolute("." if options.folder is None else options.folder)
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"
-        raise TeamError(Code.USAGE, f"--in {folder}: {why}", "Name the project's folder.")
+        raise UsageError(f"--in {folder}: {why}", "Name the project's folder.")
     if options.client is not None and not _has_team(call, folder):
         return _join_new_team(call, folder, write=write)
     return _finish(call, _join(call, folder, write=write))
@@ -96,7 +95,7 @@ def _join(call: Call, folder: Path, *, write: bool, location: str | None = None)
         if found is None:
             text = f"{options.name} has not joined from here, so it is not known what it runs in"
             hint = f"For example: team-console join {shlex.quote(options.name)} --for claude"
-            raise TeamError(Code.USAGE, text, hint)
+            raise UsageError(text, hint)
         client, scope = found[0], scope or found[1]
     rules = None if options.ask_for is None else parse_rules(options.ask_for)
     agent = Agent(options.name, role=options.role or "member", plan_mode_required=options.plan, ask_for=rules)
@@ -154,7 +153,7 @@ def _join_all(call: Call, *, write: bool) -> int:
     unknown = sorted({*chosen} - {*known})
     if unknown:
         text = f"no session {unknown[0]} runs here"
-        raise TeamError(Code.USAGE, text, "team-console join --all --print lists those that run.")
+        raise UsageError(text, "team-console join --all --print lists those that run.")
     return _finish(call, join_all(call.caller, sessions, chosen, write=write))
 
 
@@ -190,7 +189,7 @@ def do_leave(call: Call) -> int:
     write = not (options.show or options.read_only)
     project = absolute("." if options.folder is None else options.folder)
     if options.every is (options.name is not None):
-        raise TeamError(Code.USAGE, "leave takes a NAME or --all", "For example: team-console leave helper")
+        raise UsageError("leave takes a NAME or --all", "For example: team-console leave helper")
     name = EACH if options.every else options.name
     return _finish(call, leave(call.caller, name, project=project, write=write))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from team_console.console.cli.call import Call, unknown_agent_warning, unknown_kind_warning
+from team_console.console.cli.call import Call, UsageError, unknown_agent_warning, unknown_kind_warning
 from team_console.console.cli.checking import findings_of
 from team_console.console.cli.main import agent, arg, flag, verb
 from team_console.console.cli.printing import (
@@ -260,7 +260,7 @@ def do_inbox(call: Call) -> int:
     Examples:
       team-console inbox helper --unread"""
     if call.agent is None:
-        raise TeamError(Code.USAGE, "whose inbox? no agent is named", "team-console inbox NAME")
+        raise UsageError("whose inbox? no agent is named", "team-console inbox NAME")
     agent = check_name(call.agent, field="NAME")
     view = view_now(call)
     _refuse_stranger(call, view, agent)
@@ -328,7 +328,7 @@ def do_history(call: Call) -> int:
     for name in ("agent", "since", "type", "find"):
         value = call.agent if name == "agent" else getattr(options, name)
         if value == "":  # of a script whose variable is not set; everything is not what it asks for
-            raise TeamError(Code.USAGE, f"--{name} is empty", f"Give a value, or leave --{name} out.")
+            raise UsageError(f"--{name} is empty", f"Give a value, or leave --{name} out.")
     query = wanted(
         now=call.team.clock(),
         agent=call.agent,

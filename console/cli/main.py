@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 from team_console import __version__
-from team_console.console.cli.call import Call, OutputLost
+from team_console.console.cli.call import Call, OutputLost, UsageError
 from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.names import nearest
 
@@ -60,7 +60,7 @@ def seconds(name: str, help: str, most: float = YEAR, *, zero: bool = False, **o
             value = math.nan
         if not (0 <= value <= most and (value or zero)):
             said = text if math.isnan(value) else f"{value:g}"
-            raise TeamError(Code.USAGE, f"{name} {said} is not a number of seconds", f"For example {name} 30.")
+            raise UsageError(f"{name} {said} is not a number of seconds", f"For example {name} 30.")
         return value
 
     return arg(name, help, type=number, metavar="SECONDS", **options)
@@ -253,7 +253,7 @@ def _dispatch(argv: Sequence[str], call: Call) -> int:
     for word in argv:  # in a message lone surrogates would end up that no other reader accepts
         if not word.isascii() and any("\ud800" <= item <= "\udfff" for item in word):
             text = f"argument {word!r} is not text in the encoding of this terminal"
-            raise TeamError(Code.USAGE, text, "Give it as UTF-8, or hand the content in on standard input with '-'.")
+            raise UsageError(text, "Give it as UTF-8, or hand the content in on standard input with '-'.")
     name, rest = split(argv)
     if name is None and {"-h", "--help"} & {*_options(rest)}:
         call.write(overview())
@@ -313,7 +313,7 @@ class Parser(argparse.ArgumentParser):
         """
 
         meant = meant_option(self, message, self._given)
-        raise TeamError(Code.USAGE, message, meant or self._how(message))
+        raise UsageError(message, meant or self._how(message))
 
     def _how(self, message: str) -> str:
         """Return the next step: what lists missing ids, the choice that was meant, or how the verb is called."""
@@ -388,7 +388,7 @@ def find_verb(name: str) -> Verb:
         hint = f"Did you mean {' or '.join(repr(f'{PROGRAM} {verb}'.rstrip()) for verb in several)}?"
     if "/" in name or "." in name:
         hint = f"To open the team there: {PROGRAM} -t {name}"
-    raise TeamError(Code.USAGE, f"there is no verb {name!r}", hint)
+    raise UsageError(f"there is no verb {name!r}", hint)
 
 
 def parser_for(verb: Verb | None) -> Parser:

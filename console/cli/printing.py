@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.call import Call, is_terminal
+from team_console.console.cli.call import Call, UsageError, is_terminal
 from team_console.store.contract.team import Snapshot, Team, attached_content
 from team_console.store.model.clock import in_units, is_within
-from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import WHY, answers_of, joined, notes_of
@@ -350,5 +350,5 @@ def parse_rules(given: Sequence[str]) -> tuple[str, ...] | None:
         return () if rules == ["none"] else None
     for trouble in filter(None, map(rule_trouble, rules)):
         hint = "'team-console help settings' lists the actions; 'none' asks for none, 'team' for those of the team."
-        raise TeamError(Code.USAGE, f"--ask-for: {trouble}", hint)
+        raise UsageError(f"--ask-for: {trouble}", hint)
     return tuple(dict.fromkeys(rules))

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.call import Call, content, is_terminal, split_names, unknown_kind_warning
+from team_console.console.cli.call import Call, UsageError, content, is_terminal, split_names, unknown_kind_warning
 from team_console.console.cli.main import agent, arg, flag, seconds, verb
 from team_console.store.contract.team import COUNTED
 from team_console.store.model.errors import Code, TeamError
@@ -76,11 +76,11 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
 
     options = call.options
     if options.template is None and (options.reason, options.expected) != (None, None):
-        raise TeamError(Code.USAGE, "--reason and --expected belong to --template delayed", "Add --template delayed.")
+        raise UsageError("--reason and --expected belong to --template delayed", "Add --template delayed.")
     if options.template is None:
         return None, None
     if options.content is not None:
-        raise TeamError(Code.USAGE, "--template fills in the content itself", "Leave out --content, or the template.")
+        raise UsageError("--template fills in the content itself", "Leave out --content, or the template.")
     return filled(
         options.template, language=call.team.config().language, reason=options.reason, expected=options.expected
     )
@@ -203,14 +203,14 @@ def _receive(call: Call) -> Received:
     options = call.options
     agent = call.agent if call.agent is not None else call.given_actor
     if agent is None:
-        raise TeamError(Code.USAGE, "whose messages? no agent is named", "team-console receive NAME")
+        raise UsageError("whose messages? no agent is named", "team-console receive NAME")
     if options.peek and options.lease is not None:
-        raise TeamError(Code.USAGE, "--peek takes nothing, so there is nothing to lease", "Leave one of them out.")
+        raise UsageError("--peek takes nothing, so there is nothing to lease", "Leave one of them out.")
     if not options.peek:  # what is taken is read in the name of whom it is for, and leaves that one's list
         call.refuse_acting_as_human(agent, field=f"--agent {agent}, or look with --peek")
         if sys.stdout is None:  # so it is where a process is started with it closed
             text = "standard output is closed, so nobody would read what is taken"
-            raise TeamError(Code.USAGE, text, "Leave it open, or look with --peek.")
+            raise UsageError(text, "Leave it open, or look with --peek.")
     look = {"agent": agent, "type": options.type, "delivered": options.delivered}
     taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
     if options.wait is None:

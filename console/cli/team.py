@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 from team_console.console.cli.bare import need_screen
-from team_console.console.cli.call import LOCK_WAIT, Call, split_names
+from team_console.console.cli.call import LOCK_WAIT, Call, UsageError, split_names
 from team_console.console.cli.main import DAY, arg, flag, seconds, verb
 from team_console.console.cli.printing import ASK_HELP, Cells, parse_rules, print_table
 from team_console.store.backends.claude_team import ClaudeTeam
@@ -54,9 +54,9 @@ def do_demo(call: Call) -> int:
       team-console demo --speed 2"""
     options = call.options
     if options.team:
-        raise TeamError(Code.USAGE, "the demo makes its own team", "Leave -t out; --keep keeps the demo's folder.")
+        raise UsageError("the demo makes its own team", "Leave -t out; --keep keeps the demo's folder.")
     if not 0 < options.speed <= 1000:
-        raise TeamError(Code.USAGE, f"--speed {options.speed} is not a speed", "For example --speed 2.")
+        raise UsageError(f"--speed {options.speed} is not a speed", "For example --speed 2.")
     if options.headless is None:
         need_screen("The demo plays without a console by --headless SECONDS.")
     from team_console.console.demo.simulation import Simulation, simulation, wait  # 20 ms: processes
@@ -128,9 +128,9 @@ def _place(given: str | None, team: str | None) -> str:
         TeamError: `USAGE` when argument and `-t` name two places.
     """
     if given == "" or team == "":  # of a script whose variable is not set; it does not mean the current folder
-        raise TeamError(Code.USAGE, "the place for the new team is empty", "Name a folder; a dot is the current one.")
+        raise UsageError("the place for the new team is empty", "Name a folder; a dot is the current one.")
     if given and team and given != team:
-        raise TeamError(Code.USAGE, f"{given} and -t {team} are two places", "Name one.")
+        raise UsageError(f"{given} and -t {team} are two places", "Name one.")
     return given or team or os.environ.get("TEAM_CONSOLE_TEAM") or "."
 
 
@@ -148,7 +148,7 @@ def _name_of(place: str) -> str:
 def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
     """Make it; gives back the location as it may be shown."""
     if place.startswith("claude:"):
-        raise TeamError(Code.USAGE, f"{place}: a team of Claude Code is made by Claude Code", "Name a folder.")
+        raise UsageError(f"{place}: a team of Claude Code is made by Claude Code", "Name a folder.")
     path, is_database = Path(os.path.expanduser(place)), names_database(place)
     try:
         if "://" not in place:
@@ -236,7 +236,7 @@ def do_member(call: Call) -> int:
         _refuse_fields(_fields(call), what)
         return _list(call, words)
     if not words:
-        raise TeamError(Code.USAGE, f"member {what}: nobody is named", f"Name members: team-console member {what} NAME")
+        raise UsageError(f"member {what}: nobody is named", f"Name members: team-console member {what} NAME")
     fields = _fields(call)
     if what == "remove":
         _refuse_fields(fields, what)
@@ -245,7 +245,7 @@ def do_member(call: Call) -> int:
     if what == "add":
         return _finish(call, service.add_members(call.caller, [replace(agent, **fields) for agent in agents]), "added")
     if len(words) > 1:
-        raise TeamError(Code.USAGE, "member set changes one member at a time", "Name one.")
+        raise UsageError("member set changes one member at a time", "Name one.")
     name = agents[0].name
     done = service.set_member(call.caller, name, {**_spoken(words[0], agents[0]), **fields})
     return _finish(call, done, "set")
@@ -271,7 +271,7 @@ def _command(text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
-        raise TeamError(Code.USAGE, f"--deliver: {str(error).lower()}", "Quote it as for a shell.") from error
+        raise UsageError(f"--deliver: {str(error).lower()}", "Quote it as for a shell.") from error
 
 
 def _spoken(word: str, agent: Agent) -> dict[str, Any]:
@@ -283,7 +283,7 @@ def _spoken(word: str, agent: Agent) -> dict[str, Any]:
 def _refuse_fields(fields: dict[str, Any], what: str) -> None:
     if fields:
         option = "--" + next(iter(fields)).replace("_mode_required", "").replace("_", "-")
-        raise TeamError(Code.USAGE, f"member {what} takes no {option}", "Leave it out.")
+        raise UsageError(f"member {what} takes no {option}", "Leave it out.")
 
 
 def _finish(call: Call, done: Any, word: str) -> int:
@@ -397,7 +397,7 @@ def parse_agent(text: str, *, field: str = "--agent") -> Agent:
             role = word
         else:
             hint = guess(word, (*ROLES, "plan"), f"Roles: {', '.join(ROLES)}; or plan.")
-            raise TeamError(Code.USAGE, f"{field} {text}: {word!r} is no role", hint)
+            raise UsageError(f"{field} {text}: {word!r} is no role", hint)
     return Agent(name=name, role=role, plan_mode_required=plan)
 
 
@@ -410,7 +410,7 @@ def with_lead(agents: list[Agent], lead: str) -> list[Agent]:
     names = [agent.name for agent in agents]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise TeamError(Code.USAGE, f"{twice} is given twice", "Name every agent once.")
+        raise UsageError(f"{twice} is given twice", "Name every agent once.")
     for name in (lead, *names):
         refuse_case_twin(name, (ALL, USER, lead, *names), field="name")
     mine = next((agent for agent in agents if agent.name == lead), Agent(name=lead, role="master"))

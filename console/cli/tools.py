@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.console.actions import ACTIONS, Action, usual_keys, written_key
-from team_console.console.cli.call import Call
+from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.main import BY_NAME, VERBS, arg, find_verb, flag, overview, parser_for, split, verb
 from team_console.console.cli.printing import view_now
 from team_console.console.preferences import (
@@ -425,7 +425,7 @@ def do_serve(call: Call) -> int:
         from team_console.store.model.extras import install_line  # 20 ms: what is known of installed packages
 
         text = f"serve needs the package {error.name or 'textual-serve'}, which is not installed"
-        raise TeamError(Code.USAGE, text, f"Install it with: {install_line('serve')}") from None
+        raise UsageError(text, f"Install it with: {install_line('serve')}") from None
     if options.team:  # not on the command line, where others would read the password of a database
         os.environ["TEAM_CONSOLE_TEAM"] = options.team
     seat = ["--as", call.given_actor] if call.given_actor else []
@@ -436,7 +436,7 @@ def do_serve(call: Call) -> int:
         )
     except (OSError, OverflowError) as error:
         text = f"port {options.port} cannot be used: {getattr(error, 'strerror', None) or error}"
-        raise TeamError(Code.USAGE, text, "Choose another with --port N, or a free one with --port 0.") from None
+        raise UsageError(text, "Choose another with --port N, or a free one with --port 0.") from None
     found = {"success": True, "action": "serve", "url": server.url, "port": server.port, "write": options.write}
     call.show(found, server.url)
     if not call.as_json:
@@ -475,7 +475,7 @@ def do_config(call: Call) -> int:
         call.json(schema)
         return 0
     if call.options.of:
-        raise TeamError(Code.USAGE, f"{what} is of the user's settings alone", "Only schema knows those of a team.")
+        raise UsageError(f"{what} is of the user's settings alone", "Only schema knows those of a team.")
     if what == "path":
         call.show({"path": path, "exists": os.path.exists(config_path())}, path)
         return 0
@@ -565,7 +565,7 @@ def _settings(call: Call, words: Sequence[str]) -> None:
     rows = setting_rows(topic)
     if not rows:
         hint = guess(topic, setting_words(), "team-console help settings lists them all.")
-        raise TeamError(Code.USAGE, f"there is no setting {topic!r}", hint)
+        raise UsageError(f"there is no setting {topic!r}", hint)
     call.show({"settings": [asdict(row) for row in rows]}, *settings_text(rows))
     if not topic and not call.as_json:
         call.write("\nThey stand in messenger-config.yaml of the team, in YAML. An example:\n\n" + EXAMPLE.rstrip())
@@ -581,15 +581,13 @@ def _print_schema(call: Call, words: Sequence[str]) -> None:
         return
     if words[0] not in schemas:
         hint = guess(words[0], schemas, "team-console help json lists the verbs with JSON.")
-        raise TeamError(Code.USAGE, f"{words[0]} prints no JSON of its own", hint)
+        raise UsageError(f"{words[0]} prints no JSON of its own", hint)
     call.json(schemas[words[0]])
 
 
 def _refuse_more(words: Sequence[str]) -> None:
     if words:
-        raise TeamError(
-            Code.USAGE, f"help: {words[0]!r} is one word too many", "For example: team-console help approve"
-        )
+        raise UsageError(f"help: {words[0]!r} is one word too many", "For example: team-console help approve")
 
 
 # `completions`: the completion script for a shell, made from the verbs' own options.
