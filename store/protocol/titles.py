@@ -183,25 +183,32 @@ def _telling(payload: Fields) -> str:
 
 def _asked(read: ParsedMessage) -> str:
     body, subject = read.body, read.subject or ""
-    words = {
-        RequestKind.PLAN: text_at(body, "content"),
-        RequestKind.SHUTDOWN: text_at(body, "content") or text_at(body, "reason") or "Please stop",
-        RequestKind.CREATE: f"Wants a {subject}",
-        RequestKind.DESTROY: f"End {subject}",
-        RequestKind.ESCALATION: text_at(body, "issue"),
-        RequestKind.CLARIFICATION: text_at(body, "question"),
-        RequestKind.DEBUG: text_at(body, "error_summary"),
-        RequestKind.BROWSER: " ".join(filter(None, (text_at(body, "operation"), text_at(body, "url")))),
-        RequestKind.RESEARCH: _first(body, "queries", "query"),
-        RequestKind.PERMISSION: _permission(body),
-        RequestKind.QUESTION: "; ".join(question.text for question in questions_of(body)),
-    }
-    return words.get(read.opens, "") if read.opens else ""
-
-
-def _permission(body: Fields) -> str:
-    denied = "Denied by the client: " if denial_of(body) else ""
-    return denied + headline_of(permission_of(body), origin_of(body).directory)
+    match read.opens:
+        case RequestKind.PLAN:
+            return text_at(body, "content")
+        case RequestKind.SHUTDOWN:
+            return text_at(body, "content") or text_at(body, "reason") or "Please stop"
+        case RequestKind.CREATE:
+            return f"Wants a {subject}"
+        case RequestKind.DESTROY:
+            return f"End {subject}"
+        case RequestKind.ESCALATION:
+            return text_at(body, "issue")
+        case RequestKind.CLARIFICATION:
+            return text_at(body, "question")
+        case RequestKind.DEBUG:
+            return text_at(body, "error_summary")
+        case RequestKind.BROWSER:
+            return " ".join(filter(None, (text_at(body, "operation"), text_at(body, "url"))))
+        case RequestKind.RESEARCH:
+            return _first(body, "queries", "query")
+        case RequestKind.PERMISSION:
+            denied = "Denied by the client: " if denial_of(body) else ""
+            return denied + headline_of(permission_of(body), origin_of(body).directory)
+        case RequestKind.QUESTION:
+            return "; ".join(question.text for question in questions_of(body))
+        case None:
+            return ""
 
 
 def _result(read: ParsedMessage) -> str:
