@@ -94,7 +94,7 @@ def not_lead(context: ActionContext) -> str | None:
 
 def no_row(context: ActionContext) -> str | None:
     """For what is about the row under the cursor."""
-    return None if context.has_row else "nothing is chosen"
+    return None if context.selection.key is not None else "nothing is chosen"
 
 
 def not_reading(context: ActionContext) -> str | None:

@@ -115,11 +115,6 @@ class ActionContext(Struct, frozen=True):
     pending: Mapping[str, str] = {}
     is_reading: bool = False
 
-    @property
-    def has_row(self) -> bool:
-        """Whether there is a row under the cursor."""
-        return self.selection.key is not None
-
     def may_answer(self, row: RequestRow) -> bool:
         """Return whether the actor is the one to answer the request (decision D17); the service judges again."""
         return may_answer(self.lead, actor=self.me, kind=row.kind, addressee=row.addressee)

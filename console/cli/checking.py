@@ -62,7 +62,7 @@ def do_check(call: Call) -> int:
         call.say(*(each.message for each in healed))
     for current in view.findings:
         _check_print(call, current)
-    if not truth.is_well:
+    if truth.reasons:
         call.say(f"condition  {truth.state}")
     number = len(view.findings)
     call.say(findings_of(number, errors) if number else "nothing to report")

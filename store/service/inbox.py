@@ -171,19 +171,15 @@ class InboxQuery(Struct, frozen=True):
     delivered: bool = False
 
     def among(self, messages: Iterable[Message], now: datetime, ranks: Mapping[str, int]) -> list[Message]:
-        """Return the messages `receive` would hand out now, in its order (requirements 13-20; leases that ended count).
+        """Return the messages `receive` would hand out now, in its order (requirements 13-20).
+
+        Nobody has them, or whoever had one did not acknowledge it in time.
 
         Args:
             ranks: The places of priorities by the team's own settings.
         """
-        waiting = [message for message in messages if self.is_one(message, now)]
+        waiting = [message for message in messages if self._waits(message, now) and not _is_put_off(message, now)]
         return sorted(waiting, key=lambda message: message.order_by(ranks))
-
-    def is_one(self, message: Message, now: datetime) -> bool:
-        """Return whether `receive` would hand it out: nobody has it, or whoever had it did not acknowledge it in
-        time.
-        """
-        return self._waits(message, now) and not _is_put_off(message, now)
 
     def refused(self, messages: Iterable[Message], now: datetime) -> list[Message]:
         """Return the messages that wait and are not handed out now, since the table did not let their rows change."""

@@ -295,7 +295,6 @@ class Requests(Struct, frozen=True):
         rows: Open first, oldest first; then answered, newest first.
         open: Those that wait for an answer.
         flagged: Those with something odd.
-        by_key: Each by its key (`kind:request_id`).
         twins: Request id -> further questions under an id that another question has.
         orphans: Answers to nothing that is known.
         plan_states: Author -> the state of its latest plan that was not taken back.
@@ -305,15 +304,10 @@ class Requests(Struct, frozen=True):
     rows: tuple[RequestRow, ...]
     open: tuple[RequestRow, ...]
     flagged: tuple[RequestRow, ...]
-    by_key: Mapping[str, RequestRow]
     twins: Mapping[str, tuple[PlacedMessage, ...]]
     orphans: Sequence[PlacedMessage]
     plan_states: Mapping[str, RequestState]
     creations: Mapping[str, PlacedMessage]
-
-    def request(self, request_id: str, kind: RequestKind) -> RequestRow | None:
-        """Return the first request of this kind with this id."""
-        return self.by_key.get(f"{kind}:{request_id}")
 
 
 def requests_of(judged: Judged, now: datetime) -> Requests:
@@ -334,7 +328,6 @@ def requests_of(judged: Judged, now: datetime) -> Requests:
         rows=rows,
         open=waiting,
         flagged=tuple([row for row in rows if row.flags]),
-        by_key={row.key: row for row in rows},
         twins=judged.twins,
         orphans=judged.orphans,
         plan_states=plans,

@@ -198,11 +198,12 @@ def _newest_reports(facts: Facts) -> Iterator[ActionItem]:
 
 def _refused(facts: Facts, unread: Iterable[PlacedMessage]) -> Iterator[ActionItem]:
     """Yield the agents that refused to stop and were not asked again."""
-    asked_again = {row.addressee for row in facts.requests.open if row.kind is RequestKind.SHUTDOWN}
+    stops = [row for row in facts.requests.rows if row.kind is RequestKind.SHUTDOWN]
+    asked_again = {row.addressee for row in stops if row.is_open}
     for entry in unread:
         message = entry.message
         if _is_refusal(entry) and message.sender not in asked_again:
-            row = facts.requests.request(entry.read.request_id or "", RequestKind.SHUTDOWN)
+            row = next((row for row in stops if row.request_id == entry.read.request_id), None)
             title = verdict_reason(message) or "will not stop and gives no reason"
             yield _item(Need.REFUSED, message.sender, title, message, request=row)
 

@@ -108,11 +108,6 @@ class StoreStatus(Struct, frozen=True):
     is_empty: bool = False
 
     @property
-    def is_well(self) -> bool:
-        """Whether nothing is the matter at all."""
-        return not self.reasons
-
-    @property
     def is_complete(self) -> bool:
         """Whether what is shown is known to be everything, so that nothing may be called empty otherwise."""
         return not any(reason.state in _INCOMPLETE for reason in self.reasons)
