@@ -26,7 +26,7 @@ from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt
 from team_console.store.service.decision import Decision
 from team_console.store.service.grants import all_grants, recall_grant, refuse_contradiction, start_grant, trial_of
-from team_console.store.service.questions import live_question
+from team_console.store.service.questions import live_question, no_request
 from team_console.store.service.requests import (
     answer,
     approve,
@@ -392,8 +392,7 @@ def _remarks(call: Call) -> tuple[Remark, ...]:
     request = call.options.request
     question = live_question(call.snapshot(), request, call.options.seen or "")
     if question is None:
-        hint = "List the open ones with: team-console requests --open"
-        raise TeamError(Code.INVALID_REQUEST_ID, f"no request {request} waits in the queue", hint)
+        raise no_request(request)
     lines, made = lines_to_remark(question, whole_content(call.team, question)), []
     for given in call.options.remark:
         number, colon, text = given.partition(":")

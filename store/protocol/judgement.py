@@ -331,6 +331,13 @@ def at(row: RequestRow, now: datetime) -> RequestRow:
     return row
 
 
+def not_for_actor(actor: str, request_id: str, addressees: Sequence[str]) -> TeamError:
+    """Make the refusal of an answer by somebody who was not asked."""
+    text = f"{actor} may not answer {request_id}; it is for {', '.join(addressees)}"
+    hint = "Only the addressee of a request answers it (for plans and sprint requests: the lead)."
+    return TeamError(Code.NOT_PERMITTED, text, hint, request_id=request_id)
+
+
 def already_answered(request_id: str, answer: Message, word: str = "answered") -> TeamError:
     """Make the refusal of a second answer, with who gave the first one and when."""
     text = f"{request_id} was already {word} by {answer.sender} at {answer.created}"

@@ -9,7 +9,7 @@ from team_console.store.contract.transaction import ChangedError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.protocol.judgement import already_answered, judge, with_bearing
+from team_console.store.protocol.judgement import already_answered, judge, not_for_actor, with_bearing
 from team_console.store.protocol.kinds import REUSED_IDS, SUPERSEDING, RequestKind
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.request_row import RequestRow, RequestState
@@ -36,12 +36,7 @@ def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen) -
     # guard: seen-question
     _refuse_unseen(tx, request_id, question, seen)
     if not may_answer(tx.config.lead, actor=actor, kind=case.kind, addressee=case.addressee):
-        raise TeamError(
-            Code.NOT_PERMITTED,
-            f"{actor} may not answer {request_id}; it is for {', '.join(question.recipients)}",
-            "Only the addressee of a request answers it (for plans and sprint requests: the lead).",
-            request_id=request_id,
-        )
+        raise not_for_actor(actor, request_id, question.recipients)
     refuse_decided(case)
     # guard: withdrawn-request-refused
     refuse_over(tx, case)

@@ -382,7 +382,11 @@ def _is_there(tx: Transaction, quoted: str, reads: Sequence[ParsedMessage]) -> b
 
 
 def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
-    from team_console.store.protocol.judgement import already_answered, judge  # with all that judges requests: 8 ms
+    from team_console.store.protocol.judgement import (  # with all that judges requests: 8 ms
+        already_answered,
+        judge,
+        not_for_actor,
+    )
 
     kind, message = read.answers, read.message
     ours = {read.message.message_id for read in reads}
@@ -401,8 +405,7 @@ def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMess
         waiting_read = parse_message(waiting.question)
         recipients = waiting.question.recipients
         if message.sender not in recipients:
-            text = f"{message.sender} may not answer {shared}; it is for {', '.join(recipients)}"
-            raise TeamError(Code.NOT_PERMITTED, text, "Only the addressee of a request answers it.", request_id=shared)
+            raise not_for_actor(message.sender, shared, recipients)
         asked_about, told_about = (as_key(each.body.get("story_key")) for each in (waiting_read, read))
         if asked_about and told_about and asked_about != told_about:
             yield f"{read.name} is about the story {told_about:.80}, {shared} asked about {asked_about:.80}"

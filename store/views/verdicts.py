@@ -16,6 +16,7 @@ from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message, readable
+from team_console.store.service.questions import no_request, refuse_damaged
 from team_console.store.service.waiting import TICK, Tell, UnavailableStore, until, untold
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import RequestRow
@@ -116,12 +117,8 @@ class FollowedVerdict:
             archived = self._team.archived(self._request_id)
             row = self._found(snapshot, sorted(archived, key=when_created, reverse=True))
         if row is None:
-            facts = {"request_id": self._request_id}
-            if self._request_id in snapshot.damaged:
-                text = f"the record of request {self._request_id} in the queue is damaged"
-                raise TeamError(Code.STORE_UNREADABLE, text, "'team-console check' names file and line.", **facts)
-            hint = "List the requests with: team-console requests"
-            raise TeamError(Code.INVALID_REQUEST_ID, f"no request {self._request_id}", hint, **facts)
+            refuse_damaged(snapshot, self._request_id)
+            raise no_request(self._request_id)
         self._row = row
         _refuse_other(row, self._asked)
         return row
