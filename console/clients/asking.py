@@ -20,7 +20,17 @@ from team_console.console.clients.event import Event, EventName, Wish, specific_
 from team_console.console.clients.hook_process import OUT, is_read, listening, undisturbed
 from team_console.console.clients.quick import member_files, note_unasked, project_of
 from team_console.console.clients.session import LOCK_WAIT, ClientSession
-from team_console.console.clients.session_files import ALLOWED, ASKED, HELD, QUIET, RECORDED, REFUSED, number_of
+from team_console.console.clients.session_files import (
+    ALLOWED,
+    ASKED,
+    HELD,
+    PASSED,
+    QUIET,
+    RECORDED,
+    REFUSED,
+    number_of,
+    passed_file,
+)
 from team_console.console.clients.transcript import why_of
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
@@ -242,7 +252,8 @@ def ask_human(session: ClientSession) -> None:
         receipt = _open(session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds))
         if receipt is None or receipt.request_id is None:
             return
-        session.files.write(ASKED + asker, {"request_id": receipt.request_id, "thread": event.thread})
+        about = {"request_id": receipt.request_id, "thread": event.thread, "call": session.call.text("tool_use_id")}
+        session.files.write(ASKED + asker, about)
         needs_human = session.config.wait_for_human == "present" and not holds
         # A teammate's dialog stands in the terminal of another session.
         has_dialog = session.client.shows_dialog_beside and not event.thread
@@ -261,7 +272,10 @@ def _finish(session: ClientSession, question: Message, request_id: str, decided:
     elif decided.verdict is not None:
         back = sent_back(question, decided.verdict.payload, plan=text_in(session.event.input, "plan"))
         reply = session.client.permission_reply(session.event, back)
-        session.say(reply)
+        if session.say(reply) and back.approve:
+            given = session.call.data.get("tool_input") if back.input is None else back.input
+            passed = passed_file(session.call.data.get("tool_name"), given, session.event.thread)
+            session.files.write(f"{passed}{session.token}", {})
         # Clients drop what is said with a plain yes: then it comes as mail.
         words = json.dumps(decided.verdict.content)[1:-1]
         # guard: words-with-a-yes-come-as-mail
@@ -381,20 +395,36 @@ def end_requests(session: ClientSession) -> None:
         why = reason if is_own else SESSION_ENDED
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=why)
     session.sweep_askers()
-    threads = {asked["request_id"]: asked["thread"] for asked in known.values()}
-    for request_id, question in _decided(session, questions, threads):
+    if session.event.name in _TURN_OVER:
+        while session.files.take(PASSED):
+            pass
+    for request_id, question in _decided(session, questions, {asked["request_id"]: asked for asked in known.values()}):
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
 
 
 def _decided(
-    session: ClientSession, questions: Mapping[str, Message], threads: Mapping[str, object]
+    session: ClientSession, questions: Mapping[str, Message], known: Mapping[str, Mapping[str, object]]
 ) -> Iterator[tuple[str, Message]]:
-    """Yield the requests that this event shows as decided; of equal ones that one tool call decides, the first."""
+    """Yield the requests that this event shows as decided; of equal ones that one tool call decides, the first.
+
+    Args:
+        known: What is known of those that wait, by their ids.
+    """
+    call, data = session.call.text("tool_use_id"), session.call.data
+    # guard: call-of-a-yes-decides-no-other
+    if session.event.name in _ONE_TOOL and session.files.take(
+        passed_file(data.get("tool_name"), data.get("tool_input"), session.event.thread)
+    ):
+        return
     for request_id, question in questions.items():
+        about = known.get(request_id, {})
+        # guard: call-decides-its-own-request
+        if session.event.name in _ONE_TOOL and call and about.get("call") not in (None, "", call):
+            continue
         if origin_of(question.payload).session != session.event.session:
             continue
         # guard: request-without-a-file
-        thread = _thread_of(session, question) if request_id not in threads else threads[request_id]
+        thread = about["thread"] if about else _thread_of(session, question)
         # guard: answered-in-session
         if _shows_decided(session, question.payload, thread):
             yield request_id, question

@@ -14,6 +14,7 @@ from team_console.console.clients.session_files import (
     ASKED,
     HANDED,
     LOOK,
+    PASSED,
     RECORDED,
     REFUSED,
     STATE,
@@ -23,6 +24,7 @@ from team_console.console.clients.session_files import (
     SessionFiles,
     member_folder,
     number_of,
+    passed_file,
 )
 from team_console.store.backends.locked_files import is_locked, open_folder
 from team_console.store.backends.session_notes import write_note
@@ -155,14 +157,17 @@ def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
         return True
     if files.names(REFUSED):
         files.remove(_refused_file(data))
-    return not (look["urgent"] or files.names(HANDED) or files.names(ASKED) or has_changed(look, time.time()))
+    if look["urgent"] or files.names(HANDED) or files.names(ASKED) or has_changed(look, time.time()):
+        return False
+    files.take(passed_file(data.get("tool_name"), data.get("tool_input"), data.get("agent_id")))
+    return True
 
 
 def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
     """Note what the session does now; None where more follows, as mail that waits, or what an event before left."""
     data, name = call.data, call.event_name
     look, left = look_of(call, files), files.names("")
-    if look is None or data.get("agent_id") or any(file.startswith((HANDED, ASKED, REFUSED)) for file in left):
+    if look is None or data.get("agent_id") or any(file.startswith((HANDED, ASKED, REFUSED, PASSED)) for file in left):
         return None
     if name == "SessionEnd" and (RECORDED in left or STATE not in left or call.has_own_name):
         return None

@@ -39,6 +39,8 @@ ASKED = "asked-"
 """One for each request that waits."""
 ALLOWED = "allowed-"
 """One for each call that the human allows once although the client denied it."""
+PASSED = "passed-"
+"""One for each call that a human let pass and that was not used yet, by what it is."""
 HELD = "held-"
 """One for each call for which a hook waits that never lets go of it, by the client's own id of the call."""
 TEAMMATE = "teammate-"
@@ -74,6 +76,16 @@ class SessionFiles:
             os.unlink(os.path.join(self.folder, name))
         except OSError:
             return
+
+    def take(self, prefix: str) -> bool:
+        """Take away one of the files that begin so; returns whether this did it."""
+        for name in self.names(prefix):
+            try:
+                os.unlink(os.path.join(self.folder, name))
+            except OSError:  # another event took it
+                continue
+            return True
+        return False
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of the session's files that begin with `prefix`."""
@@ -177,6 +189,11 @@ def _remove_folder(folder: str) -> None:
 def number_of(value: object) -> int:
     """Return the checksum of a tool's input, equal for equal inputs."""
     return zlib.crc32(json.dumps(value, sort_keys=True).encode("utf-8", "backslashreplace"))
+
+
+def passed_file(tool: object, given: object, thread: object) -> str:
+    """Return how the names of files begin that say that such a call was let pass."""
+    return f"{PASSED}{number_of([tool, given, thread or '']):08x}-"
 
 
 Data = dict[str, object]

@@ -147,6 +147,39 @@ def test_what_shows_nothing_ends_nothing(name: str, changes: Mapping[str, Any], 
         client.escape(hook)
 
 
+@pytest.mark.parametrize("event", ["claude: PreToolUse auto", BASH])
+def test_a_call_that_was_approved_decides_no_equal_one(
+    event: str, client: Client, human: Human, office: CommandLine
+) -> None:
+    """The second would pass, or be refused, without anybody having been asked for it."""
+    client.extra = {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
+    given = {"tool_input": {"command": "git push"}}
+    has_id = "PreToolUse" in event
+    with human.at_console():
+        first = client.begin(event, **given, **({"tool_use_id": "one"} if has_id else {}))
+        (request,) = human.asked()
+        second = client.begin(event, **given, **({"tool_use_id": "two"} if has_id else {}))
+        human.asked(2)
+        office.ok("approve", request["request_id"])
+        client.end(first)
+        client.tell("claude: PostToolUse Bash", **given, tool_use_id="one")
+        (left,) = human.requests("--open")
+        office.ok("reject", left["request_id"], "--reason", "Once is enough")
+        assert "Once is enough" in client.end(second).out
+
+
+def test_another_call_of_the_same_kind_decides_nothing(client: Client, human: Human) -> None:
+    given = {"tool_input": {"command": "git push"}}
+    client.extra = {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
+    with human.at_console():
+        hook = client.begin("claude: PreToolUse auto", **given, tool_use_id="one")
+        human.asked()
+        wait_for_file(session_files(client), "asked-")
+        client.tell("claude: PostToolUse Bash", **given, tool_use_id="two")
+        assert len(human.requests("--open")) == 1
+        client.escape(hook)
+
+
 def remove_files(folder: Path) -> None:
     """Leave the folder without any file."""
     for path in folder.iterdir():
