@@ -307,7 +307,9 @@ class Form(GatedPanel, Generic[ResultT]):
     def show_verb(self, more: str = "") -> None:
         """Write title, keys and button anew: they say what will happen, and `more` the button alone."""
         self.border_title = Content(self.title_words())
-        self._hints.show(tuple(KeyHint(key, label) for key, _, label in (each.partition(" ") for each in self.keys())))
+        keys = [KeyHint(key, label) for key, _, label in (each.partition(" ") for each in self.keys())]
+        first = tuple(hint for hint in keys if hint.key != "esc")
+        self._hints.show(first, tuple(hint for hint in keys if hint.key == "esc"))  # the way out is always there
         self.button.label = Content(self.verb() + more)
         self.button.refresh(layout=True)
 

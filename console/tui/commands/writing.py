@@ -57,11 +57,17 @@ def message(screen: MainScreen, context: ActionContext) -> None:
         names=partial(_known_names, screen, context),
         foresee=foresee,
         words=partial(_words, config.language),
-        quote=f"answers {quoted_words(quoted.content or said_in(quoted))}" if quoted is not None else "",
+        quote=f"answers {quoted_words(_first_words(quoted))}" if quoted is not None else "",
         **kept,
     )
     about = context.selection.request if context.wants_words and quoted is not None else None
     screen.ask_to_decide(form, about=about)
+
+
+def _first_words(quoted: Message) -> str:
+    """Return what a message says in one line: all of a short one, of a longer one its title."""
+    content = quoted.content.strip()
+    return content if content and "\n" not in content else said_in(quoted)
 
 
 def _known_names(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
