@@ -13,15 +13,14 @@ from team_console.store.model.home import state_folder
 from textual.theme import BUILTIN_THEMES, Theme
 
 DARK, LIGHT, CONTRAST = OUR_THEMES.values()
-_QUIET_SCROLLBARS = {
-    "scrollbar": "ansi_bright_black",
-    "scrollbar-hover": "ansi_default",
-    "scrollbar-active": "ansi_default",
-    "scrollbar-background": "ansi_default",
-    "scrollbar-background-hover": "ansi_default",
-    "scrollbar-background-active": "ansi_default",
-    "scrollbar-corner-color": "ansi_default",
-}
+
+
+def _scrollbars(bar: str, under_mouse: str, pressed: str, ground: str) -> dict[str, str]:
+    """Return the colours of a scrollbar, for a theme."""
+    grounds = ("background", "background-hover", "background-active", "corner-color")
+    colours = {f"scrollbar-{name}": ground for name in grounds}
+    return {"scrollbar": bar, "scrollbar-hover": under_mouse, "scrollbar-active": pressed, **colours}
+
 
 THEMES = (
     Theme(
@@ -52,13 +51,7 @@ THEMES = (
             "success-muted": "#263824",
             "border": "#2c3742",
             "border-blurred": "#25303a",
-            "scrollbar": "#2c3742",
-            "scrollbar-hover": "#3c4a57",
-            "scrollbar-active": "#5fb3b3",
-            "scrollbar-background": "#131920",
-            "scrollbar-background-hover": "#131920",
-            "scrollbar-background-active": "#131920",
-            "scrollbar-corner-color": "#131920",
+            **_scrollbars("#2c3742", "#3c4a57", "#5fb3b3", "#131920"),
             "input-cursor-background": "#74cdc4",
             "input-selection-background": "#5fb3b3 35%",
             "block-cursor-foreground": "#0f1419",
@@ -93,13 +86,7 @@ THEMES = (
             "success-muted": "#d9e8d3",
             "border": "#cfccc2",
             "border-blurred": "#dcd9d0",
-            "scrollbar": "#cfccc2",
-            "scrollbar-hover": "#b5b1a5",
-            "scrollbar-active": "#0e7c7b",
-            "scrollbar-background": "#fbfaf7",
-            "scrollbar-background-hover": "#fbfaf7",
-            "scrollbar-background-active": "#fbfaf7",
-            "scrollbar-corner-color": "#fbfaf7",
+            **_scrollbars("#cfccc2", "#b5b1a5", "#0e7c7b", "#fbfaf7"),
             "input-cursor-background": "#0e7c7b",
             "block-cursor-foreground": "#fbfaf7",
             "block-cursor-background": "#0e7c7b",
@@ -133,13 +120,7 @@ THEMES = (
             "success-muted": "#005f00",
             "border": "#a8a8a8",
             "border-blurred": "#8a8a8a",
-            "scrollbar": "#a8a8a8",
-            "scrollbar-hover": "#d0d0d0",
-            "scrollbar-active": "#5fd7ff",
-            "scrollbar-background": "#000000",
-            "scrollbar-background-hover": "#000000",
-            "scrollbar-background-active": "#000000",
-            "scrollbar-corner-color": "#000000",
+            **_scrollbars("#a8a8a8", "#d0d0d0", "#5fd7ff", "#000000"),
             "input-cursor-background": "#5fd7ff",
             "block-cursor-foreground": "#000000",
             "block-cursor-background": "#5fd7ff",
@@ -156,7 +137,7 @@ TERMINAL = tuple(
         warning=late,
         variables={
             **BUILTIN_THEMES[name].variables,
-            **_QUIET_SCROLLBARS,
+            **_scrollbars("ansi_bright_black", "ansi_default", "ansi_default", "ansi_default"),
             "border": focus,
             "primary-muted": "ansi_default",  # half of a colour is no colour of 16: what is typed in could not be read
             "input-cursor-background": focus,

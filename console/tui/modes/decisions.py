@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -12,6 +14,7 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import ScreenState, empty_words, reason_of
+from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.parsing import EARLIEST, parse_message
@@ -31,9 +34,7 @@ from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
 from team_console.widgets.signs import REQUESTS, Sign
 from team_console.widgets.text import Line, Part, ago, clock_time, span
-from textual import work
 from textual.message import Message as TextualMessage
-from textual.worker import Worker, WorkerState
 
 _ARCHIVED, _AUDITED = 20_000, 20_000
 """Messages and audit lines that the console looks back on; the verb reads all of them."""
@@ -231,7 +232,6 @@ class DecisionsPane(Pane[ClosedRequest]):
 
     def __init__(self, cache: ScreenCache) -> None:
         super().__init__(cache)
-        self._reading: Worker[DecisionLedger] | None = None
         self._read_for: object = None
 
     def show(self, situation: ScreenState, now: datetime) -> None:
@@ -250,28 +250,25 @@ class DecisionsPane(Pane[ClosedRequest]):
     def _look(self) -> None:
         """Read in a thread, one reading at a time, when what was decided is not what was read."""
         snapshot = self.listing.situation.snapshot
-        if snapshot is None or self._reading is not None:
+        if snapshot is None or self.listing.is_busy:
             return
         known = sources_stamp(self.listing.requests, snapshot)
         if known != self._read_for:
             self._read_for = known
-            self._reading = self._read(snapshot, self.listing.now)
             self.listing.is_busy = True
+            start_worker(self, self._read, snapshot, self.listing.now, group="decisions")
 
-    @work(thread=True, exit_on_error=False, group="decisions")
-    def _read(self, snapshot: Snapshot, now: datetime) -> DecisionLedger:
-        return ledger_of_team(self.cache.team, snapshot, archived=_ARCHIVED, audited=_AUDITED, now=now)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A reading ended: show it, or say why there is none; look again for what was decided meanwhile."""
-        if event.worker is not self._reading or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
-            return
-        self._reading, self.listing.is_busy = None, False
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.listing.failure, self._read_for = reason_of(event.worker.error), None
-        else:
-            self.listing.ledger, self.listing.failure = event.worker.result, ""
-            self.listing.take_latest()
+    async def _read(self, snapshot: Snapshot, now: datetime) -> None:
+        """Show what was read, or say why it was not; look again for what was decided meanwhile."""
+        listing, read = self.listing, partial(ledger_of_team, archived=_ARCHIVED, audited=_AUDITED, now=now)
+        try:
+            listing.ledger = await asyncio.to_thread(read, self.cache.team, snapshot)
+            listing.failure = ""
+        except Exception as error:
+            listing.failure, self._read_for = reason_of(error), None
+        listing.is_busy = False
+        if not listing.failure:
+            listing.take_latest()
             self._look()
         self.fill()
 

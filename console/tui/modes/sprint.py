@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import ClassVar
 
-from msgspec import Struct
 from team_console.console.selection import NOTHING, Mode, Selection
+from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.model.safe import counted, safe_line, safe_text
@@ -30,6 +31,7 @@ from team_console.widgets.text import (
     spread,
     width_of,
 )
+from textual.message import Message as TextualMessage
 
 _STEPS = 11
 _LEAST, _MOST = 8, 24
@@ -39,23 +41,9 @@ _WITH_BAR = 70
 _STROKES = {StoryState.DONE: DONE, StoryState.FAILED: FAILED, StoryState.RUNNING: RUNNING, StoryState.OPEN: OPEN}
 
 
-class SessionRow(Struct, frozen=True):
-    """The head above the batches of one session, where there are several."""
-
-    session_id: str
-    batches: tuple[Batch, ...]
-
-    def count(self, state: StoryState) -> int:
-        """Return the number of stories in `state`."""
-        return sum(batch.count(state) for batch in self.batches)
-
-    @property
-    def total(self) -> int:
-        """The number of stories."""
-        return sum(len(batch.stories) for batch in self.batches)
-
-
-SprintRow = SessionRow | Batch | Lifecycle
+SprintRow = Batch | Lifecycle
+_OF_NO_BATCH = "agents of no batch that is known"
+"""The group of agents below several sessions."""
 
 
 class SprintListing(Listing[SprintRow]):
@@ -63,14 +51,31 @@ class SprintListing(Listing[SprintRow]):
 
     MODE: ClassVar[Mode] = Mode.SPRINT
 
+    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
+        super().__init__(cache, want)
+        self._groups: dict[str, str] = {}
+
     def draw(self, row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
-        """Return a session, a batch or a life in one line or two."""
+        """Return a batch or a life in one line or two."""
         return sprint_lines(row, drawing)
+
+    def group_of(self, row: SprintRow) -> str:
+        """Return its session, where there are several."""
+        return self._groups.get(self.key_of(row), "")
+
+    def heading(self, below: tuple[SprintRow, ...], drawing: Drawing) -> Line:
+        """Return a session with its stories counted."""
+        group, batches = self.group_of(below[0]), [row for row in below if isinstance(row, Batch)]
+        if not batches:
+            return ((f" {group}", "muted"),)
+        stories = f"  {_count(batches, StoryState.DONE)}/{sum(len(batch.stories) for batch in batches)}"
+        failed = _count(batches, StoryState.FAILED)
+        end: Line = ((f"  {failed} failed ", "bad"),) if failed else ()
+        head: Line = ((" session ", "muted"), (safe_line(group, 64), "strong"), (stories, ""))
+        return spread(head, end, drawing.width)
 
     def key_of(self, row: SprintRow) -> str:
         """Return its key, told apart by what it is."""
-        if isinstance(row, SessionRow):
-            return f"session:{row.session_id}"
         return f"{'batch' if isinstance(row, Batch) else 'life'}:{row.key}"
 
     def basis_of(self, row: SprintRow) -> object:
@@ -78,42 +83,38 @@ class SprintListing(Listing[SprintRow]):
         return self.key_of(row)
 
     def rows_of(self, view: View) -> tuple[SprintRow, ...]:
-        """Return each batch with its agents below it, what failed first; agents of no batch that is known come last.
-
-        Of several sessions each has a head, and its batches stand below it.
-        """
+        """Return each batch with its agents below it, what failed first; agents of no batch that is known come last."""
         left = {life.key: life for life in view.lifecycles}
         sessions: dict[str, list[Batch]] = {}
         for batch in view.batches:
             sessions.setdefault(batch.session_id, []).append(batch)
-        rows: list[SprintRow] = []
+        found: dict[str, list[SprintRow]] = {}
         for session_id, batches in sessions.items():
-            rows += [SessionRow(session_id, tuple(batches))] if len(sessions) > 1 else []
+            rows = found.setdefault(session_id, [])
             for batch in sorted(batches, key=_rank):
                 own = [life for life in left.values() if _works_on(life, batch)]
                 rows += [batch, *sorted(own, key=_rank)]
                 for life in own:
                     del left[life.key]
-        return (*rows, *sorted(left.values(), key=_rank))
+        found[_OF_NO_BATCH] = sorted(left.values(), key=_rank)
+        several = found.items() if len(sessions) > 1 else ()
+        self._groups = {self.key_of(row): group for group, rows in several for row in rows}
+        return tuple(chain.from_iterable(found.values()))
 
     def found_in(self, row: SprintRow) -> Searchable:
         """Return names and story keys."""
-        if isinstance(row, SessionRow):
-            return text_found("session", row.session_id)
         if isinstance(row, Batch):
             stories = [word for story in row.stories for word in (story.key, story.state, story.agent or "")]
             return text_found("batch", row.batch_id, row.session_id, row.slave, *stories)
         return text_found(row.agent, row.slave, "ended" if row.ended else "at work")
 
     def document_of(self, row: SprintRow) -> Document:
-        """Batches, stories or steps."""
-        if isinstance(row, SessionRow):
-            return _session_document(row)
+        """Stories or steps."""
         return _batch_document(row) if isinstance(row, Batch) else self._life_document(row)
 
     def subject_of(self, row: SprintRow, some: tuple[SprintRow, ...]) -> Selection:
         """Return the agent the row is about."""
-        name = "" if isinstance(row, SessionRow) else row.slave if isinstance(row, Batch) else row.agent
+        name = row.slave if isinstance(row, Batch) else row.agent
         return Selection(agents=(name,)) if name else NOTHING
 
     def title_of(self, shown: int, total: int) -> str:
@@ -154,7 +155,7 @@ class SprintListing(Listing[SprintRow]):
 
 
 class SprintPane(Pane[SprintRow]):
-    """Sessions, batches and agents; enter opens one beside the list."""
+    """Batches and agents; enter opens one beside the list."""
 
     LISTING = SprintListing
 
@@ -171,7 +172,7 @@ def _works_on(life: Lifecycle, batch: Batch) -> bool:
     return bool(is_its) and session == batch.session_id
 
 
-def _rank(row: Batch | Lifecycle) -> int:
+def _rank(row: SprintRow) -> int:
     """Return the place of a row among others: 0 with failures, 1 at work, 2 finished."""
     if isinstance(row, Batch):
         has_trouble, is_finished = row.count(StoryState.FAILED) > 0, row.complete
@@ -203,12 +204,12 @@ def trouble_of(life: Lifecycle) -> str:
 
 
 def sprint_lines(row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
-    """Return a session with its stories counted, a batch with its progress, or an agent with the step it is at."""
-    first, below = _session(row, drawing) if isinstance(row, SessionRow) else _lines_of(row, drawing)
+    """Return a batch with its progress, or an agent with the step it is at."""
+    first, below = _lines_of(row, drawing)
     return (first,) if drawing.lines == 1 else (first, below)
 
 
-def _lines_of(row: Batch | Lifecycle, drawing: Drawing) -> tuple[Line, Line]:
+def _lines_of(row: SprintRow, drawing: Drawing) -> tuple[Line, Line]:
     # Names and bars are as wide in batches as in agents, so that bars stand below each other.
     name_width = max(10, min(26, drawing.width // 3 - 1))
     bar_width = max(_LEAST, min(_MOST, drawing.width // 7))
@@ -217,12 +218,9 @@ def _lines_of(row: Batch | Lifecycle, drawing: Drawing) -> tuple[Line, Line]:
     return _life(row, drawing, name_width, bar_width)
 
 
-def _session(row: SessionRow, drawing: Drawing) -> tuple[Line, Line]:
-    failed = row.count(StoryState.FAILED)
-    end: Line = ((f"  {failed} failed ", "bad"),) if failed else ()
-    stories = f"  {row.count(StoryState.DONE)}/{row.total}"
-    head: Line = (("session ", "muted"), (safe_line(row.session_id, 64), "strong"), (stories, ""))
-    return spread(head, end, drawing.width), ((f"  {counted(len(row.batches), 'batch')}", "muted"),)
+def _count(batches: Iterable[Batch], state: StoryState) -> int:
+    """Return how many stories of these are in a state."""
+    return sum(batch.count(state) for batch in batches)
 
 
 def _batch(batch: Batch, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
@@ -268,25 +266,6 @@ def _life(life: Lifecycle, drawing: Drawing, name_width: int, bar_width: int) ->
     told: Line = ((trouble, "warn"), (f" · {words}", "muted")) if trouble else ((words, tone or "muted"),)
     below = f"    for {safe_line(life.slave, 64) or 'nobody known'}"
     return spread((*head, *told), end, drawing.width), ((below, "muted"),)
-
-
-def _session_document(row: SessionRow) -> Document:
-    """Return the document of a session: its batches, each with its progress."""
-    lines = tuple(
-        (
-            (pad(safe_line(batch.batch_id, 32), 12) + " ", ""),
-            *_progress(batch, 24),
-            (f"  {safe_name(batch.slave)}", "muted"),
-        )
-        for batch in row.batches
-    )
-    return Document(
-        key=f"session:{row.session_id}",
-        title="Session",
-        headline=f"Session {safe_name(row.session_id)}",
-        facts=((f"{row.count(StoryState.DONE)} of {row.total} stories done", ""),),
-        blocks=(Heading("batches"), Lines(tuple(lines), indent=4)),
-    )
 
 
 def _batch_document(batch: Batch) -> Document:
