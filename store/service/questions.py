@@ -93,9 +93,8 @@ def find_question(
     return found, asked
 
 
-def no_request(request_id: str) -> TeamError:
+def no_request(request_id: str, hint: str = "List the open ones with: team-console requests --open") -> TeamError:
     """Return the error for an id under which nothing is asked."""
-    hint = "List the open ones with: team-console requests --open"
     return TeamError(Code.INVALID_REQUEST_ID, f"no request {request_id}", hint, request_id=request_id)
 
 

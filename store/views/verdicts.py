@@ -118,7 +118,7 @@ class FollowedVerdict:
             row = self._found(snapshot, sorted(archived, key=when_created, reverse=True))
         if row is None:
             refuse_damaged(snapshot, self._request_id)
-            raise no_request(self._request_id)
+            raise no_request(self._request_id, "List the requests with: team-console requests")
         self._row = row
         _refuse_other(row, self._asked)
         return row
