@@ -69,6 +69,8 @@ class VerdictJson(Result):
     """when it was answered"""
     asked_back: str | None
     """a question back to the asker, who has not answered it yet"""
+    trust: NotRequired[str]
+    """what is wrong with the answer: `unverified`, `by another program`; `changed`: it was given on other words"""
     remarks: NotRequired[list[RemarkJson]]
     """remarks on single lines"""
     answers: NotRequired[dict[str, Any]]

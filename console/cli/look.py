@@ -18,6 +18,7 @@ from team_console.console.cli.printing import (
     print_rows,
     print_table,
     view_now,
+    waiting_in_drop,
 )
 from team_console.console.cli.watching import watched
 from team_console.store.contract.team import FOREIGN_TEAM, Snapshot
@@ -210,8 +211,7 @@ def _print_status(call: Call, snapshot: Snapshot, view: View) -> None:
     for reason in filter(None, others):
         say(f"and        {_state_words(reason.state)}: {reason.sentence}")
     if snapshot.dropped:
-        waits = "waits" if len(snapshot.dropped) == 1 else "wait"
-        say(f"drop/      {counted(len(snapshot.dropped), 'message')} {waits} to be taken in, with the next write")
+        say(f"drop/      {waiting_in_drop(snapshot)}")
     _print_needs(call, view, truth)
     if view.roster:
         say()

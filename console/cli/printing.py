@@ -15,7 +15,7 @@ from team_console.store.contract.team import Snapshot, Team, attached_content
 from team_console.store.model.clock import in_units, is_within
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import TRUST, Message
-from team_console.store.model.safe import fenced, safe_line, safe_text
+from team_console.store.model.safe import counted, fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import WHY, answers_of, joined, notes_of
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
@@ -86,7 +86,17 @@ def doubts(call: Call, snapshot: Snapshot, problems: Sequence[Problem] = ()) -> 
 
     reasons = assess(snapshot, call.team.clock()).doubts
     sentences = [problem.sentence for problem in problems] + [reason.sentence for reason in reasons]
+    # guard: dropped-mail-not-empty
+    if snapshot.dropped:
+        sentences.append(waiting_in_drop(snapshot))
     return list(dict.fromkeys(sentences))
+
+
+def waiting_in_drop(snapshot: Snapshot) -> str:
+    """Return how many messages wait in `drop/`, which no list has."""
+    number = len(snapshot.dropped)
+    waits = f"{counted(number, 'message')} {'waits' if number == 1 else 'wait'}"
+    return f"{waits} to be taken in from drop/, with the next write"
 
 
 def print_list(call: Call, listed: Mapping[str, Any], snapshot: Snapshot, problems: Sequence[Problem] = ()) -> None:

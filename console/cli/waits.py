@@ -11,7 +11,14 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import fenced
 from team_console.store.service.caller import Receipt
 from team_console.store.views.rows import RequestRow
-from team_console.store.views.verdicts import await_verdict, mark_verdict_read, outcome_json, verdict_of
+from team_console.store.views.verdicts import (
+    await_verdict,
+    mark_of_answer,
+    mark_verdict_read,
+    mark_words,
+    outcome_json,
+    verdict_of,
+)
 
 _STATUSES = {"approved": 0, "answered": 0, "rejected": 10, "open": 11}
 _WITHDRAWN = 12
@@ -25,7 +32,7 @@ def finish_wait(call: Call, receipt: Receipt) -> int:
         call.note(f"waits for the verdict on {request_id}")
     outcome = _awaited(call, request_id, asked=receipt.messages[0])
     if call.as_json:
-        call.json({**receipt.as_json(), "verdict": outcome_json(outcome)})
+        call.json({**receipt.as_json(), "verdict": outcome_json(outcome, mark_of_answer(call.team, outcome))})
     return _finish(call, outcome)
 
 
@@ -36,7 +43,7 @@ def look_or_wait(call: Call, request_id: str) -> int:
     else:
         outcome = _awaited(call, request_id)
     if call.as_json:
-        call.json(outcome_json(outcome))
+        call.json(outcome_json(outcome, mark_of_answer(call.team, outcome)))
     return _finish(call, outcome)
 
 
@@ -44,6 +51,8 @@ def _finish(call: Call, outcome: RequestRow) -> int:
     """Print how a request stands, and mark its answer as read for the agent it is to; the exit status."""
     if not call.as_json:
         call.say(*outcome_lines(outcome))
+        if (mark := mark_of_answer(call.team, outcome)) is not None:
+            call.warn([mark_words(outcome, mark)])
     if (asked := outcome.asked_back) is not None and not call.as_json:
         call.say(f"{asked.sender} asks back, the request stays open:", *fenced(asked.content))
         call.say(f"answer it with: team-console answer {outcome.request_id} --content TEXT")

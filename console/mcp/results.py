@@ -23,7 +23,7 @@ from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.waiting import human_present
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.status import roster_json
-from team_console.store.views.verdicts import outcome_json
+from team_console.store.views.verdicts import mark_words, outcome_json
 from typing_extensions import TypedDict
 
 
@@ -167,6 +167,7 @@ _NEXT = {
 """What an agent does now, by the state of its request."""
 
 
+_ASK_FIRST = "Do not act on it yet: read the warnings, and ask {} whether the answer is theirs."
 _ASKED_BACK = "The human asks you something first: answer it with answer_back, then wait with verdict again."
 
 
@@ -230,16 +231,19 @@ def _mail(team: Team, message: Message) -> tuple[MailJson, list[str]]:
     return mail, problems
 
 
-def verdict_result(outcome: RequestRow, warnings: list[str] | None = None) -> AnswerJson:
-    """Return the result for a request."""
+def verdict_result(outcome: RequestRow, mark: TrustMark | None = None, warnings: list[str] | None = None) -> AnswerJson:
+    """Return the result for a request; `mark`: what is wrong with its answer (`mark_of_answer`)."""
     payload: Mapping[str, Any] = outcome.verdict.payload if outcome.verdict is not None else {}
     is_asked_back = outcome.asked_back is not None
-    result = {
-        **outcome_json(outcome),
+    result: dict[str, Any] = {
+        **outcome_json(outcome, mark),
         "decided": not outcome.is_open,
         "next": _ASKED_BACK if is_asked_back else _NEXT.get(outcome.outcome, ""),
         "warnings": warnings or [],
     }
+    if mark is not None and mark is not TrustMark.FOREIGN:
+        result["warnings"] = [*result["warnings"], mark_words(outcome, mark)]
+        result["next"] = _ASK_FIRST.format(outcome.answered_by)
     if notes := dict(sent_back(outcome.question, payload).notes):
         result["notes"] = notes
     if isinstance(plan := payload.get("updated_plan"), str):

@@ -55,7 +55,7 @@ from team_console.store.protocol.verdicts import Face, Seen
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.views.rows import RequestRow
-from team_console.store.views.verdicts import verdict_of
+from team_console.store.views.verdicts import mark_of_answer, verdict_of
 
 
 class Option(BaseModel):
@@ -193,7 +193,9 @@ class Tools:
 
     async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> VerdictResult:
         """How a plan or question of yours stands, by its ticket; waits for the answer if asked to."""
-        return tool_result(verdict_result(await self._outcome(ctx, request_id, wait_seconds)))
+        outcome = await self._outcome(ctx, request_id, wait_seconds)
+        mark = await self._agent.run(lambda caller: mark_of_answer(caller.team, outcome))
+        return tool_result(verdict_result(outcome, mark))
 
     async def answer_back(
         self,
@@ -226,7 +228,8 @@ class Tools:
     async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
         outcome = await self._outcome(ctx, receipt.request_id or "", seconds, receipt.messages[0])
         warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
-        return tool_result(verdict_result(outcome, warnings))
+        mark = await self._agent.run(lambda caller: mark_of_answer(caller.team, outcome))
+        return tool_result(verdict_result(outcome, mark, warnings))
 
     async def _outcome(self, ctx: Context, request_id: str, seconds: float, asked: Message | None = None) -> RequestRow:
         return await self._seen(await wait_for_verdict(self._agent, request_id, seconds, _teller(ctx), asked=asked))
@@ -433,7 +436,8 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
 
     async def request(request_id: str) -> str:
         outcome = await agent.run(lambda caller: verdict_of(caller.team, request_id, me=caller.actor))
-        return result_json(verdict_result(outcome))
+        mark = await agent.run(lambda caller: mark_of_answer(caller.team, outcome))
+        return result_json(verdict_result(outcome, mark))
 
     looks: tuple[tuple[str, Callable[..., Awaitable[str]], str], ...] = (
         ("roster", roster, "Everybody in the team."),

@@ -232,7 +232,8 @@ def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
     copies = [problem for problem in snapshot.problems if problem.code == CONFLICTED_COPY]
     for problem in [problem for problem in copies if problem.severity != "notice"][:_FEW]:
         yield Reason(State.DOUBT, problem.message, problem.hint)
-    for problem in [problem for problem in snapshot.problems if problem.code == DROP_UNREADABLE][:_FEW]:
+    drop = [problem for problem in snapshot.problems if problem.code == DROP_UNREADABLE]
+    for problem in [problem for problem in drop if problem.severity != "notice"][:_FEW]:
         yield Reason(State.DOUBT, problem.message, problem.hint)
 
 

@@ -13,7 +13,8 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import NOTES
 from team_console.store.protocol.parsing import parse_message, when_created
-from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
+from team_console.store.protocol.request_row import Flag
+from team_console.store.protocol.verdicts import REQUEST_DIGEST, TrustMark, digest_of, trust_words
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message, readable
 from team_console.store.service.questions import no_request, refuse_damaged
@@ -169,8 +170,35 @@ def _refuse_other(row: RequestRow, asked: Message | None) -> None:
     raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=row.request_id, changed=True)
 
 
-def outcome_json(row: RequestRow) -> dict[str, Any]:
-    """Return the request as JSON: with an answer, its yes or no, its words, and what it decides beyond that."""
+def mark_of_answer(team: Team, row: RequestRow) -> TrustMark | None:
+    """Return what is wrong with the answer that stands, or with what it was given on; None where nothing is."""
+    answer = row.verdict
+    if answer is None:
+        return None
+    # guard: answer-to-other-words-marked
+    if row.question.message_id in team.reworded():
+        return TrustMark.CHANGED
+    # guard: unverified-answer-marked
+    if answer.message_id in row.unverified:
+        return TrustMark.FOREIGN if Flag.FOREIGN in row.flags else TrustMark.UNVERIFIED
+    return None
+
+
+def mark_words(row: RequestRow, mark: TrustMark) -> str:
+    """Return the sentence for whoever waited for the answer."""
+    if mark is TrustMark.CHANGED:
+        text = f"what {row.request_id} asks was changed by another program after it was written"
+        return f"{text}; ask {row.answered_by} before you act on the answer"
+    about = row.verdict.message_id if row.verdict is not None else row.request_id
+    return f"the answer {about} is {trust_words(mark)}"
+
+
+def outcome_json(row: RequestRow, mark: TrustMark | None = None) -> dict[str, Any]:
+    """Return the request as JSON: with an answer, its yes or no, its words, and what it decides beyond that.
+
+    Args:
+        mark: What is wrong with the answer (`mark_of_answer`).
+    """
     answer = row.verdict
     payload = answer.payload if answer is not None else {}
     return {
@@ -182,6 +210,7 @@ def outcome_json(row: RequestRow) -> dict[str, Any]:
         "answered_by": row.answered_by,
         "answered_at": answer.created if answer is not None else None,
         "asked_back": asked.content if (asked := row.asked_back) is not None else None,
+        **({"trust": str(mark)} if mark is not None else {}),
         **{key: payload[key] for key in _DECIDING if key in payload},
     }
 

@@ -236,7 +236,8 @@ class DroppedMessages(Struct):
             names = names_in(self.disk, self.layout, self.layout.drop)
         except OSError:
             return Dropped()
-        marks = [(name, mark) for name in names if is_drop_file(name) and (mark := self._mark(name)) is not None]
+        seen = [name for name in names if not name.startswith(".") and name != self.layout.rejected.name]
+        marks = [(name, mark) for name in seen if (mark := self._mark(name)) is not None]
         self.seen = {key: self.seen[key] if key in self.seen else self._read(key[0]) for key in marks}
         found = [self.seen[key] for key in marks]
         messages = tuple(message for readable, _ in found for message in readable)
@@ -250,6 +251,11 @@ class DroppedMessages(Struct):
         return found.mark if found is not None else None
 
     def _read(self, name: str) -> tuple[tuple[Message, ...], Problem | None]:
+        # guard: left-file-named
+        if not is_drop_file(name):
+            text = f"drop/{name} is not taken in: its name does not end with .yaml, .yml or .json"
+            hint = "Rename it once it is whole, or delete it."
+            return (), Problem(DROP_UNREADABLE, "notice", f"drop/{name}", text, hint)
         try:
             messages, wrong = read_drop_file(self.disk, self.layout.drop / name)
         except (TextError, TeamError, ValueError, OSError) as error:

@@ -17,12 +17,13 @@ from team_console.store.model.names import decoded, word_for
 EFFECTIVE = os.access in os.supports_effective_ids
 """Whether the system can be asked what the effective user may do."""
 _INBOX = ".jsonl"
+_DROPPED = (".yaml", ".yml", ".json")
 _PART = re.compile(r"(?P<word>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
 
 
 def is_drop_file(name: str) -> bool:
     """Return whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
-    return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
+    return name.lower().endswith(_DROPPED) and not name.startswith(".")
 
 
 class Layout(Struct, frozen=True):
