@@ -17,6 +17,7 @@ import pytest
 import textual
 from team_console.console.cli.main import VERBS
 
+from tests.equipment.cases import constant
 from tests.equipment.command_line import ROOT, CommandLine, clean_environment
 
 OURS = "team_console."
@@ -185,57 +186,7 @@ def loaded_by(code: str, cwd: Path) -> set[str]:
     return {name.removeprefix(OURS) for name in done.stdout.rpartition("LOADED")[2].split()}
 
 
-RUNS: dict[str, tuple[str, ...]] = {
-    "init": ("init", "new"),
-    "send": ("send", "--to", "task-manager", "--summary", "State of the export job please", "--content", "?"),
-    "broadcast": ("broadcast", "--summary", "Code freeze starts at four today", "--content", "!"),
-    "receive": ("receive", "--agent", "task-manager"),
-    "ack": ("ack", "MSG-1"),
-    "plan": ("plan", "--as", "task-manager", "--content", "1. Go"),
-    "ask": ("ask", "Which?", "--as", "task-manager", "--wait", "0.1"),
-    "verdict": ("verdict", "plan-1"),
-    "evidence": ("evidence", "plan-1"),
-    "askback": ("askback", "plan_approval-1", "Why?"),
-    "grant": ("grant", "permission-1"),
-    "grants": ("grants",),
-    "answer": ("answer", "question-1", "--option", "A"),
-    "withdraw": ("withdraw", "plan-1", "--reason", "no"),
-    "approve": ("approve", "plan-1"),
-    "reject": ("reject", "plan-1", "--reason", "no"),
-    "shutdown": ("shutdown", "task-manager"),
-    "show": ("show", "MSG-1"),
-    "requests": ("requests",),
-    "roster": ("roster",),
-    "status": ("status",),
-    "inbox": ("inbox", "task-manager"),
-    "history": ("history",),
-    "digest": ("digest",),
-    "decisions": ("decisions",),
-    "watch": ("watch", "--for", "0.1"),
-    "check": ("check",),
-    "deliver": ("deliver",),
-    "failures": ("failures",),
-    "retry": ("retry", "MSG-1"),
-    "redirect": ("redirect", "MSG-1", "--to", "ceo"),
-    "discard": ("discard", "MSG-1", "--reason", "no"),
-    "recall": ("recall", "MSG-1"),
-    "clear": ("clear", "--dry-run"),
-    "config": ("config", "path"),
-    "migrate": ("migrate", ".", "copy.db"),
-    "route": ("route",),
-    "sendmessage": ("sendmessage",),
-    "member": ("member", "add", "newcomer"),
-    "mcp": ("mcp",),
-    "serve": ("serve", "--port", "99999"),
-    "join": ("join", "newcomer", "--for", "shell", "--print"),
-    "leave": ("leave", "newcomer", "--print"),
-    "instructions": ("instructions", "task-manager"),
-    "hook": ("hook",),
-    "help": ("help", "settings"),
-    "completions": ("completions", "bash"),
-    "_complete": ("_complete", "agents"),
-    "demo": ("demo", "--headless", "0.2"),
-}
+RUNS = constant(__file__, "RUNS", dict[str, tuple[str, ...]])
 
 
 EACH_FORKED = """

@@ -14,7 +14,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
 
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, template
 from tests.equipment.samples import rotated
 from tests.equipment.teams import make_message, put
@@ -101,16 +101,7 @@ DB = Question("Which database?", "DB", (Option("SQLite"), Option("PostgreSQL"), 
 SIZE = Question("How many?", "", (Option("2"), Option("1"), Option("SQLite")), several=True)
 
 
-@pytest.mark.parametrize(
-    ("questions", "options", "texts", "wanted"),
-    [
-        ((DB,), ["a=b"], [], {"Which database?": "a=b"}),
-        ((DB,), [], ["x=y"], {"Which database?": "x=y"}),
-        ((SIZE,), ["1"], [], {"How many?": ["1"]}),
-        ((DB, SIZE), ["DB=sqlite", "2=SQLite"], [], {"Which database?": "SQLite", "How many?": ["SQLite"]}),
-        ((DB, SIZE), ["PostgreSQL", "1"], ["2=3"], {"Which database?": "PostgreSQL", "How many?": ["1", "3"]}),
-    ],
-)
+@cases
 def test_options_are_found_by_label_before_number_and_question(
     questions: tuple[Question, ...], options: list[str], texts: list[str], wanted: object
 ) -> None:
@@ -179,16 +170,7 @@ VERBS = (
     ),
 )
 _ENTRY = "- {{message_id: MSG-{number}, type: {type}, from: {sender}, to: {to}, created: '{at}', {more}}}\n"
-_MESSAGES = (
-    ("message", "file-manager", "task-manager", "status: pending, next_attempt_at: '{at}', payload: {{content: x}}"),
-    ("plan_approval_request", "file-manager", "ceo", "status: pending, payload: {{request_id: r1, plan_content: x}}"),
-    ("message", "task-manager", "file-manager", "status: claimed, lease_until: '{at}', payload: {{content: x}}"),
-    ("question", "file-manager", "ceo", "status: read, read_at: '{at}', payload: {{request_id: r4, expires: '{at}'}}"),
-    ("shutdown_request", "ceo", "file-manager", "status: delivered, delivered_at: '{at}', payload: {{request_id: r5}}"),
-    ("permission", "task-manager", "ceo", "status: pending, payload: {{request_id: r6, expires: '{at}', content: x}}"),
-    ("message", "task-manager", "ceo", "status: failed, failed_at: '{at}', attempts: 3, payload: {{content: x}}"),
-    ("session_state", "task-manager", "ceo", "status: pending, payload: {{state: working, client: x, at: '{at}'}}"),
-)
+_MESSAGES = constant(__file__, "_MESSAGES", tuple[tuple[str, ...], ...])
 
 
 @pytest.mark.parametrize(("at", "zone"), rotated(DATES, ("UTC", "Asia/Tokyo", "America/New_York")))

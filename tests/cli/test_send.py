@@ -10,7 +10,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
 
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.command_line import COMMAND, CommandLine
 from tests.equipment.terminal import Terminal
 
@@ -88,22 +88,7 @@ def test_words_that_nobody_can_see_are_none(team: CommandLine, code: str, words:
 
 
 CLAIM, WIPE = "Bash: ls src/3", "rm -rf ~/precious"
-FACES = {
-    "requests": ("requests",),
-    "requests-json": ("requests", "--json"),
-    "status": ("status",),
-    "status-json": ("status", "--json"),
-    "show": ("show", "{}"),
-    "inbox": ("inbox", "ceo"),
-    "receive": ("receive", "--agent", "ceo", "--peek"),
-    "history": ("history",),
-    "digest": ("digest", "--since", "1d"),
-    "decisions": ("decisions",),
-    "decisions-json": ("decisions", "--json"),
-    "evidence": ("evidence", "{}"),
-    "answer": ("inbox", "task-manager"),
-    "grant": ("grant", "{}", "--for", "1h", "--yes"),
-}
+FACES = constant(__file__, "FACES", dict[str, tuple[str, ...]])
 
 
 @pytest.fixture

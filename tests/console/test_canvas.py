@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import set_cell_size
-from team_console.console.tui import notices as ways
 from team_console.console.tui.canvas import Canvas
 from wcwidth import wcwidth
+
+from tests.equipment.cases import cases
 
 pytestmark = pytest.mark.slow
 
@@ -53,15 +54,7 @@ def test_a_screen_of_changes_looks_like_one_of_whole_pictures(pictures: list[str
         assert canvas.update(picture) == "", "an unchanged picture costs nothing"
 
 
-@pytest.mark.parametrize(
-    "aside",
-    [
-        "\x07",
-        "\x1b]22;default\x07",
-        "\x1b[?1003h\x1b[?25l",
-        ways.PUSH_TITLE + ways.title("(1) sprint-42"),
-    ],
-)
+@cases
 def test_what_changes_no_cell_goes_through_and_costs_no_picture(aside: str) -> None:
     canvas = Canvas()
     canvas.update("\x1b[1;1H\x1b[1;31mready\x1b[0m")

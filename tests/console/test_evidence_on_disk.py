@@ -12,6 +12,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.views.evidence import FileState, Run
 
+from tests.equipment.cases import cases
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
@@ -30,28 +32,7 @@ def state(folder: Path, name: str) -> FileState:
     return fact.state
 
 
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("src/a.py", FileState.FILE),
-        ("./src//a.py", FileState.FILE),
-        ("src", FileState.FOLDER),
-        ("src/b.py", FileState.MISSING),
-        ("src/a.py/more", FileState.MISSING),
-        ("none/b.py", FileState.MISSING),
-        ("pipe", FileState.SPECIAL),
-        ("link.py", FileState.LINK),
-        ("out", FileState.LINK),
-        ("out/secret.txt", FileState.LINK),
-        ("../secret.txt", FileState.OUTSIDE),
-        ("src/../../secret.txt", FileState.OUTSIDE),
-        ("/etc/passwd", FileState.OUTSIDE),
-        ("~/.ssh/id", FileState.OUTSIDE),
-        ("a\0b", FileState.UNREADABLE),
-        ("x" * 300, FileState.UNREADABLE),
-        ("/".join("a" * 100), FileState.OUTSIDE),
-    ],
-)
+@cases
 def test_a_name_is_what_is_there_and_never_what_a_link_leads_to(project: Path, name: str, found: FileState) -> None:
     assert state(project, name) is found
 

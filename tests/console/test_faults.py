@@ -30,6 +30,7 @@ from textual.events import Key
 
 from tests import showcase
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened
+from tests.equipment.cases import constant
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -265,12 +266,7 @@ async def test_changes_are_painted_from_their_first_cell_to_their_last(
         )
 
 
-_KEYS = (
-    *("j", "tab", "pagedown", "G", "home", "shift+tab", "space", "asterisk", "asterisk"),
-    *("2", "j", "tab", "j", "1", "l", "slash", "p", "enter", "escape", "6", "j", "enter", "5", "j", "enter"),
-    *("3", "pagedown", "end", "c", "escape", "4", "j", "question_mark", "pagedown", "escape"),
-    *("colon", "t", "h", "escape", "1", "r", "x", "escape", "b", "escape"),
-)
+_KEYS = constant(__file__, "_KEYS", tuple[str, ...])
 """Through every mode, lists and details up and down, filters, forms, overlays."""
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.console.conftest import Clock
+from tests.equipment.cases import cases
 from tests.equipment.console_scripts import ConsoleScript
 from tests.equipment.memory_team import MemoryTeam
 
@@ -25,17 +26,7 @@ async def test_what_a_script_says_holds(
     await ConsoleScript(team, clock, monkeypatch).play(text)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "open\n  ! Needs you",
-        "open\n  type plan*: 1",
-        "task-manager: submit_plan {content: '1. Do it'}\nopen\n  type plan*: 0",
-        "task-manager: submit_plan {content: '1. Do it'}\nopen\n  last type: message",
-        "task-manager: submit_plan {content: '1. Do it'}\nopen\n  last payload.content ~ Nothing",
-        "open\ndance",
-    ],
-)
+@cases
 async def test_a_script_that_says_something_else_fails(
     wrong: str, team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

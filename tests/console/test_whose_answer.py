@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-import pytest
 from team_console.console.selection import ActionContext, Mode, Selection
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.request_row import RequestRow
 from team_console.store.settings.team_config import TeamConfig
+
+from tests.equipment.cases import cases
 
 NOW = datetime(2026, 2, 24, 10, 5, tzinfo=UTC)
 TEAM = TeamConfig(lead="ceo")
@@ -31,14 +32,7 @@ def context(row: RequestRow, *, me: str = "ceo") -> ActionContext:
     return ActionContext(Mode.REQUESTS, me, "ceo", selection=Selection(key=row.key, request=row))
 
 
-@pytest.mark.parametrize(
-    ("name", "body"),
-    [
-        ("DEBUG_REQUEST", {"debug_id": "DBG-001", "error_summary": "it fails"}),
-        ("BROWSER_REQUEST", {"request_id": "BR-001", "operation": "navigate"}),
-        ("RESEARCH_REQUEST", {"story_key": "1-2", "queries": [{"query": "how?"}]}),
-    ],
-)
+@cases
 def test_what_asks_for_a_result_is_not_answered_in_words(name: str, body: dict[str, object]) -> None:
     """A reply in words leaves it open, so the console must not say that words are wanted, and mark it read."""
     question = message(1, summary="s", content=f"{name}: {json.dumps({'msg_type': name, **body})}")

@@ -1,4 +1,4 @@
-"""Tables of tests as data: `test_x.yaml` beside `test_x.py` has below each test's name the cases that it is run with.
+"""Tables of tests as data: `x.yaml` beside `x.py` has constants by their names, and the cases of each test by its name.
 
 A table begins with the names of its columns, which are parameters of the test: `columns, of it: [[...], [...]]`; one
 column needs no inner brackets. A table whose cases have names of their own is a mapping from these to the cases.
@@ -10,13 +10,14 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import msgspec
 import pytest
 import yaml
 
 Test = Callable[..., Any]
+T = TypeVar("T")
 
 
 @functools.cache
@@ -25,6 +26,11 @@ def tables(module: str) -> Mapping[str, Any]:
     text = Path(module).with_suffix(".yaml").read_text(encoding="utf-8")
     read: Mapping[str, Any] = yaml.load(text, yaml.CSafeLoader)
     return read
+
+
+def constant(module: str, name: str, kind: type[T]) -> T:
+    """Read a constant of the module that is given by its file."""
+    return msgspec.convert(tables(module)[name], kind)
 
 
 def cases(test: Test) -> Test:

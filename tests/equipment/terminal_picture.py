@@ -8,6 +8,8 @@ from itertools import groupby
 from pyte import Screen
 from pyte.screens import Char
 
+from tests.equipment.cases import constant
+
 CELL, LINE = 8.4, 17
 """Width of a cell and height of a line, in the units of the picture."""
 BACK, FRONT = "#131920", "#cfd6de"
@@ -18,25 +20,7 @@ SVG = (
     f'font-size="14" fill="{FRONT}"><style>text{{{{white-space:pre}}}}.b{{{{font-weight:bold}}}}'
 )
 """The beginning of a picture, to be formatted with its size, up to the inside of its style."""
-_NAMED = {
-    "default": "",
-    "black": "#000000",
-    "red": "#cd3131",
-    "green": "#0dbc79",
-    "brown": "#e5e510",
-    "blue": "#2472c8",
-    "magenta": "#bc3fbc",
-    "cyan": "#11a8cd",
-    "white": "#e5e5e5",
-    "brightblack": "#767676",
-    "brightred": "#f14c4c",
-    "brightgreen": "#23d18b",
-    "brightbrown": "#f5f543",
-    "brightblue": "#3b8eea",
-    "brightmagenta": "#d670d6",
-    "brightcyan": "#29b8db",
-    "brightwhite": "#ffffff",
-}
+_NAMED = constant(__file__, "_NAMED", dict[str, str])
 
 
 def drawn_line(screen: Screen, number: int) -> str:

@@ -7,32 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.command_line import CommandLine
 from tests.hook.test_joining import Desk, put
 
 pytestmark = pytest.mark.slow
 
-LAYOUTS = {
-    "two spaces": '{\n  "permissions": {\n    "allow": [\n      "Read"\n    ]\n  },\n  "model": "opus"\n}\n',
-    "four spaces": '{\n    "hooks": {\n        "Stop": [\n            {"hooks": []}\n        ]\n    }\n}\n',
-    "tabs": '{\n\t"permissions": {\n\t\t"deny": []\n\t}\n}\n',
-    "carriage returns": '{\r\n  "permissions": {\r\n    "allow": ["Read"]\r\n  }\r\n}\r\n',
-    "byte order mark": '\ufeff{\n  "model": "opus"\n}\n',
-    "no final newline": '{\n  "model": "opus"\n}',
-    "empty objects": "{}",
-    "white space inside": "{\n}\n",
-    "empty lists": '{"permissions": {"allow": [], "ask": [ ], "deny": [\n]}}\n',
-    "lists on one line": '{\n  "permissions": {\n    "allow": ["Bash(ls)", "Bash(cat)"]\n  }\n}\n',
-    "all on one line": '{"permissions":{"allow":["Read"]},"hooks":{"Stop":[{"hooks":[]}]}}\n',
-    "hooks of another kind": '{"hooks": {"Stop": [{"hooks": [{"type": "prompt", "prompt": "Done?"}]}, {}]}}\n',
-    "commas first": '{ "model": "opus"\n, "permissions": { "allow": [ "Read"\n , "Edit" ] }\n}\n',
-    "escapes": '{"a": "\\u00eb \\ud83d \\/ \\t", "b": "{[,:]} \\"", "": {"": []}}\n',
-    "numbers": '{"a": [1.0, 1e3, -0, 1E+2, 0.10000000000000000001, 123456789012345678901234567890, 1e999]}\n',
-    "empty": "",
-    "blank": "\n \n",
-    "only a mark": "\ufeff",
-}
+LAYOUTS = constant(__file__, "LAYOUTS", dict[str, str])
 """How people and programs lay out a file of settings."""
 FILES = {
     ("claude", "--project"): (".claude/settings.json", ".mcp.json"),

@@ -16,6 +16,7 @@ import pytest
 from team_console.console.clients.rules import rule_for
 from team_console.console.clients.shell import commands_in
 
+from tests.equipment.cases import constant
 from tests.equipment.command_line import clean_environment
 
 TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "spellings.json").read_text(encoding="utf-8"))
@@ -23,10 +24,7 @@ TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "spellings.
 PUSH: list[str] = TABLE["push"]
 STARTED = [(rule, text) for rule, texts in TABLE["started"].items() for text in texts]
 HARMLESS: list[str] = TABLE["harmless"]
-TOOLS = (
-    *("bash", "sh", "cat", "ls", "env", "sleep", "xargs", "find", "timeout", "nice", "nohup", "setsid", "stdbuf"),
-    *("flock", "script", "chrt", "ionice", "taskset", "unshare", "diff", "true", "false", "printf", "echo", "grep"),
-)
+TOOLS = constant(__file__, "TOOLS", tuple[str, ...])
 AROUND: list[str] = TABLE["around"]
 """Texts around another: in some of them it runs, in some not."""
 HOSTILE: list[str] = TABLE["slow"]

@@ -12,29 +12,17 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.sendmessage import read_form
 
 from tests.equipment.asking import refusal
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.teams import make_message
 
-VALID: dict[str, dict[str, Any]] = {
-    "message": {"recipient": "dev", "content": "text", "summary": "five words in this summary"},
-    "broadcast": {"content": "text", "summary": "five words in this summary"},
-    "shutdown_request": {"recipient": "dev"},
-    "shutdown_response": {"request_id": "s-1", "approve": True},
-    "plan_approval_response": {"request_id": "p-1", "recipient": "dev", "approve": True},
-}
+VALID = constant(__file__, "VALID", dict[str, Any])
 VALUES: dict[str, Any] = {"recipient": "dev", "request_id": "s-1", "approve": True}
 MISSING = {
     "recipient": Code.MISSING_RECIPIENT,
     "request_id": Code.INVALID_REQUEST_ID,
     "approve": Code.APPROVE_MISSING,
 }
-MATRIX = {
-    "message": {"recipient": True, "request_id": False, "approve": False},
-    "broadcast": {"recipient": False, "request_id": False, "approve": False},
-    "shutdown_request": {"recipient": True, "request_id": False, "approve": False},
-    "shutdown_response": {"recipient": False, "request_id": True, "approve": True},
-    "plan_approval_response": {"recipient": True, "request_id": True, "approve": True},
-}
+MATRIX = constant(__file__, "MATRIX", dict[str, dict[str, bool]])
 """Seed 001 section 7.1: type -> field -> required (True) or forbidden (False)."""
 CELLS = [(kind, name, required) for kind, row in MATRIX.items() for name, required in row.items()]
 
@@ -107,14 +95,7 @@ def outgoing(type: str, payload: dict[str, Any]) -> list[str]:
 
 
 TEXTS = {"content": "text", "summary": "five words in this summary"}
-MESSENGER: dict[str, dict[str, Any]] = {
-    "handoff": {"artifact_path": "a.md", "context_summary": "c", "next_actions": ["read"]},
-    "review": {"artifact_path": "a.md", "review_type": "code-review"},
-    "clarify": {"question": "Which?", "context": "c"},
-    "escalate": {"issue": "i", "severity": "blocker", "recommendation": "r"},
-    "notify": {"message": "m"},
-    "collaborate": {"topic": "t", "deadline": "2026-02-24T10:30:00Z"},
-}
+MESSENGER = constant(__file__, "MESSENGER", dict[str, Any])
 
 
 @pytest.mark.parametrize("kind", MESSENGER)

@@ -185,28 +185,7 @@ def test_a_direction_is_judged_where_the_roles_are_known(name: str, sender: str,
 TAIL = "Qz7" * 14
 
 
-@pytest.mark.parametrize(
-    "secret",
-    [
-        "-----BEGIN RSA PRIVATE KEY-----",
-        "-----BEGIN OPENSSH PRIVATE KEY-----",
-        "AKIA" + "ABCDEFGH12345678",
-        "ghp_" + TAIL[:36],
-        "github_pat_" + TAIL,
-        "sk-" + TAIL,
-        "sk-ant-" + TAIL,
-        "xoxb-" + "123456789012-abcdef",
-        "AIza" + TAIL[:35],
-        "eyJ" + TAIL[:12] + ".eyJ" + TAIL[:12] + "." + TAIL[:12],
-        "Authorization: Bearer " + TAIL,
-        "postgresql://admin:S3cr3tPass@db.example.org/team",
-        "password = hunter22",
-        'DB_PASSWORD="correct horse"',
-        "api_key: a8f5f167f44f4964e6c998dee827110c",
-        "SECRET_KEY=9f86d081884c7d659a2f",
-        "密码：abc12345",
-    ],
-)
+@cases
 def test_a_secret_is_warned_about_with_its_line_and_not_repeated(secret: str) -> None:
     warnings = secret_warnings(f"first line\nhere it is: {secret}\n")
     assert warnings

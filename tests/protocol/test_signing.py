@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from rich.pretty import pretty_repr
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.verdicts import Seal, message_seal, sign
 from team_console.store.settings.team_config import TeamConfig
 
+from tests.equipment.cases import cases
 from tests.protocol.conftest import message
 
 KEY = b"0123456789abcdef"
@@ -20,23 +20,7 @@ def signed(**changes: Any) -> Message:
     return from_record({**plain.record, "signature": sign(plain.record, KEY)})
 
 
-@pytest.mark.parametrize(
-    "forged",
-    [
-        {"from_": "ceo"},
-        {"to": "someone"},
-        {"to_agents": ["master", "spy"]},
-        {"type": "shutdown_request"},
-        {"message_id": "MSG-other"},
-        {"priority": "critical"},
-        {"created": "2026-02-25T10:30:00.000Z"},
-        {"payload": {"content": "other text", "summary": "A summary of five words here"}},
-        {"approve": True},
-        {"broadcast_id": "MSG-group"},
-        {"signature": "hmac-sha256:" + "0" * 64},
-        {"signature": 5},
-    ],
-)
+@cases
 def test_a_change_of_what_is_said_breaks_the_seal(forged: dict[str, Any]) -> None:
     assert message_seal(signed().with_changes(**forged), KEY) is Seal.BROKEN
 

@@ -13,24 +13,13 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.projection import view_of
 
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock
 from tests.protocol.conftest import SPRINT_BODIES
 
 BODIES: Mapping[str, Mapping[str, Any]] = {body["msg_type"]: body for body in SPRINT_BODIES}
-ROLES = {
-    "ceo": "master",
-    "scrum-master": "resident",
-    "debugger": "resident",
-    "e2e-live": "resident",
-    "slave-1": "slave",
-    "slave-2": "slave",
-    "dev-1": "temp",
-    "orchestrator": "member",
-    "architect": "member",
-    "code_developer": "member",
-}
+ROLES = constant(__file__, "ROLES", dict[str, str])
 
 
 @pytest.fixture

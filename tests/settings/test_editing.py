@@ -11,23 +11,10 @@ from team_console.store.settings.editing import SettingsEditError, add_member, c
 from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent
 
+from tests.equipment.cases import constant
+
 PATH = Path("/nowhere/messenger-config.yaml")
-STYLES: Mapping[str, str] = {
-    "block": (
-        "# ours\nteam: t\nlead: ceo\nagents:\n# the boss\n- name: ceo # lead\n  role: master\n\n# helper\n"
-        "- name: a1\n  role: slave\n  deliver:\n  - x\n  - y   # why\n# end\nlanguage: any\n"
-    ),
-    "indented, no newline at the end": (
-        "lead: ceo\nagents:\n  - name: ceo\n    role: master\n  - name: a1\n    role: slave"
-    ),
-    "names": "lead: ceo\nagents:\n- ceo\n- a1 # one\nlanguage: any\n",
-    "brackets": "lead: ceo\nagents: [ceo, a1, {name: a3, role: slave}] # x\nlanguage: any\n",
-    "mapping": "lead: ceo\nagents:\n  ceo:\n    role: master\n  a1: # c\n  a3: {role: slave}\nlanguage: any\n",
-    "braces": "lead: ceo\nagents: {ceo: {role: master}, a1: , a3: {}}\n",
-    "json": '{"lead": "ceo", "agents": [\n    {"name": "ceo"},\n    {"name": "a1", "role": "slave"}\n  ]\n}\n',
-    "other end of line": "lead: ceo\r\nagents:\r\n- name: ceo\r\n- name: a1\r\n  role: slave\r\n",
-    "byte order mark": "\ufefflead: ceo\nmembers:\n- name: a1\n  plan: true\n",
-}
+STYLES = constant(__file__, "STYLES", dict[str, str])
 EMPTY = (
     "",
     "# only words\n",

@@ -10,7 +10,7 @@ from team_console.store.settings.parsing import TABLE, ValueForm, every_setting
 from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.command_line import CommandLine
 
 PATH = Path("/nowhere/messenger-config.yaml")
@@ -67,33 +67,7 @@ def test_aliases_and_merged_keys_count_and_do_not_multiply() -> None:
     read(f"x0: &x0 [a]\n{names}spawn: *x8\n")
 
 
-LINES = (
-    *("lead: ceo", "lead: 'ceo'", "language: zh", "description: two words: three", 'description: "a #b"', "x: null"),
-    *(
-        "agents:",
-        "- name: a1",
-        "  - name: a2",
-        "  role: slave",
-        "    role: temp",
-        "- a3",
-        "  - a4",
-        "  a5:",
-        "-",
-        "- -",
-    ),
-    *("humans:", "  ceo:", "    keys:", "    - k1", "limits:", "  attachment_bytes: 8", "lead:", "  ceo", "# note", ""),
-    *(
-        "spawn: a 'b'",
-        "spawn:  a, b ",
-        "version: ''",
-        "version: 'it''s'",
-        "...",
-        "---",
-        "team_id: a:b",
-        "key_file: a#b",
-    ),
-    *("  - - a", "retention: {}", "spawn: [a, b]", "<<: x", "\tx: y", "x: 'a", "# \u00e9", "version: |", "  text"),
-)
+LINES = constant(__file__, "LINES", tuple[str, ...])
 
 
 def test_settings_of_the_simple_form_are_read_as_pyyaml_reads_them() -> None:

@@ -26,7 +26,7 @@ from team_console.store.service.requests import decide, submit_plan
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
 
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.command_line import CommandLine
 from tests.equipment.postgresql import empty_postgresql, server_or_skip
 from tests.equipment.statements import execute, named_rows
@@ -35,19 +35,7 @@ from tests.sql.conftest import Open
 
 pytestmark = pytest.mark.slow
 
-COLUMNS = {
-    "message_id": "TEXT PRIMARY KEY",
-    "sender": "TEXT NOT NULL",
-    "recipient": "TEXT NOT NULL",
-    "message_type": "TEXT",
-    "payload": "JSON",
-    "status": "TEXT",
-    "created_at": "TIMESTAMP",
-    "delivered_at": "TIMESTAMP",
-    "retry_count": "INTEGER DEFAULT 0",
-    "max_retries": "INTEGER DEFAULT 3",
-    "error_message": "TEXT",
-}
+COLUMNS = constant(__file__, "COLUMNS", dict[str, str])
 
 
 class Form(Struct, frozen=True):
@@ -345,10 +333,7 @@ _MEDDLE = "UPDATE agent_message SET {0} WHERE message_id = NEW.message_id"
 
 
 @pytest.mark.parametrize("by", ["trigger", "rule"])
-@pytest.mark.parametrize(
-    ("change", "part"),
-    [("recipient = 'boss'", "recipient"), ("payload = '{}'", "text"), ("message_type = 'PLAN'", "kind")],
-)
+@cases
 def test_what_the_table_changes_at_once_is_not_told_as_sent(
     empty_place: str, opened: Open, clock: FakeClock, change: str, part: str, by: str
 ) -> None:

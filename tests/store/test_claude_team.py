@@ -16,6 +16,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, WatchState
 from team_console.store.model.errors import Code, TeamError
 
+from tests.equipment.cases import constant
 from tests.equipment.command_line import CommandLine
 
 PLAN = {
@@ -26,12 +27,7 @@ PLAN = {
     "planContent": "1. Read\n2. \x1b[31mWrite",
     "requestId": "plan_approval-1764064800000@researcher@alpha",
 }
-MEMBERS = [
-    {"agentId": "team-lead@alpha", "name": "team-lead", "agentType": "team-lead", "joinedAt": 1},
-    {"agentId": "researcher@alpha", "name": "researcher", "agentType": "Explore", "planModeRequired": True},
-    {"agentId": "x", "name": "../../etc"},
-    7,
-]
+MEMBERS = constant(__file__, "MEMBERS", list[Any])
 
 
 def entry(text: object, **more: Any) -> dict[str, Any]:

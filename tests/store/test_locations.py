@@ -30,10 +30,7 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize(
-    "way",
-    [".", str(PROJECT_QUEUE.parent), str(PROJECT_QUEUE), str(PROJECT_CONFIG.parent), str(PROJECT_CONFIG)],
-)
+@cases
 def test_every_way_to_a_project_opens_the_team_of_its_root(project: Path, way: str) -> None:
     team, root = open_team(str(project / way)), open_team(str(project))
     assert (team.config().name, team.config().lead) == ("sprint-42", "master")

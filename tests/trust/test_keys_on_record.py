@@ -17,6 +17,7 @@ from team_console.store.service.signing import accept_keys, accept_settings
 from team_console.store.views.rows import Flag
 from team_console.store.views.status import view_of_team
 
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files
 from tests.equipment.signing_keys import key_file, public_line
@@ -58,7 +59,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Keys]:
     found.team.close()
 
 
-@pytest.mark.parametrize("keys", [(), (public_line(),)], ids=["in its place", "beside it"])
+@cases
 def test_a_key_slipped_into_the_settings_signs_nothing(place: Keys, keys: tuple[str, ...]) -> None:
     place.edit(*keys, public_line(name="other"), sign_with=key_file(name="other"))
     asked, _ = place.ask()

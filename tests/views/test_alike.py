@@ -15,7 +15,7 @@ from team_console.store.views.alike import causes_of, decided_before, simple_wor
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.rows import RequestRow
 
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.teams import START, make_message
 
 pytestmark = pytest.mark.slow
@@ -45,43 +45,7 @@ def cases_of(*inputs: dict[str, Any], tool: str = "Bash", **more: Any) -> list[s
     return [causes[row.key] for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("command", "other"),
-    [
-        ("git push origin a", "git push --force origin a"),
-        ("git push origin a", "git push upstream b"),
-        ("git push origin a -q", "git push origin a -f"),
-        ("ls a", "rm a"),
-        ("A=1 make a", "A=2 make a"),
-        ("cd src\nrm a", "cd src\nrm b"),
-        ("cd src\r\nrm a", "cd src\r\nrm b"),
-        ("echo a; rm x", "echo b; rm x"),
-        ("echo a|sh", "echo b|sh"),
-        ("echo a && x", "echo b && x"),
-        ("echo a&", "echo b&"),
-        ("echo $(a)", "echo $(b)"),
-        ("echo `a`", "echo `b`"),
-        ("echo $a", "echo $b"),
-        ("echo a > x", "echo a > y"),
-        ("cat < a", "cat < b"),
-        ("rm *.a", "rm *.b"),
-        ("rm {a,b}", "rm {a,c}"),
-        ("rm ~/a", "rm ~/b"),
-        ("echo a # x", "echo a # y"),
-        ("echo a\\ b", "echo a\\ c"),
-        ("echo !a", "echo !b"),
-        ("echo 'a", "echo 'b"),
-        ('sh -c "ls src/3"', 'sh -c "rm -rf src"'),
-        ("sh -c 'ls a;b'", "sh -c 'ls a;c'"),
-        ("git push a", "git push  a"),
-        ("git push a", "git push\u00a0a"),
-        ("git push a", "git push \u200ba"),
-        ("git push a", "git push \u0430"),
-        ("git push a", "git push \u202ea"),
-        ("git push a", "git push a "),
-        ("x " * 60 + "a", "x " * 60 + "b"),
-    ],
-)
+@cases
 def test_everything_else_is_alike_only_where_it_is_equal(command: str, other: str) -> None:
     first, second = cases_of({"command": command}, {"command": other})
     assert first != second
@@ -125,16 +89,7 @@ def test_decided_on_the_same_before_means_equal_input_in_an_equal_folder(
     assert decided_before(again, [another_tool, elsewhere, other, same]) == [same]
 
 
-TITLES: list[tuple[dict[str, Any], str]] = [
-    ({"command": "rm -rf ~/precious", "description": "List the sources"}, "T: rm -rf ~/precious"),
-    ({"command": ["rm", "a b"]}, "T: rm 'a b'"),
-    ({"command": "cd src\nrm x"}, "T: cd src …"),
-    ({"file_path": "/srv/atlas/src/a.py"}, "T: src/a.py"),
-    ({"description": "harmless", "sql": "DROP TABLE users"}, "T: sql: DROP TABLE users, description: harmless"),
-    ({"description": "harmless"}, "T: description: harmless"),
-    ({"deep": {"a": [1]}}, 'T: deep: {"a": [1]}'),
-    ({}, "T"),
-]
+TITLES = constant(__file__, "TITLES", list[tuple[Any, ...]])
 
 
 @pytest.mark.parametrize(("given", "title"), TITLES, ids=[title for _, title in TITLES])

@@ -8,12 +8,11 @@ import json
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine
 from team_console.store.model.clock import to_text
 from team_console.store.protocol.kinds import WITHDRAWN
-from team_console.store.protocol.verdicts import Face, digest_of
+from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
     DecidedRequest,
@@ -72,16 +71,7 @@ def test_a_decision_whose_messages_are_gone_stands_with_what_the_trail_has_of_it
     assert "the question is in no archive" in " ".join(decision.gaps)
 
 
-@pytest.mark.parametrize(
-    ("lines", "gap"),
-    [
-        (Face.CONSOLE.removeprefix("the console: "), ""),
-        ("lines 1-192 of 192", ""),
-        ("line 1 of 1; of its evidence all", ""),
-        ("lines 1-8 of 3,000", "of it only this stood on the screen: lines 1-8 of 3,000"),
-        ("lines 1-12 of 12; of its evidence 0 of 4 lines", "lines 1-12 of 12; of its evidence 0 of 4 lines"),
-    ],
-)
+@cases
 def test_what_of_a_request_was_not_on_the_screen_is_said_and_no_more(lines: str, gap: str) -> None:
     story = Chronicle()
     line = approved(story, shown_sha256="cd" * 32, request_sha256="ab" * 32, shown_by=f"the console: {lines}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from team_console.store.views.evidence import (
     Evidence,
     FileFact,
@@ -134,16 +133,7 @@ def test_a_story_says_where_it_stands_and_whether_that_is_newer() -> None:
 RAN = Runs((Run(AT, "Bash", "cd app && pytest -q", 0, True), Run(AT + 1, "Bash", "npm run build", 2, False)), AT - 60)
 
 
-@pytest.mark.parametrize(
-    ("text", "runs", "told"),
-    [
-        ("Done. All tests pass.", RAN, {"tests": Mark.RAN}),
-        ("The build succeeds and the linter is clean.", RAN, {"build": Mark.FAILED, "linter": Mark.NOT_RUN}),
-        ("Done. All tests pass.", None, {"tests": Mark.NOT_KNOWN}),
-        ("I ran `cd app && pytest -q` on it.", RAN, {"cd app && pytest -q": Mark.RAN}),
-        ("Tests are next.", RAN, {}),
-    ],
-)
+@cases
 def test_a_claimed_check_ran_failed_did_not_run_or_is_not_known(
     text: str, runs: Runs | None, told: dict[str, Mark]
 ) -> None:
