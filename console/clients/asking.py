@@ -174,6 +174,8 @@ _MARGIN = 5.0
 """Seconds before the client's own limit at which the wait ends, so that the request ends as what it is."""
 _BOTH_STARTED, _LOOK_AGAIN = 2.0, 0.05
 """Seconds within which two hooks for one event have both begun, and between two looks for the other."""
+_NOT_TO_BE_SHOWN = frozenset({Code.INVALID_FIELD, Code.CONTENT_TOO_LARGE})
+"""Errors by which a call itself keeps a request for it from being written: too large, too deep, no text."""
 _CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 """Tools that change the file they name."""
 
@@ -196,8 +198,15 @@ def ask_before(session: ClientSession) -> None:
     if client.can_raise_dialog and client.attended == "1":
         reason = f"{session.config.lead} wants to be asked for: {rule}"
         session.say(specific_reply(event, permissionDecision="ask", permissionDecisionReason=reason))
-    else:
+        return
+    try:
         ask_human(session)
+    except TeamError as error:
+        # guard: nothing-passes-that-cannot-be-shown
+        if not rule or error.code not in _NOT_TO_BE_SHOWN:
+            raise
+        words = f"{session.config.lead} wants to be asked for this ({rule}), and it cannot be shown: {error.message}"
+        session.say(client.refusal(event, words))
 
 
 def hold_call(session: ClientSession) -> None:

@@ -16,7 +16,7 @@ from team_console.console.clients.quick import Invocation, answer_quickly
 from team_console.console.clients.session_files import EACH, files_of, name_of, note_run
 from team_console.store.model.json_object import distinct
 
-_MOST_INPUT = 32 << 20
+_MOST_INPUT, _DEEPEST = 32 << 20, 10_000
 _VALUES = ("-t", "--team", "--as", "--client", "--timeout", "--held")
 _FLAGS = ("--wake", "--hold")
 
@@ -34,7 +34,10 @@ def run_hook(words: Sequence[str]) -> int:
 
 def _run(words: Sequence[str]) -> int:
     options = options_of(words)
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(_DEEPEST)  # what is nested deeper than Python reads would pass unasked
     data = json.loads(sys.stdin.buffer.read(_MOST_INPUT), object_pairs_hook=distinct)
+    sys.setrecursionlimit(usual)
     if not isinstance(data, dict):
         return 0
     call = Invocation(options, data)

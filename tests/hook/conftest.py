@@ -68,11 +68,15 @@ class Client:
 
     def begin(self, name: str, *words: str, **changes: Any) -> subprocess.Popen[bytes]:
         """Start the hook for an event and go on."""
+        return self.begin_with(json.dumps(self.event(name, **changes)), *words)
+
+    def begin_with(self, event: str, *words: str) -> subprocess.Popen[bytes]:
+        """Start the hook for an event in JSON and go on."""
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         arguments = ("hook", *self.options, *words)
         process = started(*arguments, folder=self.folder, environment=self.environment, **pipes)
         assert process.stdin is not None
-        process.stdin.write(json.dumps(self.event(name, **changes)).encode())
+        process.stdin.write(event.encode())
         process.stdin.close()
         process.stdin = None
         self.waiting.append(process)

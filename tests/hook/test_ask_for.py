@@ -217,3 +217,37 @@ def test_no_path_keeps_a_call_from_being_asked_for(path: str) -> None:
     for tool, given in (("Write", {"file_path": path}), ("Bash", {"command": f"cd {path}; touch {path}; git push"})):
         data: dict[str, object] = {"tool_name": tool, "tool_input": given, "cwd": path}
         assert rule_for(data, rules, project="/p") or tool == "Write"
+
+
+def nested(depth: int) -> object:
+    """A list within a list, and so on."""
+    value: object = "the end"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [{"a": "x" * (6 << 20)}, {"\ud800": 1}, {"a": nested(200)}])
+def test_a_call_that_cannot_be_shown_does_not_pass_unasked(
+    given: Mapping[str, object], client: Client, human: Human, office: CommandLine
+) -> None:
+    office.ok("member", "set", "alice", "--ask-for", "mcp")
+    call = {"tool_name": "mcp__store__write", "tool_input": given}
+    client.extra = HEADLESS
+    assert said(client.tell(BEFORE, **call)) == {}
+    with human.at_console():
+        answer = said(client.tell(BEFORE, **call))
+        assert (answer["permissionDecision"], "cannot be shown" in answer["permissionDecisionReason"]) == ("deny", True)
+        client.extra = ATTENDED
+        assert said(client.tell(BEFORE, **call))["permissionDecision"] == "ask"
+
+
+@pytest.mark.slow
+def test_a_call_that_is_nested_deeply_is_asked_for(client: Client, human: Human, office: CommandLine) -> None:
+    office.ok("member", "set", "alice", "--ask-for", "mcp")
+    call = {"tool_name": "mcp__store__write", "tool_input": nested(900)}
+    client.extra = ATTENDED
+    event = json.dumps(client.event(BEFORE, **call)).replace('"the end"', "[" * 4_000 + "]" * 4_000)
+    with human.at_console():
+        assert "ask" in client.end(client.begin_with(event)).out
