@@ -327,10 +327,10 @@ class AgentsPane(Pane[Message]):
         view = self.listing.situation.view
         unread = sum(row.unread for row in view.roster) if view else 0
         count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
-        number = sum(row.name != self.listing.me for row in self.roster.rows)
+        number = f" · {sum(row.name != self.listing.me for row in self.roster.rows):,}" if view is not None else ""
         words: Line = ((f"   {count}", "warn"),) if count else ()
         right: Line = ((f"{unread:,} unread", "muted"),) if unread and not count else ()
-        self.roster.set_title(((f"Agents · {number:,}", ""), *words), right)
+        self.roster.set_title(((f"Agents{number}", ""), *words), right)
 
     def seek_agent(self, name: str) -> None:
         """Put the roster's cursor on an agent, now or once it is there."""

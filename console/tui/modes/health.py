@@ -13,7 +13,7 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
-from team_console.console.tui.words import ScreenState, findings_elsewhere, pulse_of, reason_of, truth_of
+from team_console.console.tui.words import ScreenState, findings_elsewhere, reason_of, truth_of
 from team_console.store.contract.team import FOREIGN_TEAM, KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
@@ -22,7 +22,7 @@ from team_console.store.views.findings import trail_findings
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.search import Searchable, text_found
 from team_console.store.views.status import State, holder_words
-from team_console.widgets.bars import DOUBT, LIVE, LOCKED, POLLING, SETTINGS
+from team_console.widgets.bars import LIVE, POLLING, STALE
 from team_console.widgets.document import Block, Document, Lines, Text, TextForm, fact
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.rows import row_lines
@@ -33,12 +33,10 @@ from textual.message import Message as TextualMessage
 from textual.worker import Worker, WorkerState
 
 _NOTICED = {
-    WatchState.LIVE: "told by the system",
-    WatchState.POLLING: "looked for now and then",
-    WatchState.STALLED: "not noticed",
+    WatchState.LIVE: (LIVE, "told by the system"),
+    WatchState.POLLING: (POLLING, "looked for now and then"),
+    WatchState.STALLED: (STALE, "not noticed"),
 }
-_TOLD_ELSEWHERE = frozenset({DOUBT, LOCKED, SETTINGS})
-"""What is the matter with the queue, its lock or the settings, and not with how changes are noticed."""
 _SETTINGS = "settings"
 _MANY = 3
 """Findings of one kind from which on they are one row."""
@@ -294,13 +292,9 @@ class HealthListing(Listing[Row]):
         return Vital("lock", "⊠" if blocks else "◔", "warn" if blocks else "open", safe_line(f"held {words}"), more)
 
     def _watch(self) -> Vital:
-        watch, pulse = self.situation.watch, pulse_of(self.situation, self.now)
-        if pulse in _TOLD_ELSEWHERE:
-            pulse = LIVE if watch.state is WatchState.LIVE else POLLING
-        well = watch.state is WatchState.LIVE
-        more = safe_text(watch.reason) or ("The system tells of every change." if well else "")
-        how = "" if pulse.word.lower() == watch.state else f" · changes are {_NOTICED[watch.state]}"
-        return Vital("watch", pulse.glyph, pulse.tone, pulse.word + how, more)
+        watch = self.situation.watch
+        pulse, how = _NOTICED[watch.state]
+        return Vital("watch", pulse.glyph, pulse.tone, f"changes are {how}", safe_text(watch.reason))
 
 
 class HealthPane(Pane[Row]):
