@@ -337,7 +337,7 @@ _NOTHING: dict[Mode, tuple[str, str, str]] = {
     Mode.NEEDS: ("Nothing waits for you", "Plans, questions and failures of agents show here by themselves.", "good"),
     Mode.AGENTS: ("No messages in this inbox", "What an agent has not read yet waits here; then it moves on.", ""),
     Mode.REQUESTS: ("No request is open", "What agents ask, of whom. What was decided is in History.", ""),
-    Mode.DELIVERIES: ("Nothing is on its way", "Messages wait here until their agent has got them.", "good"),
+    Mode.DELIVERIES: ("Nothing went wrong", "Messages that failed, or are tried again, show here.", "good"),
     Mode.SPRINT: ("No sprint yet", "Batches of stories and the agents that work on them.", ""),
     Mode.HISTORY: ("Nothing was found in queue and archives", "All that was ever said, newest first.", ""),
     Mode.HEALTH: ("No findings", "The store, its lock, and what is wrong with messages.", "good"),

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
-from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
@@ -55,11 +54,9 @@ class DeliveryListing(Listing[DeliveryRow]):
         return row.message, row.state
 
     def rows_of(self, view: View) -> tuple[DeliveryRow, ...]:
-        """Return all that a router has to do with, what failed first: letters to the human are read here and on no
-        way.
-        """
-        human, waiting = (view.me, USER), (DeliveryState.PENDING, DeliveryState.DUE)
-        return tuple(row for row in view.deliveries if row.recipient not in human or row.state not in waiting)
+        """Return what failed, expired, is tried again or was handed over; mail that waits for pick-up is no row."""
+        waiting = (DeliveryState.PENDING, DeliveryState.DUE)
+        return tuple(row for row in view.deliveries if row.state not in waiting)
 
     def found_in(self, row: DeliveryRow) -> Searchable:
         """Return the message, its state, whom it goes to and what went wrong."""
