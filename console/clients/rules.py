@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
 from team_console.console.clients.session_files import Data
 from team_console.console.clients.shell import Command, commands_in, path_in
@@ -89,10 +90,28 @@ _ALL_WRITTEN = frozenset(
         "chmod",
         "chown",
         "sed",
+        "perl",
         "dd",
+        "sponge",
+        "ed",
+        "ex",
+        "vi",
+        "vim",
     ]
 )
-_LAST_WRITTEN = frozenset(["cp", "ln", "install", "rsync", "scp"])
+_IN_PLACE = frozenset(["sed", "perl"])
+"""Those that write only with an option for it."""
+_LAST_WRITTEN = frozenset(["cp", "ln", "install", "rsync", "scp", "patch"])
+_WRITTEN_BY_OPTION = {
+    **dict.fromkeys(("cp", "mv", "ln", "install"), ("-t", "--target-directory")),
+    "curl": ("-o", "--output", "--output-dir"),
+    "wget": ("-O", "--output-document", "-P", "--directory-prefix"),
+    "sort": ("-o", "--output"),
+    "patch": ("-o", "--output"),
+    "unzip": ("-d",),
+    "tar": ("-C", "--directory", "-f", "--file"),
+}
+"""Options whose word is a file or a folder that the program writes."""
 
 
 def native_rules(rules: Collection[str]) -> list[str]:
@@ -129,7 +148,9 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
     edited += _PATCHED.findall(text) if tool == "apply_patch" else []
     is_edit = tool.endswith("Edit") or tool in ("Write", "apply_patch")
     paths = [_real(folder, path) for path in edited if is_edit]
-    commands = commands_in(text, folder) if tool == "Bash" else []
+    # guard: every-shell-of-a-client
+    is_shell = isinstance(given.get("command"), str) and tool != "apply_patch" and not tool.startswith("mcp__")
+    commands = commands_in(text, folder) if is_shell else []
 
     def falls_under(rule: str) -> bool:
         if rule == "plans of teammates":
@@ -181,6 +202,8 @@ def _is_outside(path: str, project: str) -> bool:
 def _is_guarded(path: str, project: str) -> bool:
     places = [os.path.join(os.path.realpath(project), place) for place in _GUARDED]
     places += [os.path.join(os.path.realpath(os.path.expanduser("~")), place) for place in _GUARDED_AT_HOME]
+    # Some file systems tell no letters apart by their case.
+    path, places = path.casefold(), [place.casefold() for place in places]
     return any(f"{path}/".startswith(place) if place.endswith("/") else path == place for place in places)
 
 
@@ -194,8 +217,23 @@ def _written(commands: list[Command], project: str) -> Iterator[str]:
         rest = [word.removeprefix("of=") for word in words if word[:1] != "-"]
         if name in _LAST_WRITTEN:
             rest = rest[-1:]
-        elif name not in _ALL_WRITTEN or (name == "sed" and not any(word.startswith("-i") for word in words)):
+        elif name not in _ALL_WRITTEN or (
+            name in _IN_PLACE and not any(re.match(r"-\w*i|--in", word) for word in words)
+        ):
             rest = []
+        rest += _named_by_option(_WRITTEN_BY_OPTION.get(name, ()), words)
         # guard: unknown-folder-may-be-the-project
         folder = found.folder if UNKNOWN not in found.folder else project
         yield from (_real(folder, path) for path in (*found.targets, *rest) if UNKNOWN not in path)
+
+
+def _named_by_option(options: Collection[str], words: list[str]) -> Iterator[str]:
+    """Yield the words of these options, which stand behind them, or joined with them."""
+    for word, behind in pairwise([*words, ""]):
+        name, equals, value = word.partition("=")
+        if word in options:
+            yield behind
+        elif equals and name in options:
+            yield value
+        elif any(len(option) == 2 and word.startswith(option) for option in options):
+            yield word[2:]

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.console.clients import rules
+from team_console.console.clients.quick import Invocation
 from team_console.console.clients.rules import rule_for
 from team_console.store.settings.team_config import ASK_FOR
 
@@ -251,3 +253,40 @@ def test_a_call_that_is_nested_deeply_is_asked_for(client: Client, human: Human,
     event = json.dumps(client.event(BEFORE, **call)).replace('"the end"', "[" * 4_000 + "]" * 4_000)
     with human.at_console():
         assert "ask" in client.end(client.begin_with(event)).out
+
+
+WRITES = (
+    *("cp -t .claude x", "cp --target-directory=.claude x", "mv -t .claude/ x", "install -t.claude x"),
+    *("curl -o .claude/settings.json x", "wget -O .claude/settings.json x", "sort a -o .claude/settings.json"),
+    *("perl -pi -e s/a/b/ .claude/settings.json", "sed --in-place s/a/b/ .claude/settings.json"),
+    *(
+        "jq . x | sponge .claude/settings.json",
+        "tar -C .claude -xf x",
+        "unzip -d .claude x",
+        "touch .CLAUDE/settings.json",
+    ),
+)
+
+
+@pytest.mark.parametrize("text", WRITES)
+@pytest.mark.parametrize("tool", ["Bash", "Monitor"])
+def test_whatever_writes_into_guarded_files_is_asked_for(tool: str, text: str) -> None:
+    data: dict[str, object] = {"tool_name": tool, "tool_input": {"command": text}, "cwd": "/p"}
+    assert rule_for(data, ["settings and hooks"], project="/p") == "settings and hooks"
+
+
+@pytest.mark.parametrize(
+    "text", ["sed -n p .claude/x", "cp .claude/x a", "tar -xf x", "cat .claude/x", "perl -e 1 .claude/x"]
+)
+def test_whatever_reads_guarded_files_is_let_alone(text: str) -> None:
+    data: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": text}, "cwd": "/p"}
+    assert rule_for(data, ["settings and hooks"], project="/p") == ""
+
+
+def test_a_call_that_cannot_be_read_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **more: object) -> str:
+        raise OSError("no such parser")
+
+    monkeypatch.setattr(rules, "rule_for", fail)
+    call = Invocation({}, {"tool_name": "Bash", "tool_input": {"command": "ls"}})
+    assert (call.rule_for(["push", "delete"], "/p"), call.rule_for([], "/p")) == ("push", "")
