@@ -17,6 +17,7 @@ from team_console.store.model.message import Message, per_message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import (
     WHY,
+    command_in,
     denial_of,
     headline_of,
     origin_of,
@@ -134,7 +135,8 @@ def _around_of(question: Message) -> list[Any]:
 
 def outcome_of(row: RequestRow, rows: Iterable[RequestRow]) -> str:
     """Return the result of an approved permission by the asker's later requests: `ok`, `exit 1`; empty if unknown."""
-    done = safe_line(headline_of(permission_of(row.question.payload))).partition(": ")[2]
+    asked = permission_of(row.question.payload)
+    done = safe_line(command_in(asked.input) or headline_of(asked).partition(": ")[2]).strip()
     if not done or not row.is_approved or row.answered_at is None:
         return ""
     later = (
@@ -143,7 +145,13 @@ def outcome_of(row: RequestRow, rows: Iterable[RequestRow]) -> str:
         if other.asker == row.asker and other.asked_at is not None and other.asked_at >= row.answered_at
     )
     calls = (call for why in later if why is not None for call in why.calls)
-    return next((call.state for call in calls if call.subject and done.startswith(call.subject.rstrip("…"))), "")
+    return next((call.state for call in calls if call.subject and _is_call_of(call.subject, done)), "")
+
+
+def _is_call_of(subject: str, done: str) -> bool:
+    """Return whether a line of a transcript, which may be cut, is of this call: `ls` is not `ls -la`."""
+    beginning = subject.removesuffix(" …")
+    return subject == done if beginning == subject else done.startswith(beginning)
 
 
 def decided_before(row: RequestRow, rows: Iterable[RequestRow]) -> list[RequestRow]:

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from team_console.store.model.clock import to_text
+from team_console.store.model.safe import safe_line
 from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.titles import said_in, summary_of
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.alike import causes_of, decided_before, simple_words
+from team_console.store.views.alike import causes_of, decided_before, outcome_of, simple_words
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.rows import RequestRow
 
@@ -114,3 +115,20 @@ def test_blocked_time_counts_what_overlaps_once_for_its_agent() -> None:
     assert (team.total, team.requests) == (25.0, 3)
     of, _ = blocked_times(rows, START + timedelta(seconds=500), since=START + timedelta(seconds=20))
     assert of["a1"].total == 5.0
+
+
+@pytest.mark.parametrize(
+    ("command", "subject", "came"),
+    [
+        ("ls -la", "ls -la", "exit 1"),
+        ("ls -la", "ls", ""),
+        ("ls", "ls -la", ""),
+        ("ls -la /srv/atlas", "ls -la /srv/at …", "exit 1"),
+        ("cd src\nrm a", safe_line("cd src\nrm a"), "exit 1"),
+        ("cd src\nrm a", "cd src", ""),
+    ],
+)
+def test_what_came_of_a_call_is_told_of_that_call_alone(command: str, subject: str, came: str) -> None:
+    approved = asked(1, "Bash", {"command": command})
+    why = {"user": "", "agent": "", "calls": [{"tool": "Bash", "subject": subject, "state": "exit 1"}]}
+    assert outcome_of(approved, [asked(2, "Bash", {"command": "make"}, why=why)]) == came
