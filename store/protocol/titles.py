@@ -23,18 +23,11 @@ from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN, SHOWN_BY
 
 _DEPTH = 40
 """Levels below which nesting has no lines of its own; what we write ourselves is never that deep."""
-_LINES = 2000
 
 
-def structure(value: Any, *, limit: int | None = None) -> str:
-    """`value` in lines of safe text; what is longer than `limit` lines is said to be left out."""
-    lines: list[str] = []
-    for line in _lines(value, 0):
-        if limit is not None and len(lines) >= limit:
-            lines.append("… more is not shown here")
-            break
-        lines.append(line)
-    return "\n".join(lines)
+def structure(value: Any) -> str:
+    """Return `value` in lines of safe text."""
+    return "\n".join(_lines(value, 0))
 
 
 def _lines(value: Any, depth: int) -> Iterator[str]:
@@ -178,7 +171,7 @@ def _telling(payload: Fields) -> str:
     if told or not payload:
         return told
     key = next((key for key in payload if key not in _REFERRING), "")
-    return structure({key: payload[key]}, limit=_LINES) if key else ""
+    return next(_lines({key: payload[key]}, 0)) if key else ""
 
 
 def _asked(read: ParsedMessage) -> str:
