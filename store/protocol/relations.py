@@ -111,7 +111,9 @@ def retained_ids(messages: Sequence[Message], *, present: Collection[str]) -> fr
             if (chain := succession_of(message)) is not None:
                 chains.setdefault(chain, []).append(key)
     for keys in chains.values():
-        kept.update(keys[next((place for place, key in enumerate(keys) if key in kept), len(keys)) :])
+        # Each superseded the one before it: from the first that is kept, all that follow are needed.
+        first_kept = next((place for place, key in enumerate(keys) if key in kept), len(keys))
+        kept.update(keys[first_kept:])
     members = (message.message_id for key in kept for message in threads[key])
     return frozenset((*members, *newest_words(messages)))
 
@@ -157,13 +159,13 @@ class Stop(Struct, frozen=True):
         ended: It agreed, was destroyed or left the roster; False while its answer is awaited.
         since: When it was asked or ended.
         reason: In a few words.
-        is_over: Whether it is alive all the same: it spoke after its end (D17).
+        is_alive: Whether it is alive all the same: it spoke after its end (D17).
     """
 
     ended: bool
     since: Order
     reason: str
-    is_over: bool = False
+    is_alive: bool = False
 
 
 def agent_stops(
@@ -201,15 +203,15 @@ def agent_stops(
     found: dict[str, Stop] = {}
     for name, stop in (*asked.items(), *sorted(ends, key=lambda end: end[1].since)):
         if name in team.gone or team.arrived.get(name, stop.since) <= stop.since:
-            is_over = stop.ended and spoken.get(name, stop.since) > stop.since
-            if not (is_over and name in asked):
-                found[name] = replace(stop, is_over=is_over)
+            is_alive = stop.ended and spoken.get(name, stop.since) > stop.since
+            if not (is_alive and name in asked):
+                found[name] = replace(stop, is_alive=is_alive)
     return found
 
 
 def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
     """Return who does not listen: stopped or destroyed and silent since, or asked to stop without an answer yet."""
-    return frozenset(name for name, stop in _stops_now(config, messages).items() if not stop.is_over)
+    return frozenset(name for name, stop in _stops_now(config, messages).items() if not stop.is_alive)
 
 
 def has_stopped(
@@ -217,7 +219,7 @@ def has_stopped(
 ) -> frozenset[str]:
     """Return who agreed to stop or was destroyed, and has been silent since."""
     now = _stops_now(config, messages, recorded).items()
-    return frozenset(name for name, stop in now if stop.ended and not stop.is_over)
+    return frozenset(name for name, stop in now if stop.ended and not stop.is_alive)
 
 
 def _stops_now(

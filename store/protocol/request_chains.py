@@ -54,31 +54,37 @@ def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
 def link_stops(
     messages: RequestMessages, rows: Sequence[RequestRow], spoke: Order | None, arrived: Order | None
 ) -> list[RequestRow]:
-    """Stops of one agent: whoever asks again replaces an open question; each yes is held against later words."""
+    """Return the stops and ends that were asked for of one agent, each as the others and the agent's words leave it.
+
+    Whoever asks again replaces its own open request. An agent that spoke after its last yes is alive all the same.
+
+    Args:
+        spoke: When the agent last said anything but that it agrees to stop.
+        arrived: When the newest agent of that name was created.
+    """
     rows = [_in_its_life(messages, row) for row in rows]
     agreed = [row for row in rows if row.state is RequestState.APPROVED]
-    # By the date of the verdict, as words of agents are held against it.
-    ends = {id(row): (row.answered_at or EARLIEST, row.decided[3]) for row in agreed}
-    latest = max(ends.values(), default=None)
+    # By date and place in the store, as `spoke` and `arrived` are, with which it is compared.
+    agreed_at = {id(row): (row.answered_at or EARLIEST, row.decided[3]) for row in agreed}
+    last_yes = max(agreed_at.values(), default=None)
     found = {row.key: approved_by_stop(messages, row, rows) for row in rows}
     for kind, asker in {(row.kind, row.asker) for row in rows}:
         same = [row for row in found.values() if (row.kind, row.asker) == (kind, asker)]
         # What was refused is history, and the next one a new matter; a rejected plan is revised.
         found |= {row.key: row for row in link_versions(same, RequestState.REJECTED)}
     for before in rows:
-        row, end = found[before.key], ends.get(id(before))
-        if end is not None:
-            # After a yes: silent, or alive all the same; a later creation is another agent.
-            back = arrived is not None and arrived > end
-            alive = spoke is not None and spoke > end and not back
-            flags = (*row.flags, Flag.STILL_ALIVE) if alive and end == latest else row.flags
-            row = replace(row, ended=not alive, flags=flags)
+        row, yes = found[before.key], agreed_at.get(id(before))
+        if yes is not None:
+            is_created_again = arrived is not None and arrived > yes  # then another agent of that name speaks
+            is_alive = spoke is not None and spoke > yes and not is_created_again
+            flags = (*row.flags, Flag.STILL_ALIVE) if is_alive and yes == last_yes else row.flags
+            row = replace(row, ended=not is_alive, flags=flags)
         # A slave that reported its batch asks for its own end: nobody waits for that once it has ended.
-        is_stop, own = row.kind is RequestKind.SHUTDOWN, row.asker == row.ends
-        over = (each for each in agreed if is_stop or (own and each.kind is not RequestKind.SHUTDOWN))
-        after = next((each.verdict for each in over if each.decided > row.order), None)
-        if row.state is RequestState.OPEN and after is not None:
-            row = _over(row, after, f"{row.stops} has ended")
+        is_stop, is_own_end = row.kind is RequestKind.SHUTDOWN, row.asker == row.ends
+        endings = (each for each in agreed if is_stop or (is_own_end and each.kind is not RequestKind.SHUTDOWN))
+        later_yes = next((each.verdict for each in endings if each.decided > row.order), None)
+        if row.state is RequestState.OPEN and later_yes is not None:
+            row = _without_need_of_answer(row, later_yes, f"{row.stops} has ended")
         found[row.key] = row
     return list(found.values())
 
@@ -109,21 +115,33 @@ def _creations_of(messages: RequestMessages, agent: str) -> Iterator[PlacedMessa
 
 
 def end_dispatches(messages: RequestMessages, rows: Iterable[RequestRow], agent: str) -> Iterator[RequestRow]:
-    """An agent that was asked for with its task, and reports it done, was created: nobody announces it (r3)."""
-    told = sorted(messages.reports.get(agent, ()), key=messages.when)
+    """Yield the requests for an agent together with its task; one whose task is reported done needs no answer.
+
+    Nobody announces such an agent, so its report is what shows that it was created (r3).
+    """
+    reports = sorted(messages.reports.get(agent, ()), key=messages.when)
     for row in rows:
-        place = bisect_right(told, row.order, key=messages.when)
-        is_over = place < len(told) and row.state is RequestState.OPEN
-        yield _over(row, told[place].message, f"{told[place].message.sender} did its work") if is_over else row
+        place = bisect_right(reports, row.order, key=messages.when)
+        if row.state is RequestState.OPEN and place < len(reports):
+            report = reports[place].message
+            row = _without_need_of_answer(row, report, f"{report.sender} did its work")
+        yield row
 
 
 def approved_by_stop(messages: RequestMessages, row: RequestRow, rows: Iterable[RequestRow]) -> RequestRow:
-    """An end is approved from the moment at which its agent was asked to stop, until the agent refuses."""
+    """Return a request for an agent's end, approved from the moment at which the agent is asked to stop.
+
+    Once the agent refuses, the request is as it was before, with the refusal. Any other row is returned unchanged.
+
+    Args:
+        rows: The stops among which those are looked for that were asked for because of this request.
+    """
     orders = [stop for stop in rows if row.kind is RequestKind.DESTROY and _is_order(messages, stop, row)]
     given = [stop for stop in orders if not messages.objection(stop.question, row.question)]
     if not given or (row.state is RequestState.WITHDRAWN and row.decided < given[0].order):
         return row
     flags, ending = row.flags, None
+    # `order` becomes the stop that approves it; one that was asked for before a no makes the no a contradiction.
     if row.verdict is None:
         ending = next((stop for stop in orders if stop.is_approved), orders[-1])
         if ending.state is RequestState.REJECTED:
@@ -160,15 +178,15 @@ def _is_order(messages: RequestMessages, stop: RequestRow, row: RequestRow) -> b
     return quotes and not messages.objection(stop.question, None) and messages.may_answer(stop.question, row.question)
 
 
-def _over(row: RequestRow, by: Message, why: str) -> RequestRow:
-    """Return a request that needs no answer any more because of another message."""
+def _without_need_of_answer(row: RequestRow, by: Message, why: str) -> RequestRow:
+    """Return the request as one that needs no answer any more, because of another message and for this reason."""
     return replace(row, state=RequestState.WITHDRAWN, withdrawn_at=by.created_at, lapse=why)
 
 
 def link_versions(rows: Sequence[RequestRow], *final: RequestState) -> list[RequestRow]:
-    """Link each to the one before that it is a version of; a version that was open is superseded by it.
+    """Return the requests of one chain, each linked to the version before it, which it supersedes while that is open.
 
-    What was approved has no further version, what was taken back is none.
+    What was approved gets no further version, and what was taken back counts as none.
 
     Args:
         final: Further states in which a request is neither replaced nor points to a later one.
@@ -181,8 +199,9 @@ def link_versions(rows: Sequence[RequestRow], *final: RequestState) -> list[Requ
         is_version = older is not None and older.state not in kept and _is_version_of(row, older)
         may_have_newer = newer is not None and row.state in {RequestState.OPEN, RequestState.REJECTED}.difference(final)
         later = newer.request_id if newer is not None and may_have_newer and _is_version_of(newer, row) else None
-        is_over = later is not None and row.state is RequestState.OPEN
-        state, flags = (RequestState.SUPERSEDED, (*row.flags, Flag.SUPERSEDED)) if is_over else (row.state, row.flags)
+        state, flags = row.state, row.flags
+        if later is not None and row.state is RequestState.OPEN:
+            state, flags = RequestState.SUPERSEDED, (*row.flags, Flag.SUPERSEDED)
         supersedes = older.request_id if older is not None and is_version else None
         found.append(replace(row, supersedes=supersedes, superseded_by=later, state=state, flags=flags))
         if row.state is not RequestState.WITHDRAWN:
@@ -192,7 +211,10 @@ def link_versions(rows: Sequence[RequestRow], *final: RequestState) -> list[Requ
 
 
 def _is_version_of(row: RequestRow, older: RequestRow) -> bool:
-    """Return whether a request is a new version: the one before is open, its title the same, or its asker says so."""
+    """Return whether a request is a new version of the one before.
+
+    It is when that one is open still, has the same title, or is named by the asker. A stop always is.
+    """
     if row.kind is not RequestKind.PLAN or older.state is RequestState.OPEN:
         return True
     return (
@@ -201,7 +223,7 @@ def _is_version_of(row: RequestRow, older: RequestRow) -> bool:
 
 
 def _with_age_of_versions(rows: Iterable[RequestRow]) -> list[RequestRow]:
-    """Let an open version wait since the first one that nobody answered was asked, and be as late as that."""
+    """Return the requests; an open version waits since the first one that nobody answered, and is as late as that."""
     found: list[RequestRow] = []
     for row in rows:
         before = found[-1] if found else None

@@ -1,4 +1,9 @@
-"""Verdicts: what was shown, what is signed, whether a signature fits, which keys are on record."""
+"""Verdicts: what was shown, what is signed, whether a signature fits, which keys are on record.
+
+From top to bottom: what was shown when a verdict was given (`Seen`); the team's key over every message (`Seal`); which
+messages are verdicts; the text that a human's key signs (`statement`), and whether a signature fits it; whether a
+message may decide (`objection`), and the warning it is handed on with (`mark_of`); the keys of humans (`keys_of`).
+"""
 
 from __future__ import annotations
 
@@ -82,16 +87,16 @@ class Seen(Struct, frozen=True):
 
 @per_message
 def digest_of(message: Message) -> str:
-    """SHA-256 of what a message says, in 64 hexadecimal digits; its way to the reader changes nothing.
+    """Return the SHA-256 of what a message says, in 64 hexadecimal digits; its way to the reader changes nothing.
 
-    Remembered for each message itself, which never changes: of a long one it is felt, and a screen asks often.
+    Remembered with each message, which never changes: a screen asks often, and for a long one the time can be felt.
     """
     said = [message.message_id, message.type, message.sender, list(message.recipients), dict(message.payload)]
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def given_on(answer: Message) -> str:
-    """`digest_of` the question that an answer was given on; empty where it does not say."""
+    """Return `digest_of` the question that an answer was given on, as it says itself; empty where it does not."""
     return text_in(answer.payload, REQUEST_DIGEST)
 
 
@@ -212,7 +217,7 @@ def is_verdict(config: TeamConfig, message: Message) -> bool:
 
 
 def may_be_verdict(config: TeamConfig, message: Message) -> bool:
-    """Return whether it is a verdict, or a human's words, which decide an escalation or a clarification."""
+    """Return whether a message is a verdict, or words of a human, which decide an escalation or a clarification."""
     read = parse_message(message)
     if read.answers in DECIDED_BY_LEAD:
         return True
@@ -227,7 +232,7 @@ NAMESPACE = "verdict@team-console"
 VERSION = 1
 SIGNATURE = "signature"
 """The field of a verdict's payload that holds its signature."""
-_APART = frozenset({SIGNATURE, REQUEST_DIGEST, SHOWN, "request_id", "requestId", "content"})
+_NOT_IN_TERMS = frozenset({SIGNATURE, REQUEST_DIGEST, SHOWN, "request_id", "requestId", "content"})
 
 
 def statement(team_id: str, verdict: Message) -> str:
@@ -248,7 +253,7 @@ def statement(team_id: str, verdict: Message) -> str:
         "signer": verdict.sender,
         "verdict": word_of(verdict),
         "words": verdict.content,
-        "terms": {str(key): value for key, value in payload.items() if key not in _APART},
+        "terms": {str(key): value for key, value in payload.items() if key not in _NOT_IN_TERMS},
     }
     return _dumped(said)
 
@@ -272,7 +277,7 @@ _REMEMBERED = 65_536
 NO_TOOL = "it cannot be verified here: install OpenSSH, or team-console with its extra `signatures`"
 
 
-_known: dict[bytes, str] = {}
+_verified: dict[bytes, str] = {}
 """Digest of text, signature and keys -> what is wrong with it."""
 
 
@@ -282,19 +287,20 @@ def signature_trouble(text: str, signature: object, keys: Sequence[str], namespa
         return "it is not signed"
     # guard: signature-known-by-all-bytes
     digest = hashlib.sha256("\0".join((text, signature, namespace, *keys)).encode("utf-8", "replace")).digest()
-    trouble = _known.get(digest)
+    trouble = _verified.get(digest)
     if trouble is None:
-        trouble = _trouble(text, signature, keys, namespace)
+        trouble = _verify(text, signature, keys, namespace)
         if trouble == NO_TOOL:
             return trouble
-        if len(_known) >= _REMEMBERED:
-            _known.clear()
+        if len(_verified) >= _REMEMBERED:
+            _verified.clear()
         # guard: signature-verified-once
-        _known[digest] = trouble
+        _verified[digest] = trouble
     return trouble
 
 
-def _trouble(text: str, signature: str, keys: Sequence[str], namespace: str) -> str:
+def _verify(text: str, signature: str, keys: Sequence[str], namespace: str) -> str:
+    """Return what is wrong with a signature, worked out anew; empty when it is valid."""
     try:
         parts = read_signature(signature)
     except ValueError as error:
@@ -309,11 +315,13 @@ def _trouble(text: str, signature: str, keys: Sequence[str], namespace: str) -> 
     if parts.is_of_hardware and not parts.is_touched:
         return "nobody touched the hardware key that signed it"
     is_good = _is_good(parts, text, signature)
-    return NO_TOOL if is_good is None else "" if is_good else "its signature does not fit what it says"
+    if is_good is None:
+        return NO_TOOL
+    return "" if is_good else "its signature does not fit what it says"
 
 
 def _is_good(parts: SshSignature, text: str, signature: str) -> bool | None:
-    """By `cryptography`, or where that is missing by the `ssh-keygen` of the machine; None without either."""
+    """Return whether a signature fits a text, by `cryptography`, else by `ssh-keygen`; None where neither is there."""
     try:
         from team_console.store.protocol.key_arithmetic import is_signed_by_key
     except ImportError:
@@ -407,7 +415,7 @@ def is_signed(
     config: TeamConfig, message: Message, question: Message | None, recorded: RecordedFacts | None = None
 ) -> bool:
     """Return whether the human it names signed this verdict, whether or not the team asks for that."""
-    return not _signature_trouble(config, message, question, recorded)
+    return not _verdict_signature_trouble(config, message, question, recorded)
 
 
 def mark_of(
@@ -485,10 +493,10 @@ def _own_key_trouble(
     # guard: verdict-signed
     if not config.must_be_signed(message.sender) or parse_message(message).kind.withdraws:
         return ""
-    return _signature_trouble(config, message, question, recorded)
+    return _verdict_signature_trouble(config, message, question, recorded)
 
 
-def _signature_trouble(
+def _verdict_signature_trouble(
     config: TeamConfig, message: Message, question: Message | None, recorded: RecordedFacts | None
 ) -> str:
     keys = config.human(message.sender).keys
@@ -514,7 +522,7 @@ def _is_by_unknown_key(config: TeamConfig, signed: Message, recorded: RecordedFa
     keys = keys_of(config, config.human(signed.sender), recorded)
     if keys is None or not keys.unknown:
         return False
-    signer = _named(read_signature(str(signed.payload.get(SIGNATURE))).key)
+    signer = _fingerprint_of(read_signature(str(signed.payload.get(SIGNATURE))).key)
     return signer in {fingerprint(key) for key in keys.unknown}
 
 
@@ -602,7 +610,7 @@ def keys_of(config: TeamConfig, human: Human, recorded: RecordedFacts | None) ->
 def fingerprint(key: str) -> str:
     """Return the fingerprint of a public key as `ssh-keygen -l` prints it; of what is none, one that fits nothing."""
     try:
-        return _named(key_bytes(key))
+        return _fingerprint_of(key_bytes(key))
     except ValueError:
         return ""
 
@@ -619,7 +627,7 @@ def confirmation_text(team_id: str, human: str, sha256: str) -> str:
 
 
 def unsigned_confirmations(recorded: RecordedFacts | None) -> Iterator[Confirmation]:
-    """Settings that were confirmed after humans had begun to sign, without a key on record of the human named."""
+    """Yield confirmations of settings, since humans began to sign, that no key on record of the human named signed."""
     since = recorded.signed_from if recorded is not None else None
     if recorded is None or since is None:
         return
@@ -642,7 +650,7 @@ def _is_signed(recorded: RecordedFacts, confirmation: Confirmation) -> bool:
 def _known_keys(
     team_id: str, human: str, first: str, acceptances: Sequence[Acceptance]
 ) -> tuple[set[str], dict[str, int]]:
-    """Fingerprints of what is on record, and those of them that no known key vouches for, each with its line."""
+    """Return the fingerprints on record, and of those that no known key vouches for the number of their line."""
     known, unsigned = {first}, dict[str, int]()
     for acceptance in acceptances:
         if acceptance.human != human:
@@ -665,10 +673,11 @@ def _first_key(recorded: RecordedFacts, name: str) -> str:
     """Return the fingerprint of the key of the first verdict on the trail that this human signed; empty without one."""
     message = recorded.first_signed(name)
     try:
-        return _named(read_signature(str(message.payload.get(SIGNATURE))).key) if message is not None else ""
+        return _fingerprint_of(read_signature(str(message.payload.get(SIGNATURE))).key) if message is not None else ""
     except ValueError:
         return ""
 
 
-def _named(data: bytes) -> str:
+def _fingerprint_of(data: bytes) -> str:
+    """Return the fingerprint of a public key, given as its bytes."""
     return "SHA256:" + base64.b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")

@@ -382,7 +382,7 @@ class Facts(Struct, frozen=True):
     def stop_of(self, name: str) -> Stop | None:
         """Return the stop that an agent was asked for or agreed to; None where it was not, or spoke again after it."""
         stop = self.stops.get(name)
-        return None if stop is None or stop.is_over else stop
+        return None if stop is None or stop.is_alive else stop
 
     @property
     def is_lead(self) -> bool:

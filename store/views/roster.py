@@ -97,7 +97,7 @@ def _state(
 ) -> tuple[AgentState, str]:
     spoke = facts.seen.spoken.get(name)
     stop = facts.stops.get(name)
-    if stop is not None and not stop.is_over:
+    if stop is not None and not stop.is_alive:
         return (AgentState.STOPPED if stop.ended else AgentState.STOPPING), stop.reason
     held = _held(facts, name, waiting, has_been_seen=seen is not None)
     if held is not None:

@@ -65,7 +65,7 @@ def test_every_kind_of_key_signs(team: CommandLine, monkeypatch: pytest.MonkeyPa
     desk = Desk(str(team.folder))
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request)
-    verdicts._known.clear()
+    verdicts._verified.clear()
     assert desk.row(request).state is RequestState.APPROVED
     verdict = desk.row(request).verdict
     assert verdict is not None
@@ -78,7 +78,7 @@ def test_without_any_means_to_verify_nothing_decides_and_the_next_step_is_told(
 ) -> None:
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request)
-    verdicts._known.clear()
+    verdicts._verified.clear()
     monkeypatch.setitem(sys.modules, "team_console.store.protocol.key_arithmetic", None)
     monkeypatch.setenv("PATH", "/nonexistent")
     row = desk.row(request)

@@ -31,7 +31,7 @@ def test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_anoth
         return real(parts, text, signature)
 
     monkeypatch.setattr(verdicts, "_is_good", counted)
-    monkeypatch.setattr(verdicts, "_known", {})
+    monkeypatch.setattr(verdicts, "_verified", {})
     for _ in range(3):
         assert not objection(config, verdict, question)
     assert len(worked_out) == 1
