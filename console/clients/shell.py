@@ -6,6 +6,12 @@ with. One keeps every value that it ever had, since which one holds where a comm
 a command is tried with each of them. What cannot be known may be any word: the program or the subcommand of an action,
 where the other words name it.
 
+There are three steps. `_Reader.read` walks the tree of a text: it notes each command as it stands there, and the values
+of variables. `_Reader.run` takes the noted commands one by one, with each choice of values in the place of variables.
+`_Reader._run_one` notes what a command does: the commands it starts, the variables it sets, and the texts it runs,
+which are read in their turn. For example, of `A=push; git $A` the words `git` and "use of A" are noted, and `push` as a
+value of A; with it the second step finds the command `git push`.
+
 What does not parse is cut at everything that can end a command, so that rather too many commands are seen than too few.
 Time and memory grow with the length of the text: what is parsed has a largest size, and repeated expansions an end;
 what goes beyond is cut as well.
@@ -39,7 +45,7 @@ _LARGEST = 6_000
 and memory with the square of them."""
 _MOST_FAILED = 40_000
 """Characters that are parsed in vain, altogether."""
-_MOST_DOCUMENTS = 100
+_MOST_HERE_DOCUMENTS = 100
 """Here-documents, and what only looks like one, altogether."""
 _DEEPEST = 8
 """Texts within texts, functions within functions, wrappers within wrappers that are followed."""
@@ -49,8 +55,8 @@ _MOST_CHOICES = 64
 """Values of variables that are tried in one command."""
 _JOINED_BEGINNING = re.compile(r"^[ \t]*(?:\\\n[ \t]*)+", re.MULTILINE)
 """Joined lines of which the first is empty: the grammar would join them with the line before."""
-_DOCUMENT = re.compile(r"(?<!<)<<(-?)(?![<=])[ \t]*((?:\\.|'[^'\n]*'|\"[^\"\n]*\"|[^\s;&|<>()'\"\\])+)")
-_ENDS = re.compile(r"[;|&()\n`]|[{}](?=[\s;]|$)|(?<=\s)\{")
+_HERE_DOCUMENT = re.compile(r"(?<!<)<<(-?)(?![<=])[ \t]*((?:\\.|'[^'\n]*'|\"[^\"\n]*\"|[^\s;&|<>()'\"\\])+)")
+_COMMAND_ENDS = re.compile(r"[;|&()\n`]|[{}](?=[\s;]|$)|(?<=\s)\{")
 _REDIRECTION = re.compile(r"\d*[<>]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
@@ -63,12 +69,12 @@ _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\0
 _DIRECTIVE = re.compile(r"%[-\d]*[sbq]")
 _TEXT_IN = re.compile(r"(?:\w+_)?(?:COMMAND|EDITOR|PAGER|VISUAL|ASKPASS|EXTERNAL_DIFF)$|PS\d$")
 """Variables whose value other programs run."""
-_WORD, _FIELD = "\1", "\2"
-"""Stand between words, and between the fields that one word becomes."""
+_BETWEEN_WORDS, _BETWEEN_FIELDS = "\1", "\2"
+"""Signs between the words of a command that is kept as one text, and between the fields that one word becomes."""
 _USE = re.compile("\3(.)([^\4]*)\4")
-"""A variable in a word: how its value is used, and its name."""
+"""A variable in a word, between two signs that no text has: how its value is used, and its name."""
 _SPLIT, _QUOTED, _LIST = " ", '"', "@"
-"""Uses of a value: split at white space, as one field, and with its own fields."""
+"""How a value is used: split at white space, as one field, or with the fields of a list."""
 _INNER_SHELL = frozenset(("subshell", "command_substitution", "process_substitution"))
 _DECLARING = frozenset(("declare", "local", "typeset"))
 _READING = frozenset(("read", "mapfile", "readarray"))
@@ -142,7 +148,7 @@ def commands_in(text: str, folder: str) -> list[Command]:
     """Return the commands of a text for a shell that begins in `folder`, with those that they start."""
     reader = _Reader(len(text), folder)
     text = re.sub("[\0-\4]", "", text).replace("\r\n", "\n").replace("\r", "\n")
-    reader.read(text, _Command([], "", (), folder, -1))
+    reader.read(text, _CommandInText([], "", (), folder, -1))
     reader.run()
     return reader.found
 
@@ -155,7 +161,7 @@ def _is_option(word: str, wanted: str) -> bool:
     return word == wanted or (is_letter and wanted[1] in word)
 
 
-class _Command:
+class _CommandInText:
     """A command as it stands in a text, before its variables have values.
 
     Attributes:
@@ -172,13 +178,23 @@ class _Command:
 
 
 class _Reader:
-    """Reads texts for a shell, one within another."""
+    """Reads texts for a shell, one within another.
+
+    Attributes:
+        found: The commands that were found, each with the values of its variables.
+        _budget: How many characters may still be worked on before texts are only cut into commands.
+        _waiting: Commands as they stand in texts, to be run.
+        _variables: Name -> every value it ever had. What a pipeline, a substitution, a function or a file passes on is
+            kept under names that begin with `|`, `$` or `<`, or end with `()` or `()<`.
+        _has_news: Whether a variable got a new value since the commands were last gone through.
+        _takes_unknown: Whether a variable without a value counts as known only when the text runs.
+    """
 
     def __init__(self, length: int, folder: str) -> None:
         self.found: list[Command] = []
         self._budget = 8 * length + 100_000
         self._failed = self._documents = self._texts = 0
-        self._waiting: list[_Command] = []
+        self._waiting: list[_CommandInText] = []
         self._variables = {"HOME": [os.path.expanduser("~")], "PWD": [folder], "IFS": [" "]}
         self._has_news = self._takes_unknown = False
         self._aliases: dict[str, str] = {}
@@ -187,12 +203,12 @@ class _Reader:
         self._outer: tuple[str, ...] = ()
         self._bodies: dict[int, tuple[str, bool]] = {}
 
-    def read(self, text: str, run_by: _Command) -> None:
+    def read(self, text: str, run_by: _CommandInText) -> None:
         """Find the commands that stand in a text, which a command runs."""
         self._folder, self._depth, self._outer = run_by.folder, run_by.depth + 1, run_by.outputs
         # guard: shell-work-bounded
         if self._depth >= _DEEPEST or self._budget < 0:
-            self._cut(text)
+            self._guess_commands(text)
             return
         self._budget -= len(text)
         text = _JOINED_BEGINNING.sub(lambda match: match[0].replace("\\\n", "  "), text)
@@ -201,8 +217,8 @@ class _Reader:
             source, documents = self._without_documents(text, plain)
             size = sum(map(len, source.split()))
             # guard: shell-large-text-cut
-            if size > _LARGEST or self._documents > _MOST_DOCUMENTS or self._failed > _MOST_FAILED:
-                self._cut(text)
+            if size > _LARGEST or self._documents > _MOST_HERE_DOCUMENTS or self._failed > _MOST_FAILED:
+                self._guess_commands(text)
                 return
             self._texts += 1
             self._source = source.encode("utf-8", "replace")
@@ -217,10 +233,10 @@ class _Reader:
         try:
             self._visit(root, run_by.reads, ())
         except RecursionError:
-            self._cut(text)
+            self._guess_commands(text)
         if root.has_error or any(node.type == "heredoc_redirect" for node in redirections):
             self._failed += size
-            self._cut(text)
+            self._guess_commands(text)
 
     def _without_documents(self, text: str, plain: set[int]) -> tuple[str, dict[int, tuple[str, bool]]]:
         """Blank out the here-documents of a text.
@@ -239,9 +255,9 @@ class _Reader:
             while text.endswith("\\\n", at, end) and end < len(text):
                 end = text.find("\n", end) + 1 or len(text)
             behind = end
-            for match in _DOCUMENT.finditer(text, at, end):
+            for match in _HERE_DOCUMENT.finditer(text, at, end):
                 word = re.sub(r"['\"\\]", "", match[2])
-                if match.start() in plain or self._documents > _MOST_DOCUMENTS:
+                if match.start() in plain or self._documents > _MOST_HERE_DOCUMENTS:
                     continue
                 self._documents += 1
                 tabs = r"\t*" if match[1] else ""
@@ -257,10 +273,10 @@ class _Reader:
             at = behind
         return "".join(pieces), documents
 
-    def _cut(self, text: str) -> None:
+    def _guess_commands(self, text: str) -> None:
         """Take what follows on anything that can end a command for a command, whatever quotes and comments say."""
         plain = re.sub(r"['\"\\]", "", text.replace("\\\n", ""))
-        for piece in _ENDS.split(_BRACES.sub(lambda match: match[1].replace(",", " "), plain)):
+        for piece in _COMMAND_ENDS.split(_BRACES.sub(lambda match: match[1].replace(",", " "), plain)):
             words = [word for word in piece.replace("$", " ").split() if _REDIRECTION.match(word) is None]
             at = 0
             while at < len(words) and re.match(r"\w+=|[{!]$", words[at]):
@@ -274,6 +290,12 @@ class _Reader:
     # A walk over the tree: what a command holds is found before it.
 
     def _visit(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
+        """Note the commands and assignments in a node.
+
+        Args:
+            reads: The variable that has what the node reads; empty where nobody knows.
+            outputs: The variables that keep what it prints.
+        """
         kind, folder, outer = node.type, self._folder, self._outer
         if kind == "function_definition":
             name = f"{''.join(map(self._text, node.children_by_field_name('name')))}()"
@@ -285,10 +307,10 @@ class _Reader:
             outputs = (self._name_of("$", node),)
             text = self._text(node)
             if text[:1] == "`" and "\\`" in text:  # the inner of two, which the grammar does not know
-                self._add(["eval", _ESCAPED_IN_BACKQUOTES.sub(lambda match: match[1], text[1:-1])], reads)
+                self._add_command(["eval", _ESCAPED_IN_BACKQUOTES.sub(lambda match: match[1], text[1:-1])], reads)
         if kind == "expansion":  # backquotes in it, which the grammar does not know
             for piece in _BACKQUOTED.findall(self._text(node)):
-                self._add(["eval", piece], reads)
+                self._add_command(["eval", piece], reads)
         if any(_is_read(child) or (kind == "command" and _stands_for_file(child)) for child in node.children):
             reads = self._name_of("<", node)
         if kind == "process_substitution":
@@ -306,11 +328,11 @@ class _Reader:
             self._read_assignment(node)
         elif kind == "for_statement":
             words = self._words([*node.children_by_field_name("variable"), *node.children_by_field_name("value")])
-            self._add(["for", *words], reads, outputs)
+            self._add_command(["for", *words], reads, outputs)
         elif kind == "file_redirect":
             self._read_redirection(node, reads, outputs)
         elif kind == "herestring_redirect":
-            self._set((reads,), " ".join(self._words(node.children[1:])))
+            self._add_value((reads,), " ".join(self._words(node.children[1:])))
         if kind in _INNER_SHELL:
             self._folder = folder
         self._outer = outer
@@ -326,8 +348,8 @@ class _Reader:
         """Return the variable that keeps what a pipeline or a substitution prints, or a redirection reads."""
         return f"{kind}{self._texts}/{node.start_byte}"
 
-    def _add(self, words: list[str], reads: str = "", outputs: tuple[str, ...] = ()) -> None:
-        self._waiting.append(_Command(words, reads, outputs, self._folder, self._depth))
+    def _add_command(self, words: list[str], reads: str = "", outputs: tuple[str, ...] = ()) -> None:
+        self._waiting.append(_CommandInText(words, reads, outputs, self._folder, self._depth))
 
     def _read_command(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
         parts: list[Node] = []
@@ -341,7 +363,7 @@ class _Reader:
             files = [child.children_by_field_name("destination") for child in node.parent.children]
             parts += [word for words in files for word in words[1:]]
         words = self._words(parts)
-        self._add(words, reads, outputs)
+        self._add_command(words, reads, outputs)
         if words[1:] and words[0] in ("cd", "pushd"):
             folder = next(self._expanded(words), [UNKNOWN])[-1]
             self._folder = path_in(self._folder, folder)
@@ -354,19 +376,19 @@ class _Reader:
         base, bracket, _ = name.partition("[")
         is_list = value is not None and value.type == "array"
         fields = self._words(value.children[1:-1]) if value is not None and is_list else []
-        text = _FIELD.join(fields) if is_list or value is None else self._word(value, is_quoted=True)
+        text = _BETWEEN_FIELDS.join(fields) if is_list or value is None else self._word(value, is_quoted=True)
         declared = (
             self._text(node.parent) if node.parent is not None and node.parent.type == "declaration_command" else ""
         )
         if re.match(r"(?:declare|local|typeset) -\w*n", declared):
             text = f"\3{_QUOTED}{text}\4"  # another name of that variable
         if node.children[1].type == "+=":
-            text = (_FIELD if is_list else "").join((*self._variables.get(base, [])[-1:], text))
-        self._set((base, name, f"{base}[]") if bracket else (base,), text)
+            text = (_BETWEEN_FIELDS if is_list else "").join((*self._variables.get(base, [])[-1:], text))
+        self._add_value((base, name, f"{base}[]") if bracket else (base,), text)
         for number, field in enumerate(fields):
-            self._set((f"{base}[{number}]", f"{base}[]"), re.sub(r"^\[[^\]]*\]=", "", field))
+            self._add_value((f"{base}[{number}]", f"{base}[]"), re.sub(r"^\[[^\]]*\]=", "", field))
         if _TEXT_IN.match(base):
-            self._add(["eval", text.removeprefix("!")])
+            self._add_command(["eval", text.removeprefix("!")])
 
     def _read_redirection(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
         operator = next((child for child in node.children if "<" in child.type or ">" in child.type), None)
@@ -374,16 +396,16 @@ class _Reader:
             return
         body, is_quoted = self._bodies.get(operator.start_byte, ("", True))
         if body:
-            self._set((reads,), body)
+            self._add_value((reads,), body)
         if not is_quoted and ("$" in body or "`" in body):
             # What is expanded there is what is in a string, too; quotes mean something only within what is expanded.
             for text in sorted({body.replace('"', mark) for mark in "' "}):
-                self._add(["eval", f': "{text}"'])
+                self._add_command(["eval", f': "{text}"'])
         files = node.children_by_field_name("destination")[:1]
         if ">" in operator.type:
-            self._add([">", *self._words(files)], reads, outputs)
+            self._add_command([">", *self._words(files)], reads, outputs)
         elif operator.type == "<" and not body and files and files[0].type != "process_substitution":
-            self._add(["<", *self._words(files)], reads, outputs)
+            self._add_command(["<", *self._words(files)], reads, outputs)
 
     # Words: what they are but for the values of variables.
 
@@ -442,14 +464,14 @@ class _Reader:
         given = [child for child in node.children[2:] if child.is_named and child.type != "variable_name"]
         if operator and given:
             stands_in = "".join(self._word(child, is_quoted=True) for child in given)
-            self._set((name,) if operator[-1] != "?" else (), stands_in)
+            self._add_value((name,) if operator[-1] != "?" else (), stands_in)
         elif text.removeprefix("${").removesuffix("}").removeprefix("$") != name + index:
             return UNKNOWN
         is_list = text in ("$@", "${@}") or index == "[@]"
         element = index if index[1:-1].isdigit() else "[]" if index[1:-1] not in ("", "@", "*") else ""
         return f"\3{_LIST if is_list else use}{name}{element}\4"
 
-    def _set(self, names: Sequence[str], value: str) -> None:
+    def _add_value(self, names: Sequence[str], value: str) -> None:
         for name in filter(None, names):
             known = self._variables.setdefault(name, [])
             if value not in known and self._budget > 0:
@@ -457,11 +479,11 @@ class _Reader:
                 del known[:-_MOST_CHOICES]
                 self._has_news = True
 
-    def _set_arguments(self, arguments: Sequence[str]) -> None:
+    def _add_arguments(self, arguments: Sequence[str]) -> None:
         """Set `$0`, `$1` and so on."""
         for number, argument in enumerate(arguments[:10]):
-            self._set((str(number),), argument)
-        self._set("@*", _FIELD.join(arguments[1:]))
+            self._add_value((str(number),), argument)
+        self._add_value("@*", _BETWEEN_FIELDS.join(arguments[1:]))
 
     # What commands do when they run.
 
@@ -477,7 +499,7 @@ class _Reader:
                     for words in self._expanded(found.words):
                         if words and tuple(words) not in found.tried:
                             found.tried.add(tuple(words))
-                            self._start(words, found)
+                            self._run_one(words, found)
                 if not self._has_news:
                     break
 
@@ -486,14 +508,14 @@ class _Reader:
 
         Before all values are known there is no choice for a variable without one.
         """
-        choices, count = [(_WORD.join(words), 0)], 0
+        choices, count = [(_BETWEEN_WORDS.join(words), 0)], 0
         while choices and count < _MOST_CHOICES:
             line, level = choices.pop()
             self._budget -= len(line)
             match = _USE.search(line)
             if match is None:
                 count += 1
-                parted = [word.split(_FIELD) for word in line.split(_WORD)]
+                parted = [word.split(_BETWEEN_FIELDS) for word in line.split(_BETWEEN_WORDS)]
                 yield [field for fields in parted for field in fields if field or len(fields) == 1]
                 continue
             use, name = match[1], match[2]
@@ -501,39 +523,42 @@ class _Reader:
             values = self._variables.get(name, []) if is_known else []
             is_awaited = is_known and not self._takes_unknown
             for value in values or ([] if is_awaited else [UNKNOWN]):
-                if use != _LIST:  # what is used in a value is used as the whole
-                    value = value.replace(_FIELD, " ") if use == _QUOTED else re.sub(r"\s+", _FIELD, value) or _FIELD
+                if use == _QUOTED:
+                    value = value.replace(_BETWEEN_FIELDS, " ")
+                elif use == _SPLIT:
+                    value = re.sub(r"\s+", _BETWEEN_FIELDS, value) or _BETWEEN_FIELDS
+                if use != _LIST:  # a variable in the value is used as the whole value is
                     value = re.sub("\3.", f"\3{use}", value)
                 choices.append((line.replace(match[0], value), level + 1))
 
-    def _start(self, words: list[str], found: _Command) -> None:
-        """Note a command, and what it starts."""
+    def _run_one(self, words: list[str], found: _CommandInText) -> None:
+        """Note a command whose variables have values, and what comes of it."""
         if words[0] in ("<", ">"):
             file = words[1] if words[1:] and not words[1].isdigit() and words[1] != "-" else ""
             if file and words[0] == ">":
                 self.found.append(Command([""], [file], found.folder))
-                self._set((self._content(file, found),), f"\3{_QUOTED}{''.join(found.outputs[:1])}\4")
+                self._add_value((self._content(file, found),), f"\3{_QUOTED}{''.join(found.outputs[:1])}\4")
             elif file:  # `$(<FILE)` prints it
-                self._set((found.reads, *found.outputs), f"\3{_QUOTED}{self._content(file, found)}\4")
+                self._add_value((found.reads, *found.outputs), f"\3{_QUOTED}{self._content(file, found)}\4")
             return
         waiting = [(words, 0)]
         while waiting:
             given, level = waiting.pop()
             self._budget -= len(given)
             if not given or level > 2 * _DEEPEST or self._budget < 0:
-                self._cut(" ".join(given))
+                self._guess_commands(" ".join(given))
                 continue
             command = [program_of(given[0]), *given[1:]]
             self.found.append(Command(command, [], found.folder))
-            self._note(given, command, found)
+            self._follow_effects(given, command, found)
             for started in started_by(command):
                 if isinstance(started, str):
-                    self._set_arguments(arguments_of(command))
+                    self._add_arguments(arguments_of(command))
                     self.read(started, found)
                 elif started:
                     waiting.append((started, level + 1))
 
-    def _note(self, given: list[str], command: list[str], found: _Command) -> None:
+    def _follow_effects(self, given: list[str], command: list[str], found: _CommandInText) -> None:
         """Follow what a command means for others, and for the pipeline in which it stands."""
         name, text = command[0], ""
         for word in command[1:]:
@@ -541,75 +566,77 @@ class _Reader:
             if equals and name == "alias":
                 self._aliases[key] = text = value
             elif equals and key.isidentifier():
-                self._set((key,), value)
+                self._add_value((key,), value)
         if name == "for":
             for word in command[2:]:
-                self._set((command[1],), word)
+                self._add_value((command[1],), word)
         elif name == "set":
-            self._set_arguments([UNKNOWN, *command[2 if command[1:2] == ["--"] else 1 :]])
+            self._add_arguments([UNKNOWN, *command[2 if command[1:2] == ["--"] else 1 :]])
         elif name == "shift":
             numbers = [str(number) for number in range(1, 10)]
             for number, name_behind in enumerate(numbers[1:], 1):
                 for value in list(self._variables.get(name_behind, [])):
-                    self._set(numbers[:number], value)
+                    self._add_value(numbers[:number], value)
             for value in list(self._variables.get("@", [])):
-                self._set("@*", value.partition(_FIELD)[2])
+                self._add_value("@*", value.partition(_BETWEEN_FIELDS)[2])
         elif given[0] in self._aliases:
             quoted = (" '" + word.replace("'", "'\\''") + "'" for word in command[1:])
             text = self._aliases[given[0]] + "".join(quoted)
         elif f"{given[0]}()" in self._variables:
-            self._set_arguments(command)
-            self._set(found.outputs, f"\3{_QUOTED}{given[0]}()\4")
-            self._set((f"{given[0]}()<",), self._read_by(found))
+            self._add_arguments(command)
+            self._add_value(found.outputs, f"\3{_QUOTED}{given[0]}()\4")
+            self._add_value((f"{given[0]}()<",), self._read_by(found))
         elif name in _READING:
-            self._follow([f"<{name}", *command[1:], self._read_by(found)], found)
+            self._add_started([f"<{name}", *command[1:], self._read_by(found)], found)
         elif name[:1] == "<" and name[1:] in _READING:
-            self._set_read(command)
+            self._add_values_read(command)
         elif name in ("xargs", "parallel"):
             self._apply(command, found)
         if text:
             self.read(text, found)
-        self._note_printed(command, found)
+        self._follow_output(command, found)
         if reads_commands(command):
-            self._follow(["eval", self._read_by(found)], found)
+            self._add_started(["eval", self._read_by(found)], found)
         # What was written into a file in the same text is a text for a shell, too.
         script = given[0] if "/" in given[0] else script_of(command)
         content = self._content(script, found) if script else ""
         if content in self._variables:
-            self._follow(["eval", f"\3{_QUOTED}{content}\4"], found)
+            self._add_started(["eval", f"\3{_QUOTED}{content}\4"], found)
 
-    def _note_printed(self, command: list[str], found: _Command) -> None:
+    def _follow_output(self, command: list[str], found: _CommandInText) -> None:
         """Follow what a command prints, and into which files."""
         name = command[0]
         if name == "printf" and command[1:2] == ["-v"]:
-            self._set(command[2:3], _printed(["printf", *command[3:]]))
+            self._add_value(command[2:3], _text_printed(["printf", *command[3:]]))
         elif name in ("echo", "printf"):
-            self._set(found.outputs, _printed(command))
+            self._add_value(found.outputs, _text_printed(command))
         elif name == "cat":
             for file in command[1:]:
-                self._set(found.outputs, f"\3{_QUOTED}{self._content(file, found)}\4")
+                self._add_value(found.outputs, f"\3{_QUOTED}{self._content(file, found)}\4")
             if not command[1:]:
-                self._set(found.outputs, self._read_by(found))
+                self._add_value(found.outputs, self._read_by(found))
         elif name == "tee":
-            self._set((*found.outputs, *(self._content(file, found) for file in command[1:])), self._read_by(found))
+            self._add_value(
+                (*found.outputs, *(self._content(file, found) for file in command[1:])), self._read_by(found)
+            )
         elif name in _SILENT or name[:1] == "<" or f"{name}()" in self._variables:
             return
         elif next(started_by(command), None) is None:
-            self._set(found.outputs, UNKNOWN)
+            self._add_value(found.outputs, UNKNOWN)
 
-    def _follow(self, words: list[str], found: _Command) -> None:
+    def _add_started(self, words: list[str], found: _CommandInText) -> None:
         """Let a command run that another starts, and that reads and prints where that does."""
-        self._waiting.append(_Command(words, found.reads, found.outputs, found.folder, found.depth + 1))
+        self._waiting.append(_CommandInText(words, found.reads, found.outputs, found.folder, found.depth + 1))
 
-    def _read_by(self, found: _Command, use: str = _QUOTED) -> str:
+    def _read_by(self, found: _CommandInText, use: str = _QUOTED) -> str:
         """Return the use of what a command reads."""
         return f"\3{use}{found.reads}\4"
 
-    def _content(self, file: str, found: _Command) -> str:
+    def _content(self, file: str, found: _CommandInText) -> str:
         """Return the name of the variable that keeps what is written into a file."""
         return f"<{os.path.normpath(path_in(found.folder, file))}"
 
-    def _apply(self, command: list[str], found: _Command) -> None:
+    def _apply(self, command: list[str], found: _CommandInText) -> None:
         """Run the command of `xargs` or `parallel` on what it reads."""
         option = next((at for at, word in enumerate(command) if word[:2] == "-I"), 0)
         mark = (command[option][2:] or "".join(command[option + 1 : option + 2])) if option else ""
@@ -617,11 +644,11 @@ class _Reader:
         for started in started_by(command):
             words = started if isinstance(started, list) else ["eval", started]
             if any(mark in word for word in words):
-                self._follow([word.replace(mark, self._read_by(found)) for word in words], found)
+                self._add_started([word.replace(mark, self._read_by(found)) for word in words], found)
             else:
-                self._follow([*words, self._read_by(found, _SPLIT)], found)
+                self._add_started([*words, self._read_by(found, _SPLIT)], found)
 
-    def _set_read(self, words: list[str]) -> None:
+    def _add_values_read(self, words: list[str]) -> None:
         """Set the variables of `read` or `mapfile`.
 
         Args:
@@ -630,14 +657,14 @@ class _Reader:
         names = [word for word in words[behind_options_of_read(words) : -1] if word.isidentifier()] or ["REPLY"]
         lines = words[-1].split("\n")[:_MOST_CHOICES]
         if words[0] != "<read":
-            self._set(names, _FIELD.join(lines))
+            self._add_value(names, _BETWEEN_FIELDS.join(lines))
         marks = "".join(self._variables["IFS"])
         is_known = UNKNOWN not in f"{words[-1]}{marks}" and "-d" not in words
         for line in lines:
             fields = re.split(f"[{re.escape(marks)}]+", line.strip(), maxsplit=len(names) - 1)
             for number, name in enumerate(names):
-                self._set((name, f"{name}[]"), fields[number] if number < len(fields) else "")
-                self._set((name, f"{name}[]") if not is_known else (), UNKNOWN)
+                self._add_value((name, f"{name}[]"), fields[number] if number < len(fields) else "")
+                self._add_value((name, f"{name}[]") if not is_known else (), UNKNOWN)
 
 
 def _is_read(node: Node) -> bool:
@@ -664,7 +691,7 @@ def _braced(word: str, source: str) -> str:
     if match is None:
         return word
     before, behind = word[: match.start()], word[match.end() :]
-    return _FIELD.join(f"{before}{choice}{behind}" for choice in match[1].split(","))
+    return _BETWEEN_FIELDS.join(f"{before}{choice}{behind}" for choice in match[1].split(","))
 
 
 def _ansi(match: re.Match[str]) -> str:
@@ -674,7 +701,7 @@ def _ansi(match: re.Match[str]) -> str:
     return _ANSI_LETTERS.get(match[4], match[4])
 
 
-def _printed(words: Sequence[str]) -> str:
+def _text_printed(words: Sequence[str]) -> str:
     """Return what `echo` or `printf` prints, as far as a text for a shell needs it."""
     rest = [word for word in words[1:] if re.match(r"-[neE]+$", word) is None]
     text = " ".join(rest)
