@@ -39,8 +39,8 @@ LOCK_WAIT = 2.0
 """Seconds a write in the console waits for the lock (decision D7)."""
 TICK = 10.0
 """Seconds between two looks at the clock, for ages, and at the store: nothing tells that somebody takes its lock."""
-_TURN = 0.001
-"""Seconds after which a reading in its thread lets a key have its turn; Python's own five are felt with each key."""
+_TURN_OF_A_THREAD = 0.001
+"""Seconds after which a thread that reads lets a key have its turn: Python's own 5 ms can be felt with each key."""
 IDLE = 900.0
 """Seconds without a key after which the human is told what happened meanwhile."""
 
@@ -240,7 +240,7 @@ def run_console(
     Returns:
         The exit status.
     """
-    sys.setswitchinterval(_TURN)
+    sys.setswitchinterval(_TURN_OF_A_THREAD)
     with ExitStack() as opened:
         while True:
             # guard: seat-in-another-team
@@ -249,23 +249,22 @@ def run_console(
             with announce_presence(team) if _may_answer(app, seat) else nullcontext():
                 status = app.run_to_the_end()[1]
             if app.next_team is None and not status and _may_answer(app, seat):
-                _say_what_waits(team)
+                _say_what_is_unanswered(team)
             opened.close()
             if app.next_team is None:
                 return status
             team, reader = opened.enter_context(closing(open_team(app.next_team, read_only=read_only))), None
 
 
-def _say_what_waits(team: Team) -> None:
+def _say_what_is_unanswered(team: Team) -> None:
     """Say how many requests of sessions wait while the last console closes, and what becomes of them."""
     from team_console.store.service.sessions import open_requests  # 10 ms, when there is time for it
 
     waiting = [asked for asked in open_requests(team.snapshot()).values() if asker_of(asked.payload)]
     if waiting and not human_present(team):
-        text = (
-            f"{counted(len(waiting), 'request')} waited for you. What stands in the terminal of its session, too, waits"
-        )
-        print(f"{text} there,\nand for a minute for a console; all else goes on as without one.", file=sys.stderr)
+        print(f"You left {counted(len(waiting), 'request')} unanswered.", file=sys.stderr)
+        print("What also shows in the terminal of its session can be answered there, or for a minute", file=sys.stderr)
+        print("in a console; everything else goes on as when no console is open.", file=sys.stderr)
 
 
 def _may_answer(app: ConsoleApp, me: str) -> bool:
