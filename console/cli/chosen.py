@@ -13,7 +13,7 @@ Answers = dict[str, str | list[str]]
 
 
 def answers_from(questions: Sequence[Question], options: Iterable[str], texts: Iterable[str]) -> Answers:
-    """Question text -> what was chosen or said.
+    """Return question text -> what was chosen or said.
 
     Args:
         options: Labels or numbers of options; of the n-th question, or the one with that header, as `n=LABEL` or
@@ -28,8 +28,8 @@ def answers_from(questions: Sequence[Question], options: Iterable[str], texts: I
     for word in options:
         offering = [(question, label) for question in questions if (label := _label(question, word)) is not None]
         # A label that holds a `=` itself comes first.
-        question, rest = offering[0] if len(offering) == 1 else _named(questions, word, is_offered=bool(offering))
-        chosen.setdefault(question.text, []).append(_label(question, rest) or _numbered(question, rest))
+        question, rest = offering[0] if len(offering) == 1 else _addressed(questions, word, is_offered=bool(offering))
+        chosen.setdefault(question.text, []).append(_label(question, rest) or _label_of_number(question, rest))
     for text, words in words_for(questions, texts).items():
         chosen.setdefault(text, []).extend(words)
     several = {question.text for question in questions if question.several}
@@ -37,19 +37,19 @@ def answers_from(questions: Sequence[Question], options: Iterable[str], texts: I
 
 
 def words_for(questions: Sequence[Question], texts: Iterable[str]) -> dict[str, list[str]]:
-    """Question text -> words, each named as in `answers_from` where there are several questions.
+    """Return question text -> words, each named as in `answers_from` where there are several questions.
 
     Raises:
         TeamError: `USAGE` where it does not say which question it is for.
     """
     found: dict[str, list[str]] = {}
     for word in texts if questions else ():
-        question, rest = (questions[0], word) if len(questions) == 1 else _named(questions, word, is_offered=True)
+        question, rest = (questions[0], word) if len(questions) == 1 else _addressed(questions, word, is_offered=True)
         found.setdefault(question.text, []).append(rest)
     return found
 
 
-def _named(questions: Sequence[Question], word: str, *, is_offered: bool) -> tuple[Question, str]:
+def _addressed(questions: Sequence[Question], word: str, *, is_offered: bool) -> tuple[Question, str]:
     """Return the question and answer in `HEADER=REST` or `2=REST`; the only question where no header is given."""
     key, sign, rest = word.partition("=")
     key = key.strip().casefold()
@@ -71,7 +71,7 @@ def _label(question: Question, word: str) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _numbered(question: Question, word: str) -> str:
+def _label_of_number(question: Question, word: str) -> str:
     number = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else 0
     if not 0 < number <= len(question.options):
         raise _no_such_option((question,), word)

@@ -313,9 +313,9 @@ class Parser(argparse.ArgumentParser):
         """
 
         meant = meant_option(self, message, self._given)
-        raise UsageError(message, meant or self._how(message))
+        raise UsageError(message, meant or self._next_step(message))
 
-    def _how(self, message: str) -> str:
+    def _next_step(self, message: str) -> str:
         """Return the next step: what lists missing ids, the choice that was meant, or how the verb is called."""
         missing = message.partition("arguments are required: ")[2].split(", ")[0]
         if missing in _FOUND_BY:
@@ -404,14 +404,14 @@ def parser_for(verb: Verb | None) -> Parser:
     for item in command.arguments if command else ():
         group = parser.add_mutually_exclusive_group() if isinstance(item, tuple) else parser
         for one in item if isinstance(item, tuple) else (item,):
-            _add(group, one)
+            _add_argument(group, one)
     everywhere = parser.add_argument_group("everywhere")
     for one in EVERYWHERE:
-        _add(everywhere, one)
+        _add_argument(everywhere, one)
     return parser
 
 
-def _add(group: argparse._ActionsContainer, one: Arg) -> None:
+def _add_argument(group: argparse._ActionsContainer, one: Arg) -> None:
     action = group.add_argument(*one.names.split(), help=one.help, **one.options)
     action.complete_from = one.source  # type: ignore[attr-defined]
 

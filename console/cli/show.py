@@ -87,16 +87,17 @@ def _thread(call: Call, snapshot: Snapshot) -> tuple[Thread, View]:
     return thread, view_of(snapshot, me=call.actor, now=call.team.clock(), history=history, complete=known.complete)
 
 
-def seen_words(thread: Thread, view: View) -> dict[str, str]:
-    """Message id of each open request that is shown -> what an answer to exactly this one quotes.
+def seen_codes(thread: Thread, view: View) -> dict[str, str]:
+    """Return message id -> the code for `--seen`, of each open request that is shown.
 
-    Several messages may claim one request id, and the view has a row for the first alone: an answer can be on each.
+    An answer with the code is to exactly that message: several may claim one request id, of which the view has a row
+    for the first alone.
     """
     rows = [row for row in view.requests if row.request_id == thread.request_id]
     closed = {digest_of(row.question) for row in rows if not row.is_open}
     asked = [message for message in (thread.message, *thread.messages) if asks(message, thread.request_id)]
-    words = {message.message_id: digest_of(message) for message in asked if len(closed) < len(rows)}
-    return {message_id: word for message_id, word in words.items() if word not in closed}
+    codes = {message.message_id: digest_of(message) for message in asked if len(closed) < len(rows)}
+    return {message_id: code for message_id, code in codes.items() if code not in closed}
 
 
 def _row_of(message: Message, view: View) -> RequestRow | None:
@@ -113,13 +114,13 @@ def _as_json(call: Call, thread: Thread, view: View) -> dict[str, Any]:
     chain = versions_of(view.requests, thread.request_id) if thread.request_id else []
     versions = [request_json(row, view.now, causes[row.key]) for row in chain]
     row = next((row for row in chain if row.request_id == thread.request_id), None)
-    why, words = why_in(thread.message.payload), seen_words(thread, view)
+    why, codes = why_in(thread.message.payload), seen_codes(thread, view)
     before = decided_before(row, view.requests) if row is not None and parse_message(thread.message).opens else []
     return {
         "message": _record(thread.message, trust),
         "live": thread.is_live,
-        "seen": words.get(thread.message.message_id),
-        "seen_words": words,
+        "seen": codes.get(thread.message.message_id),
+        "seen_words": codes,
         "why": to_builtins(why) if why is not None else None,
         "remarks": [{**asdict(one.remark), "now": one.now} for one in _remarks(call, row, view)],
         "before": [request_json(other, view.now, causes[other.key]) for other in before],
@@ -145,7 +146,7 @@ def _remarks(call: Call, row: RequestRow | None, view: View) -> list[Placed]:
 
 
 def _show(call: Call, thread: Thread, view: View) -> None:
-    words = seen_words(thread, view)
+    codes = seen_codes(thread, view)
     document = _document_of(call, thread.message, view)
     where = "in the queue" if thread.is_live else "in the archive"
     document = replace(document, more=(*document.more, fact("kept", f"{where}, {thread.message.status}")))
@@ -153,14 +154,14 @@ def _show(call: Call, thread: Thread, view: View) -> None:
     if others or (first is not None and (first.tries or first.error or first.at)):
         deliveries = (Heading("deliveries"), delivery_lines(thread.deliveries, view.now))
         document = replace(document, blocks=(*document.blocks, *deliveries))
-    _print(call, document, thread.message, words)
+    _print(call, document, thread.message, codes)
     rest = [message for message in thread.messages if message is not thread.message]
     for title, messages in (("thread, the oldest first", rest), ("other messages with the same id", thread.doubles)):
         if messages:
             call.say("", title, style="bold")
         for message in messages:
             call.say()
-            _print(call, _document_of(call, message, view), message, words if messages is rest else {})
+            _print(call, _document_of(call, message, view), message, codes if messages is rest else {})
 
 
 def _document_of(call: Call, message: Message, view: View) -> Document:
@@ -173,8 +174,8 @@ def _document_of(call: Call, message: Message, view: View) -> Document:
     return replace(document, remarks=remarks)
 
 
-def _print(call: Call, document: Document, message: Message, words: Mapping[str, str]) -> None:
-    """Print a document to its end, and the word for an answer to exactly that."""
+def _print(call: Call, document: Document, message: Message, codes: Mapping[str, str]) -> None:
+    """Print a document to its end, and the code for an answer to exactly that."""
     columns = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else _WIDEST
     call.say(document.title, style="bold")
     is_cut = False
@@ -182,8 +183,8 @@ def _print(call: Call, document: Document, message: Message, words: Mapping[str,
         is_heading = bool(laid.line) and laid.line[0][1] in HEADS
         call.say(text_of(laid.line).rstrip(), style="bold" if is_heading else "")
         is_cut = is_cut or laid.is_cut
-    word = digest_of(message)
+    code = digest_of(message)
     # An answer to what could not be shown whole must not say that it was seen.
     # guard: word-of-what-was-shown
-    if words.get(message.message_id) == word and not is_cut:
-        call.say("", f"to decide on exactly this, answer it with --seen {word}")
+    if codes.get(message.message_id) == code and not is_cut:
+        call.say("", f"to decide on exactly this, answer it with --seen {code}")

@@ -520,7 +520,7 @@ def do_help(call: Call) -> int:
     if not words:
         call.write(overview())
     elif words[0] == "settings":
-        _settings(call, words[1:])
+        _print_settings(call, words[1:])
     elif words[0] == "json":
         _print_schema(call, words[1:])
     else:
@@ -559,7 +559,7 @@ def _say_rows(call: Call, name: str, title: str, rows: Rows) -> None:
     call.show({name: dict(rows)}, title, *(f"  {word.ljust(width)}{meaning}" for word, meaning in rows))
 
 
-def _settings(call: Call, words: Sequence[str]) -> None:
+def _print_settings(call: Call, words: Sequence[str]) -> None:
     _refuse_more(words[1:])
     topic = words[0] if words else ""
     rows = setting_rows(topic)
@@ -572,7 +572,6 @@ def _settings(call: Call, words: Sequence[str]) -> None:
 
 
 def _print_schema(call: Call, words: Sequence[str]) -> None:
-
     _refuse_more(words[1:])
     schemas = result_schemas()
     if not words:
@@ -592,7 +591,7 @@ def _refuse_more(words: Sequence[str]) -> None:
 
 # `completions`: the completion script for a shell, made from the verbs' own options.
 
-_PLACES = {
+_SCRIPT_PLACES = {
     "bash": ("XDG_DATA_HOME", ".local/share", "bash-completion/completions/team-console"),
     "zsh": ("ZDOTDIR", "", ".zfunc/_team-console"),
     "fish": ("XDG_CONFIG_HOME", ".config", "fish/completions/team-console.fish"),
@@ -601,7 +600,7 @@ _PLACES = {
 
 
 @verb(
-    arg("shell", "the shell", choices=tuple(_PLACES)),
+    arg("shell", "the shell", choices=tuple(_SCRIPT_PLACES)),
     flag("--install", "write it to where the shell looks for it"),
 )
 def do_completions(call: Call) -> int:
@@ -617,7 +616,7 @@ def do_completions(call: Call) -> int:
         return 0
     if call.options.read_only:
         raise TeamError(Code.READ_ONLY, "--install writes a file", "Leave --read-only out.")
-    path = _place(call.options.shell)
+    path = _script_path(call.options.shell)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -628,8 +627,8 @@ def do_completions(call: Call) -> int:
     return 0
 
 
-def _place(shell: str) -> Path:
-    variable, usual, rest = _PLACES[shell]
+def _script_path(shell: str) -> Path:
+    variable, usual, rest = _SCRIPT_PLACES[shell]
     base = os.environ.get(variable)
     return (Path(base) if base and os.path.isabs(base) else home() / usual) / rest
 

@@ -44,7 +44,9 @@ class Shell(Program):
                 raise NotEditable(f"it says already that the agent is {others[0]}; first: {leave}")
             block = block_of(joining.name, joining.instructions)
             rest = without_block(text, joining.name)
-            return (text if block in text else with_block(rest, block)) if joins else rest, []
+            if not joins:
+                return rest, []
+            return text if block in text else with_block(rest, block), []
 
         return [Place(joining.project / "AGENTS.md", joining.project, edit)]
 

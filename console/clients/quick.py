@@ -1,4 +1,8 @@
-"""The quick look at an event: most need nothing, which is found out before anything heavy is imported."""
+"""The quick look at an event: most need nothing, which is found out before anything heavy is imported.
+
+The last event that opened the team left a `Look`: the marks of the team's files, and what followed from them, such as
+whether mail waits and what the model has to be told. While the marks are the same, an event is answered from it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Look = dict[str, Any]
-    """How a team looked to an event before: its files, and what follows from what they hold."""
+    """The marks of a team's files when an event opened the team, and what followed from them."""
 
 _SERVER_PATIENCE = 5.0
 """Seconds for which a team on a server is not asked again: asking costs a connection."""
@@ -97,8 +101,12 @@ def _has_files(folder: str) -> bool:
         return False
 
 
-def _anybody(look: Look, prefix: str, *, locked: bool) -> bool | None:
-    """Return whether somebody is present, or was and has ended; None when that cannot be told from files."""
+def _is_anybody_there(look: Look, prefix: str, *, locked: bool) -> bool | None:
+    """Return whether a presence file begins with `prefix` and is locked or not; None when files cannot tell.
+
+    Args:
+        locked: True looks for a process that lives, False for one that ended without taking its file away.
+    """
     try:
         folder = open_folder(look["places"]["presence"])
     except FileNotFoundError:
@@ -113,8 +121,8 @@ def _anybody(look: Look, prefix: str, *, locked: bool) -> bool | None:
 
 # Quick answer to an event: what follows from most is known before anything heavy is imported.
 
-_AFTER = frozenset({"PostToolUse", "PostToolUseFailure"})
-_TURNS = {
+_AFTER_TOOLS = frozenset({"PostToolUse", "PostToolUseFailure"})
+_STATE_AFTER = {
     "SessionStart": "started",
     "UserPromptSubmit": "working",
     "Stop": "idle",
@@ -122,32 +130,33 @@ _TURNS = {
     "SessionEnd": "ended",
 }
 """Events by which a session begins, works, rests and ends, and what it does then."""
-_TEAMMATES = {"SubagentStart": "working", "SubagentStop": "", "TeammateIdle": "idle"}
+_TEAMMATE_AFTER = {"SubagentStart": "working", "SubagentStop": "", "TeammateIdle": "idle"}
 """Events of teammates, and what a teammate is known to be doing when they say nothing new."""
-_HEAVY = frozenset({"PermissionDenied", "ConfigChange"})
+_ALWAYS_OPENED = frozenset({"PermissionDenied", "ConfigChange"})
 """Events for which the team always has to be opened."""
 
 
 def answer_quickly(call: Invocation, files: SessionFiles) -> str | None:
     """Return what is said to this event, empty for nothing; None where the team has to be opened for it."""
     name = call.event_name
-    if name in _HEAVY:
+    if name in _ALWAYS_OPENED:
         return None
-    if name in _TURNS:
+    if name in _STATE_AFTER:
         return _answer_turn(call, files)
     return "" if _needs_nothing(call, files) else None
 
 
 def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
+    """Return whether an event other than a turn's needs neither a word nor the team."""
     data, name = call.data, call.event_name
     if name == "PreToolUse":
         return not files.names(ALLOWED) and not _is_asked_for(call, files)
-    if name in _TEAMMATES:
+    if name in _TEAMMATE_AFTER:
         return not _concerns_teammate(name, data, files) and not files.names(ASKED)
-    if name not in _AFTER and name != "PermissionRequest":
+    if name not in _AFTER_TOOLS and name != "PermissionRequest":
         return True
     look = look_of(call, files)
-    if look is None or _anybody(look, "asker-", locked=False):  # one that is gone and took nothing back
+    if look is None or _is_anybody_there(look, "asker-", locked=False):  # one that is gone and took nothing back
         return False
     if name == "PermissionRequest":
         if not _asks_nobody(look):
@@ -164,19 +173,19 @@ def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
 
 
 def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
-    """Note what the session does now; None where more follows, as mail that waits, or what an event before left."""
+    """Note what the session does now, and return the reply; None where mail waits or an earlier event left work."""
     data, name = call.data, call.event_name
-    look, left = look_of(call, files), files.names("")
-    if look is None or data.get("agent_id") or any(file.startswith((HANDED, ASKED, REFUSED, PASSED)) for file in left):
+    look, kept = look_of(call, files), files.names("")
+    if look is None or data.get("agent_id") or any(file.startswith((HANDED, ASKED, REFUSED, PASSED)) for file in kept):
         return None
-    if name == "SessionEnd" and (RECORDED in left or STATE not in left or call.has_own_name):
+    if name == "SessionEnd" and (RECORDED in kept or STATE not in kept or call.has_own_name):
         return None
     # guard: changed-store-is-opened
-    if has_changed(look, time.time()) or _anybody(look, "asker-", locked=False) is not False:
+    if has_changed(look, time.time()) or _is_anybody_there(look, "asker-", locked=False) is not False:
         return None
     if name != "SessionEnd" and look["needs_waker"] and not has_waker(files):
         return None
-    reply, is_first = "", TURN not in left
+    reply, is_first = "", TURN not in kept
     if name == "SessionStart":
         if look["handed"] or look["mail"] or look.get("by") != caller_facts():
             return None
@@ -190,7 +199,7 @@ def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
     is_compaction = name == "SessionStart" and data.get("source") == "compact"
     words = call.text("last_assistant_message") if name == "Stop" else ""
     about = {"client": look["client"], "mode": call.text("permission_mode"), "last_words": words}
-    if not is_compaction and not note_state(call, files, look["places"], state=_TURNS[name], **about):
+    if not is_compaction and not note_state(call, files, look["places"], state=_STATE_AFTER[name], **about):
         return None
     if name == "SessionEnd":
         files.forget()
@@ -285,21 +294,24 @@ def project_of(data: Data, variable: str) -> str:
 
 
 def _asks_nobody(look: Look) -> bool:
-    """Return whether a request would wait for nobody."""
+    """Return whether a request would wait for nobody, since no human is there and the team waits for none."""
     places, before = look["places"], look["marks"]
     if not places or look["granted"]:
         return False
     current = marks_of(places)
-    if (before.get("settings") != current.get("settings")) if "queue" in places else before != current:
+    is_changed = before != current
+    if "queue" in places:  # the settings are a file of their own; in a database any change may be one of them
+        is_changed = before.get("settings") != current.get("settings")
+    if is_changed:
         return False
-    is_away = look["wait"] == "present" and _anybody(look, "console-", locked=True) is False
+    is_away = look["wait"] == "present" and _is_anybody_there(look, "console-", locked=True) is False
     return is_away or look["wait"] == "never"
 
 
 def _concerns_teammate(name: str, data: Data, files: SessionFiles) -> bool:
     teammate = teammate_of(data)
     known = files.read(TEAMMATE + teammate) if teammate is not None else None
-    return teammate is not None and (known is None or known.get("doing") != _TEAMMATES[name])
+    return teammate is not None and (known is None or known.get("doing") != _TEAMMATE_AFTER[name])
 
 
 # Invocation of the hook: how it was called, and with which event.

@@ -82,7 +82,7 @@ class Lists(Container):
         return self.front if self.is_drawn else None
 
     def _bring(self, mode: Mode) -> bool:
-        """Put the list `mode` in front; whether it was made for that and must be mounted."""
+        """Put the list `mode` in front; return whether it was made just now and must be mounted."""
         is_fresh = mode not in self._panes
         if is_fresh:
             module, _, name = _PANES[mode].partition(":")
@@ -136,11 +136,11 @@ class Lists(Container):
 
     @property
     def shown_in_front(self) -> ScreenState | None:
-        """The situation that stands in front."""
+        """The situation that the list in front shows; None before it shows any."""
         return self._shown.get(self.mode)
 
     def takes_unpainted(self, situation: ScreenState) -> bool:
-        """Take a situation that shows nothing other than the one in front; whether it is such a one."""
+        """Take a situation that looks the same as the one in front, and paint nothing; return whether it does."""
         shown = self.shown_in_front
         if shown is None or shown is situation or not shows_the_same(shown, situation):
             return False

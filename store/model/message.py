@@ -147,7 +147,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         return from_text(self.created)
 
     def order_by(self, ranks: Mapping[str, int] = _EMPTY) -> tuple[int, str]:
-        """Sort key of requirement 19 and 20: priority, then age (stable, so stored order breaks ties).
+        """Return the sort key of requirements 19 and 20: priority, then age (stable, so stored order breaks ties).
 
         Args:
             ranks: The places of the team's settings for those priorities that they name.
@@ -156,7 +156,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         return self.rank_by(ranks), moment.isoformat() if moment else ""
 
     def rank_by(self, ranks: Mapping[str, int] = _EMPTY) -> int:
-        """1 (critical) to 4 (low); 5 for a word we do not know; `ranks` as in `order_by`."""
+        """Return 1 (critical) to 4 (low), 5 for a word we do not know; `ranks` as in `order_by`."""
         return ranks.get(self.priority, _RANKS.get(self.priority, 5))
 
     @property
@@ -216,7 +216,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         return from_text(str(self.record.get(key) or ""))
 
     def is_addressed_to(self, agent: str) -> bool:
-        """Requirements 13-16: `agent` is named, or everybody is (but not the sender itself)."""
+        """Return whether `agent` is named, or everybody is and it is not the sender (requirements 13-16)."""
         return agent in self.recipients or (ALL in self.recipients and agent != self.sender)
 
     def is_pending_for(self, agent: str) -> bool:
@@ -239,7 +239,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         return self.status in _TO_BE_READ or (self.status != Status.READ and agent in self.delivered_to)
 
     def reading_times(self) -> Iterator[tuple[str, str]]:
-        """Agent and time text of every reading that the record tells: read, or taken with a lease."""
+        """Yield agent and time, as text, of every reading that the record tells: read, or taken with a lease."""
         yield from self.read_by.items()
         if not self.is_group:
             reader = self.recipients[0]
@@ -422,7 +422,7 @@ STATE_KEYS = (
 )
 """Keys of a record that say how far it is on its way; all others say what the message is."""
 _STATE = frozenset(STATE_KEYS)
-_COPIES_RANKS: Mapping[str, int] = {
+_PROGRESS: Mapping[str, int] = {
     Status.PENDING: 0,
     Status.CLAIMED: 1,
     Status.RETRY: 1,
@@ -432,12 +432,12 @@ _COPIES_RANKS: Mapping[str, int] = {
     Status.RECALLED: 3,
     Status.READ: 4,
 }
-_LAST = 9
+_END = 9
 
 
 def rank(status: str) -> int:
     """Return the progress of a status on its way; an unknown word counts as the end."""
-    return _COPIES_RANKS.get(status, _LAST)
+    return _PROGRESS.get(status, _END)
 
 
 def is_ahead(message: Message, other: Message) -> bool:

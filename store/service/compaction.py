@@ -41,8 +41,8 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
         return 0
     needed = still_needed(tx, leaving=ids_of(leaving))
     gone = [message for message in leaving if message.message_id not in needed and tx.is_archived(message)]
-    for missing in gone:
-        tx.remove(missing, optional=True)
+    for message in gone:
+        tx.remove(message, optional=True)
     if gone:
         tx.record("compact", ids=ids_of(gone))
     return len(gone)
@@ -60,14 +60,15 @@ def still_needed(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
     messages, config = state.everything(), state.config
     threads = threads_of(messages)
     # The audit trail may be long: only what was decided before `signed_since`, and grants, need it.
-    asks_trail = config.signed_since is not None or any(GRANTED in message.payload for message in messages)
-    asks_trail = asks_trail or any(message.type == GRANT for message in messages)
-    recorded = state.recorded if asks_trail else None
+    needs_trail = config.signed_since is not None or any(GRANTED in message.payload for message in messages)
+    needs_trail = needs_trail or any(message.type == GRANT for message in messages)
+    recorded = state.recorded if needs_trail else None
     rows = judge(messages, config, recorded, state.now).values()
     newer: dict[str, list[str]] = {}
     for row in rows:
-        follows = row.superseded_by, row.ending.request_id if row.ending is not None else None
-        newer.setdefault(row.request_id, []).extend(key for key in follows if key is not None)
+        ending = row.ending.request_id if row.ending is not None else None
+        later = [key for key in (row.superseded_by, ending) if key is not None]
+        newer.setdefault(row.request_id, []).extend(later)
     gone = set(leaving)
     kept = {key for key, thread in threads.items() if any(message.status not in DONE for message in thread)}
     for row in rows:

@@ -76,7 +76,7 @@ def trial_of(caller: Caller, request_ids: Sequence[str], *, asked: Message | Non
     archived = caller.team.archived("permission_request", "permission_response")
     by_id = {message.message_id: message for message in (*archived, *snapshot.messages)}
     cases = judge(by_id.values(), snapshot.config, snapshot.recorded, snapshot.now).values()
-    own = _decisions(cases, caller.actor)
+    own = _decided_by_hand(cases, caller.actor)
     known = {case.request_id: case for case in own}
     scopes = [_scope_of_approved(known.get(request_id), request_id) for request_id in request_ids]
     made_of = [(request_id, known[request_id].question) for request_id in request_ids]
@@ -89,10 +89,10 @@ def trial_of(caller: Caller, request_ids: Sequence[str], *, asked: Message | Non
         raise TeamError(Code.INVALID_FIELD, text, "Make a grant of each.")
     rules = tuple(rule for request_id in request_ids for rule in _rules_of(known[request_id]))
     scope = GrantScope(*first.place, tuple(given for each in scopes for given in each.inputs), rules)
-    return _among(own, Trial(scope, tuple(request_id for request_id, _ in made_of), made_of[0][1], 0, ()))
+    return _tried_on(own, Trial(scope, tuple(request_id for request_id, _ in made_of), made_of[0][1], 0, ()))
 
 
-def _among(own: Sequence[RequestRow], trial: Trial) -> Trial:
+def _tried_on(own: Sequence[RequestRow], trial: Trial) -> Trial:
     """Return the trial on these decisions."""
     fits = [case for case in own if trial.scope.covers(case.question)]
     no = tuple(case.request_id for case in fits if case.state is RequestState.REJECTED)
@@ -125,7 +125,7 @@ def _rules_of(case: RequestRow) -> tuple[Any, ...]:
     return sent_back(case.question, case.verdict.payload).rules if case.verdict is not None else ()
 
 
-def _decisions(cases: Iterable[RequestRow], actor: str) -> list[RequestRow]:
+def _decided_by_hand(cases: Iterable[RequestRow], actor: str) -> list[RequestRow]:
     """Return the permissions that the actor decided without a grant."""
     return [
         case
@@ -178,9 +178,9 @@ def start_grant(
 
     def put(tx: Transaction) -> Made:
         cases = judge(tx.everything(), tx.config, tx.recorded, tx.now).values()
-        refuse_contradiction(_among(_decisions(cases, caller.actor), trial))
+        refuse_contradiction(_tried_on(_decided_by_hand(cases, caller.actor), trial))
         _refuse_ended(tx, end)
-        return Made(_written(tx, GRANT, caller.actor, payload), trial.question)
+        return Made(_write_to_self(tx, GRANT, caller.actor, payload), trial.question)
 
     refuse_contradiction(trial_of(caller, trial.of))
     signed = signed_record(caller, put, action="grant")
@@ -207,7 +207,7 @@ def _refuse_ended(tx: Transaction, end: datetime | None) -> None:
         raise TeamError(Code.INVALID_FIELD, text, hint)
 
 
-def _written(tx: Transaction, type: str, actor: str, payload: Mapping[str, Any]) -> Message:
+def _write_to_self(tx: Transaction, type: str, actor: str, payload: Mapping[str, Any]) -> Message:
     """Write a message of the actor to itself, read already."""
     draft = Draft(type, actor, (actor,), payload)
     (message,) = write_drafts(tx, draft, status=Status.READ.value, read_at=to_text(tx.now))
@@ -234,7 +234,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
             why = f"is over: {found.over}" if found is not None and found.over else "is no grant of yours"
             raise TeamError(Code.INVALID_FIELD, f"{grant_id} {why}", "List them with: team-console grants")
         payload = {GRANTED: grant_id, "summary": f"Grant recalled: {grant_id}"}
-        message = _written(tx, RECALLED, caller.actor, payload)
+        message = _write_to_self(tx, RECALLED, caller.actor, payload)
         tx.archive(caller.actor, message)
         tx.record(RECALL_GRANT, ids=[message.message_id], grant=grant_id)
         tidy(tx)

@@ -23,13 +23,13 @@ from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 
-def rights_of_nobody(config: TeamConfig, agents: Sequence[Agent], now: Iterable[str]) -> list[str]:
-    """Warnings, one for each name and kind that the rights of these members name and the team does not know.
+def rights_of_nobody(config: TeamConfig, agents: Sequence[Agent], present: Iterable[str]) -> list[str]:
+    """Return a warning for each name and kind that the rights of these members name and the team does not know.
 
     Args:
-        now: Who is a member now, temporary agents included.
+        present: Who is a member now, temporary agents included.
     """
-    members = [*now, *config.agents, config.lead, USER, *(agent.name for agent in agents)]
+    members = [*present, *config.agents, config.lead, USER, *(agent.name for agent in agents)]
     kinds = [*KINDS, *config.kinds]
     return [
         f"{agent.name} may {right} {word}, which is {what}{did_you_mean(word, known)}"
@@ -96,7 +96,7 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
         warnings += rights_of_nobody(config, agents, current_members(tx))
         for agent in agents:
             _edit(tx, partial(add_member, agent=agent), {agent.name: agent})
-        tx.record(ADD_MEMBERS, members=[_facts(agent) for agent in agents])
+        tx.record(ADD_MEMBERS, members=[_facts_of(agent) for agent in agents])
     return MembersChanged("member_add", config.name, tuple(agents), tuple(warnings), tuple(tx.notices))
 
 
@@ -122,9 +122,9 @@ def set_member(caller: Caller, name: str, fields: Mapping[str, Any]) -> MembersC
         before = member_in_settings(tx.config, name)
         after = replace(before, **fields)
         if after != before:
-            changes = {key: _written(key, value) for key, value in fields.items()}
+            changes = {key: _value_for_settings(key, value) for key, value in fields.items()}
             _edit(tx, partial(change_member, name=name, fields=changes), {name: after})
-            tx.record("member_set", member=_facts(after), before=_facts(before))
+            tx.record("member_set", member=_facts_of(after), before=_facts_of(before))
         named = replace(after, **{key: None for key in ("may_message", "may_send") if key not in fields})
         warnings = rights_of_nobody(tx.config, [named], current_members(tx))
     return MembersChanged("member_set", tx.config.name, (after,), tuple(warnings), tuple(tx.notices))
@@ -144,7 +144,7 @@ def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
                 hint = "Make somebody else the lead in the settings first."
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} leads the team", hint)
             _edit(tx, partial(remove_member, name=agent.name), {agent.name: None})
-        tx.record(REMOVE_MEMBERS, members=[_facts(agent) for agent in gone])
+        tx.record(REMOVE_MEMBERS, members=[_facts_of(agent) for agent in gone])
         warnings = _left_behind(tx, [agent.name for agent in gone])
     return MembersChanged("member_remove", tx.config.name, tuple(gone), tuple(warnings), tuple(tx.notices))
 
@@ -175,10 +175,14 @@ def member_in_settings(config: TeamConfig, name: str) -> Agent:
 
 
 def _edit(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Agent | None]) -> None:
-    """Make the change in the text, and only if it means exactly that.
+    """Change the text of the settings, unless anything but what is wanted would change with it.
+
+    Args:
+        change: Returns the new text for the old one.
+        wanted: Member -> as it is to be, None for one that is to go; all others stay.
 
     Raises:
-        TeamError: `NOT_PERMITTED`: by hand only.
+        TeamError: `NOT_PERMITTED` where only a human with an editor can make this change.
     """
     before = tx.settings()
     config = parse_settings(before.encode(), _NOWHERE)
@@ -195,7 +199,7 @@ def _edit(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Ag
         raise _by_hand("the members would not be what was asked for")
     if config.lead != result.lead:
         raise _by_hand(f"the lead would change from {config.lead} to {result.lead}; name the lead first")
-    if _rest(config) != _rest(result):
+    if _without_members(config) != _without_members(result):
         raise _by_hand("more than the members would change")
     tx.configure(after)
 
@@ -204,8 +208,8 @@ _NOWHERE = Path("/nonexistent/messenger-config.yaml")
 """No key and no place of the queue is looked for while two texts are compared."""
 
 
-def _rest(config: TeamConfig) -> TeamConfig:
-    """Return everything but the members, and the lines of what is wrong, which move with them."""
+def _without_members(config: TeamConfig) -> TeamConfig:
+    """Return the settings without members, and without problems, whose line numbers move with the members."""
     return replace(config, agents={}, declared=False, said={}, problems=())
 
 
@@ -214,14 +218,14 @@ def _by_hand(reason: str) -> TeamError:
     return TeamError(Code.NOT_PERMITTED, f"the settings cannot be changed here: {reason}", hint)
 
 
-def _written(key: str, value: Any) -> Any:
+def _value_for_settings(key: str, value: Any) -> Any:
     """Return a value for the settings' text, None to leave the field out."""
     if value == ABSENT[key]:
         return None
     return sorted(value) if isinstance(value, frozenset) else value
 
 
-def _facts(agent: Agent) -> dict[str, Any]:
+def _facts_of(agent: Agent) -> dict[str, Any]:
     return {
         "name": agent.name,
         **{key: (list(value) if isinstance(value, tuple) else value) for key, value in fields_of(agent).items()},

@@ -88,9 +88,12 @@ def hunks_of(before: str, after: str, *, more: Iterable[tuple[int, int]] = ()) -
         else:
             merged.append((begin, until + _CONTEXT))
     old_size, new_size = (changes[-1][2], changes[-1][4]) if changes else (0, 0)
-    places = [(start, _place(changes, start)) for start, _ in merged]
+    begins = [(start, _place(changes, start)) for start, _ in merged]
     ends = [(min(until, old_size), _place(changes, until) if until < old_size else new_size) for _, until in merged]
-    return [(a, b - a, c, d - c) for (a, c), (b, d) in zip(places, ends, strict=True)]
+    return [
+        (old_begin, old_end - old_begin, new_begin, new_end - new_begin)
+        for (old_begin, new_begin), (old_end, new_end) in zip(begins, ends, strict=True)
+    ]
 
 
 def _place(changes: Sequence[Change], line: int) -> int:
@@ -298,7 +301,7 @@ def _applied(text: str, edits: Sequence[Edit]) -> tuple[str | None, tuple[str, .
 
 
 def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Fields, *, is_private: bool) -> Proposal:
-    """Edits held against the file as it was; without it only what they replace is compared."""
+    """Return the change that edits make of a file; without the file as it was only what they replace is compared."""
     if isinstance(before, str) or before is None:
         text, notes = _applied(before or "", edits)
         if text is not None:

@@ -120,7 +120,7 @@ def test_without_the_library_an_untouched_key_signs_nothing_either(
 ) -> None:
     needs("ssh-keygen")
     monkeypatch.setitem(__import__("sys").modules, "team_console.store.protocol.key_arithmetic", None)
-    monkeypatch.setattr(verdicts, "_known", {})
+    monkeypatch.setattr(verdicts, "_verified", {})
     assert signature_trouble(TEXT, token.sign(TEXT), [token.line]) == ""
     assert signature_trouble(TEXT, token.sign(TEXT, flags=VERIFIED), [token.line]) == UNTOUCHED
 

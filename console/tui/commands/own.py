@@ -56,10 +56,11 @@ def _values(screen: MainScreen, context: ActionContext, command: OwnCommand) -> 
     """
     text, selection = screen.pane.presenter.text_read(), context.selection
     request, message = selection.request, selection.message
+    shown_id = message.message_id if message is not None else ""
+    if request is not None:
+        shown_id = request.request_id
     known = {
-        "id": safe_line(
-            request.request_id if request is not None else message.message_id if message is not None else ""
-        ),
+        "id": safe_line(shown_id),
         "agent": safe_line(next(iter(selection.agents), "")),
         "text": text[:_MOST_TEXT],
         "file": text,

@@ -18,9 +18,9 @@ from team_console.widgets.scrolled import NotShown
 from textual.message import Message as TextualMessage
 from textual.timer import Timer
 
-_REST = 0.04
+_EVIDENCE_WAIT = 0.04
 """Seconds for which a thing waits for its evidence before it is drawn without."""
-_AROUND = 0.15
+_AROUND_WAIT = 0.15
 """Seconds after which the evidence of the rows around the cursor is looked for, since one of them is next."""
 
 
@@ -50,9 +50,9 @@ class DetailPresenter:
     def __init__(self, host: PresentedList) -> None:
         self._host = host
         self._drawn: object = None
-        self._asked: RequestRow | None = None
-        self._resting: Timer | None = None
-        self._around: Timer | None = None
+        self._request_read: RequestRow | None = None
+        self._evidence_timer: Timer | None = None
+        self._around_timer: Timer | None = None
 
     def text_read(self) -> str:
         """Return the source of the text being read, made safe: an editor or pager may print it to the terminal."""
@@ -76,11 +76,12 @@ class DetailPresenter:
         if document is not None and request is not None and document.token == digest_of(request.question):
             document = self._with_remarks(document, request)
         if document is not None and (outcome := self.outcome):
-            document = with_banner(document, f"{outcome}{' · enter shows' * bool(self.newer)} · n next")
+            shows_newer = " · enter shows" if self.newer else ""
+            document = with_banner(document, f"{outcome}{shows_newer} · n next")
         host.detail.show(document)
-        if self._around is not None:
-            self._around.stop()
-        self._around = host.set_timer(_AROUND, self._prepare_around)
+        if self._around_timer is not None:
+            self._around_timer.stop()
+        self._around_timer = host.set_timer(_AROUND_WAIT, self._prepare_around)
 
     def _with_remarks(self, document: Document, request: RequestRow) -> Document:
         """Return the document with remarks below the lines they are on: of earlier versions, and what is typed."""
@@ -92,28 +93,28 @@ class DetailPresenter:
 
     def show_changed(self) -> None:
         """Show the thing again after the rows changed; one that waits for its evidence goes on waiting."""
-        if self._resting is None:
+        if self._evidence_timer is None:
             self.show()
         else:
             self.show_once()
 
     def show_now(self, *, whole: bool = False) -> None:
         """Draw the thing under the cursor now; `whole`, also the lines that are on the screen already."""
-        self._stop_resting()
+        self._stop_waiting()
         self.show()
         if whole:
             self._host.detail.refresh()
 
     def show_once(self) -> None:
         """Draw the thing under the cursor, a moment later where its evidence is still looked for: once with it."""
-        self._stop_resting()
+        self._stop_waiting()
         listing, row = self._host.listing, self._host.rows.cursor_row
         request = listing.request_of(row) if row is not None else None
         if request is None or listing.sources.is_ready(request):
             self.show()
         else:
             listing.sources.evidence_for(request)
-            self._resting = self._host.set_timer(_REST, self.show_now)
+            self._evidence_timer = self._host.set_timer(_EVIDENCE_WAIT, self.show_now)
 
     @property
     def is_drawn(self) -> bool:
@@ -122,10 +123,10 @@ class DetailPresenter:
         is_painted = detail.document is None or detail.drawn == detail.document.token
         return self._drawn is self._host.rows.cursor_row and is_painted
 
-    def _stop_resting(self) -> None:
-        if self._resting is not None:
-            self._resting.stop()
-            self._resting = None
+    def _stop_waiting(self) -> None:
+        if self._evidence_timer is not None:
+            self._evidence_timer.stop()
+            self._evidence_timer = None
 
     def _prepare_around(self) -> None:
         listing, rows = self._host.listing, self._host.rows
@@ -142,24 +143,24 @@ class DetailPresenter:
         row = self._host.rows.cursor_row
         request = self._host.listing.request_of(row) if row is not None else None
         if request is None or request.is_open:
-            self._asked = request
-        elif self._asked is not None and self._asked.key != request.key:
-            self._asked = None
+            self._request_read = request
+        elif self._request_read is not None and self._request_read.key != request.key:
+            self._request_read = None
 
     def forget_request(self) -> None:
         """Tell no more of the request that was read: it is left."""
-        self._asked = None
+        self._request_read = None
 
     @property
     def outcome(self) -> str:
         """The outcome of the request being read, as safe text; empty while it is still open."""
         listing = self._host.listing
-        if self._asked is not None:
-            return request_outcome(self._asked, listing.situation.view, listing.now)
+        if self._request_read is not None:
+            return request_outcome(self._request_read, listing.situation.view, listing.now)
         return NO_LONGER if listing.gone is not None else ""
 
     @property
     def newer(self) -> str:
         """Id of the version that took the place of what is read while it was; empty when none did."""
-        now = row_now(self._asked, self._host.listing.situation.view) if self._asked is not None else None
+        now = row_now(self._request_read, self._host.listing.situation.view) if self._request_read is not None else None
         return now.superseded_by or "" if now is not None and now.state is RequestState.SUPERSEDED else ""

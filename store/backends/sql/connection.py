@@ -15,7 +15,7 @@ from team_console.store.model.errors import Code, TeamError
 # Statements as plain SQL texts: names quoted, lists spelt out, parameters as each driver wants them.
 
 _PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::|:(?P<name>[A-Za-z_]\w*)|%""")
-"""What has to be looked at: a text and a quoted name, in which nothing is a parameter, a cast, a parameter, a `%`."""
+"""What has to be told apart: a text or a quoted name, which hold no parameter; a cast; a parameter; a `%`."""
 
 
 def sql_name(name: str) -> str:
@@ -222,9 +222,9 @@ class Connection(ABC):
 
     @abstractmethod
     def references(self, table: str) -> list[tuple[str, str]]:
-        """Return table and column of those that refer to rows of `table` and are not told when they go.
+        """Return (table, column) of each reference to rows of `table` that would be left without its row.
 
-        None for a database that says by itself which table refused a row.
+        An empty list for a database that itself says which table refuses to let a row go.
         """
 
     @abstractmethod
