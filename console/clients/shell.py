@@ -25,6 +25,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from team_console.console.clients.shell_programs import (
+    READING,
+    SILENT,
     UNKNOWN,
     arguments_of,
     behind_options_of_read,
@@ -33,6 +35,7 @@ from team_console.console.clients.shell_programs import (
     script_of,
     started_by,
     subcommand_at,
+    text_printed,
 )
 from team_console.console.clients.shell_tree import nodes_in, parse
 
@@ -66,7 +69,6 @@ _BACKQUOTED = re.compile(r"`((?:\\.|[^`\\])*)`", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{?(\w+|[@*])(\[[^\]]*\])?(:?[-=+?])?")
 _ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
-_DIRECTIVE = re.compile(r"%[-\d]*[sbq]")
 _TEXT_IN = re.compile(r"(?:\w+_)?(?:COMMAND|EDITOR|PAGER|VISUAL|ASKPASS|EXTERNAL_DIFF)$|PS\d$")
 """Variables whose value other programs run."""
 _BETWEEN_WORDS, _BETWEEN_FIELDS = "\1", "\2"
@@ -76,11 +78,6 @@ _USE = re.compile("\3(.)([^\4]*)\4")
 _SPLIT, _QUOTED, _LIST = " ", '"', "@"
 """How a value is used: split at white space, as one field, or with the fields of a list."""
 _INNER_SHELL = frozenset(("subshell", "command_substitution", "process_substitution"))
-_DECLARING = frozenset(("declare", "local", "typeset"))
-_READING = frozenset(("read", "mapfile", "readarray"))
-_SILENT = frozenset(("alias", "cd", "exit", "export", "false", "for", "readonly", "set", "shift", "test", "true"))
-_SILENT |= _DECLARING | _READING | {"[", ":", "break", "continue", "mkdir", "return", "sleep", "touch", "unset"}
-"""Programs that print nothing."""
 _STATEMENTS = frozenset(("pipeline", "redirected_statement", "command", "command_substitution"))
 
 
@@ -586,9 +583,9 @@ class _Reader:
             self._add_arguments(command)
             self._add_value(found.outputs, f"\3{_QUOTED}{given[0]}()\4")
             self._add_value((f"{given[0]}()<",), self._read_by(found))
-        elif name in _READING:
+        elif name in READING:
             self._add_started([f"<{name}", *command[1:], self._read_by(found)], found)
-        elif name[:1] == "<" and name[1:] in _READING:
+        elif name[:1] == "<" and name[1:] in READING:
             self._add_values_read(command)
         elif name in ("xargs", "parallel"):
             self._apply(command, found)
@@ -607,9 +604,9 @@ class _Reader:
         """Follow what a command prints, and into which files."""
         name = command[0]
         if name == "printf" and command[1:2] == ["-v"]:
-            self._add_value(command[2:3], _text_printed(["printf", *command[3:]]))
+            self._add_value(command[2:3], text_printed(["printf", *command[3:]]))
         elif name in ("echo", "printf"):
-            self._add_value(found.outputs, _text_printed(command))
+            self._add_value(found.outputs, text_printed(command))
         elif name == "cat":
             for file in command[1:]:
                 self._add_value(found.outputs, f"\3{_QUOTED}{self._content(file, found)}\4")
@@ -619,7 +616,7 @@ class _Reader:
             self._add_value(
                 (*found.outputs, *(self._content(file, found) for file in command[1:])), self._read_by(found)
             )
-        elif name in _SILENT or name[:1] == "<" or f"{name}()" in self._variables:
+        elif name in SILENT or name[:1] == "<" or f"{name}()" in self._variables:
             return
         elif next(started_by(command), None) is None:
             self._add_value(found.outputs, UNKNOWN)
@@ -699,19 +696,3 @@ def _ansi(match: re.Match[str]) -> str:
     if number or match[3]:
         return chr(int(number, 16) if number else int(match[3], 8) & 0xFF)
     return _ANSI_LETTERS.get(match[4], match[4])
-
-
-def _text_printed(words: Sequence[str]) -> str:
-    """Return what `echo` or `printf` prints, as far as a text for a shell needs it."""
-    rest = [word for word in words[1:] if re.match(r"-[neE]+$", word) is None]
-    text = " ".join(rest)
-    if words[0] == "printf" and rest:
-        given, used = rest[1:], len(_DIRECTIVE.findall(rest[0]))
-        rounds = [given[at : at + used] for at in range(0, max(len(given), 1), used)] if used else [[]]
-        text = "".join(_formatted(rest[0], words) for words in rounds[:_MOST_CHOICES])
-    return text.replace("\\n", "\n").replace("\\t", " ")
-
-
-def _formatted(form: str, given: Sequence[str]) -> str:
-    rest = iter(given)
-    return _DIRECTIVE.sub(lambda match: next(rest, ""), form)

@@ -456,3 +456,32 @@ def _behind_options(words: Sequence[str], at: int, takes: Sequence[str], *, is_t
 def _last_takes(word: str, takes: Collection[str]) -> bool:
     """Return whether the last of joined letters is the first of them that takes a word."""
     return next((at for at, letter in enumerate(word[1:], 2) if f"-{letter}" in takes), 0) == len(word)
+
+
+# What programs print.
+
+DECLARING = frozenset(("declare", "local", "typeset"))
+READING = frozenset(("read", "mapfile", "readarray"))
+SILENT = frozenset(("alias", "cd", "exit", "export", "false", "for", "readonly", "set", "shift", "test", "true"))
+SILENT |= DECLARING | READING | {"[", ":", "break", "continue", "mkdir", "return", "sleep", "touch", "unset"}
+"""Programs that print nothing."""
+
+_DIRECTIVE = re.compile(r"%[-\d]*[sbq]")
+_MOST_ROUNDS = 64
+"""How often `printf` is taken to use its format again for further words."""
+
+
+def text_printed(words: Sequence[str]) -> str:
+    """Return what `echo` or `printf` prints, as far as a text for a shell needs it."""
+    rest = [word for word in words[1:] if re.match(r"-[neE]+$", word) is None]
+    text = " ".join(rest)
+    if words[0] == "printf" and rest:
+        given, used = rest[1:], len(_DIRECTIVE.findall(rest[0]))
+        rounds = [given[at : at + used] for at in range(0, max(len(given), 1), used)] if used else [[]]
+        text = "".join(_formatted(rest[0], words) for words in rounds[:_MOST_ROUNDS])
+    return text.replace("\\n", "\n").replace("\\t", " ")
+
+
+def _formatted(form: str, given: Sequence[str]) -> str:
+    rest = iter(given)
+    return _DIRECTIVE.sub(lambda match: next(rest, ""), form)
