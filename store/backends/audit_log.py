@@ -35,7 +35,6 @@ class TrailLine(Struct, frozen=True):
         writes: Records that were added, each as JSON.
         noted: Records that somebody else put into the store, first seen then, likewise.
         questions: Ids of requests that were added, where the line does not have their records.
-        void: Number of the line that this one declares undone, 0 for none.
         settings: The record of the settings in force.
         prev: The hash of the line before, as this one has it.
     """
@@ -49,7 +48,6 @@ class TrailLine(Struct, frozen=True):
     writes: tuple[msgspec.Raw, ...] = ()
     noted: tuple[msgspec.Raw, ...] = ()
     questions: tuple[str, ...] = ()
-    void: int = 0
     settings: Fields = {}
     prev: str = ""
 
@@ -112,8 +110,6 @@ class AuditReader:
         return found[:limit]
 
     def _record(self, line: TrailLine, *, is_trusted: bool) -> None:
-        if line.void and is_trusted:
-            self.facts = self.facts.without(line.void)
         if self.facts.signing_asked_from is None and _asks_for_signatures(recorded_text(line.settings)):
             self.facts.signing_asked_from = line.seq  # nothing behind it is older
         facts = line.facts if is_trusted else None

@@ -303,23 +303,6 @@ class RecordedFacts:
                 break
             self._moments[place] = fact.at
 
-    def without(self, line: int) -> RecordedFacts:
-        """Return the facts but those of one line, which was declared undone; a new object."""
-        rest = RecordedFacts()
-        for fact in self._order:
-            if fact.line != line:
-                rest.add(fact)
-        rest.acceptances = [acceptance for acceptance in self.acceptances if acceptance.line != line]
-        rest.reworded = dict(self.reworded)
-        rest.authors = set(self.authors)
-        rest.signing_asked_from = self.signing_asked_from
-        rest.recalls = {grant_id: recalled for grant_id, recalled in self.recalls.items() if recalled != line}
-        rest.carried = [found for found in self.carried if found[0] != line]
-        rest.left = {name: when for name, when in self.left.items() if when[0] != line}
-        rest.losses = [lost for lost in self.losses if lost != line]
-        rest.confirmations = [confirmation for confirmation in self.confirmations if confirmation.line != line]
-        return rest
-
 
 def _members(facts: Mapping[str, Any]) -> Iterator[str]:
     members = facts.get("members")

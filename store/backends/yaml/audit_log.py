@@ -32,8 +32,8 @@ DONE_IN_ORDER = ("writes", "changes", "removed", "merged", "archived", "pushed",
 """Parts of a line that are done one after another."""
 
 
-class RecordPatch(Struct, frozen=True):
-    """Keys of one record to set.
+class RecordPatch(Struct, frozen=True, array_like=True):
+    """Keys of one record to set; on record as its first two.
 
     Attributes:
         message_id: Of the record before.
@@ -269,9 +269,8 @@ def line_of_bytes(raw: bytes) -> Line | None:
     try:
         # Older versions name one of several records that shared an id by id and digest: what was done to it is
         # left out, and the queue is asked.
-        changes = [change for change in facts.get("changes", ()) if len(change) == 2]
         parts = {
-            "changes": [{"message_id": message_id, "keys": keys} for message_id, keys in changes],
+            "changes": [change for change in facts.get("changes", ()) if len(change) == 2],
             "removed": [item for item in facts.get("removed", ()) if isinstance(item, str)],
             "merged": [message_id for message_id, _ in facts.get("merged", ())],
             "archived": [[*item, None][:3] for item in facts.get("archived", ())],
