@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -13,7 +14,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.entry import emit, parse_record, read_record
+from team_console.store.backends.yaml.entry import Style, emit, parse_record, patch, read_record
 from team_console.store.backends.yaml.own_form import TextError, same
 from team_console.store.model.message import from_record, new_record
 
@@ -140,3 +141,13 @@ def test_what_cannot_be_written_exactly_is_refused_with_a_reason(value: object, 
 def test_an_envelope_value_that_would_read_back_as_text_is_refused() -> None:
     with pytest.raises(TextError, match="message_id"):
         written({"message_id": 5, "type": "t", "from": "a", "to": "b"})
+
+
+def test_an_entry_of_ours_is_changed_without_another_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = {**a_record(content="one\ntwo\n"), "status": "pending"}
+    raw = written(record)
+    changed = {**record, "status": "read", "read_at": "2026-11-28T11:12:38.670Z", "payload": {"content": "one\n"}}
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    now = patch(raw, record, changed, Style())
+    assert same(parse_record(now), changed)
+    assert b"  status: read\n  read_at: '2026-11-28T11:12:38.670Z'\n" in now

@@ -6,6 +6,7 @@ import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
@@ -579,16 +580,25 @@ def patch(raw: bytes, old: Fields, new: Fields, style: Style) -> bytes:
     """
     if same(old, new):
         return raw
+    with suppress(TextError):
+        if own_form.list_item(old) == raw:  # as nearly always: no other reader is loaded for it
+            return emit(from_record(_new_behind_status(old, new)))
     node, text = _item(raw)
-    try:
+    with suppress(_NotByLines, TextError):
         changed = _replaced(text, sorted(_Patch(text, style.eol.decode()).changes(node, old, new))).encode()
         found = parse_record(changed)
         if same(found, new):
             to_message(found, changed)
             return changed
-    except (_NotByLines, TextError):
-        pass
     return style.moved(emit(from_record(new))) + text[_line_end(text, node.end) :].encode()
+
+
+def _new_behind_status(old: Fields, new: Fields) -> FieldDict:
+    """Return the record `new` in the order of `old`; keys that are new stand behind the status, before long texts."""
+    kept = [name for name in old if name in new]
+    at = kept.index("status") + 1 if "status" in kept else len(kept)
+    added = [name for name in new if name not in old]
+    return {name: new[name] for name in (*kept[:at], *added, *kept[at:])}
 
 
 def _replaced(text: str, changes: list[_Change]) -> str:
