@@ -43,12 +43,14 @@ class PendingWrite(Struct, frozen=True):
         words: The write in words, as safe text: `approve task-manager's plan`.
         do: A write action of the service that lacks only the caller; may raise `TeamError`.
         follows: Whether it can only be checked once the write before it was made.
+        adds: What the toast says of it behind the decision, once it was written.
     """
 
     subject: str
     words: str
     do: Callable[[Caller], Receipt | None]
     follows: bool = False
+    adds: str = ""
 
 
 class Outcome(Struct, frozen=True):
@@ -67,7 +69,7 @@ class PendingDecision(Later, frozen=True):
         writes: The writes, in order.
         done: The toast after writing, a past participle; `{n}` stands for the number of writes; empty for no toast.
         noun: The unit of `{n}`.
-        purposes: Names of the drafts to delete once everything is written.
+        purposes: Names of the drafts to delete once everything is written but what follows.
         begins: Started in place of a write; a console that ends first does not start it.
         refused: Writes that the dry run refused, with the error.
         outcomes: Results of writes without an undo delay; None while the decision is pending.
@@ -271,11 +273,13 @@ class PendingDecisions:
         for outcome in bad:
             if outcome.error is not None and not isinstance(outcome.error, TeamError):
                 self._screen.report(outcome.error)
-        if not bad:
+        if all(outcome.write.follows for outcome in bad):
             for purpose in pending.purposes:
                 self._screen.drafts.keep(purpose, {})
+            self._screen.show_pending()
         if good and pending.done:
             done = pending.done.replace("{n}", counted(len(good), pending.noun))
+            done += "".join(outcome.write.adds for outcome in outcomes if outcome.error is None)
             receipts = () if pending.verb == DONE else (receipt for receipt in good if receipt is not None)
             self._screen.toast(receipt_words(done, *receipts))
         if bad:

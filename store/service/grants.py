@@ -219,7 +219,7 @@ def refuse_contradiction(trial: Trial) -> None:
     # guard: grant-contradicts-no-rejection
     if trial.rejected:
         text = f"this grant contradicts you: you rejected {', '.join(trial.rejected[:3])} in its scope"
-        raise TeamError(Code.NOT_PERMITTED, text, "Decide each of them, or leave that input out of the grant.")
+        raise TeamError(Code.NOT_PERMITTED, text, "Allow it once, or leave that input out of the grant.")
 
 
 def recall_grant(caller: Caller, grant_id: str) -> Receipt:

@@ -124,6 +124,7 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
         once = replace(made, way=0)
         approval = shown.check(lambda view: _agreed(shown.row, ways, once, remarks, approving, view))
         trial = grants.trial_of(screen.caller, _approved_before(screen, shown.row), asked=shown.row.question)
+        grants.refuse_contradiction(trial)
         return GrantOffer(approval, trial)
 
     def then(result: PendingDecision | GrantOffer) -> None:
@@ -581,8 +582,8 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
         view = in_view(screen, about.request_id, seen_of_words(trial.scope.words), with_others=True)
         do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
         words = f"GRANT {safe_line(trial.scope.words, _LONGEST)}, {label}"
-        grant = PendingWrite(about.request_id, words, do, follows=True)
-        together = replace(approval, writes=(*approval.writes, grant), done=f"{approval.done}, and the same {label}")
+        grant = PendingWrite(about.request_id, words, do, follows=True, adds=f", and the same {label}")
+        together = replace(approval, writes=(*approval.writes, grant))
         return screen.pending_decisions.prepare(together)
 
     prompt = Prompt[PendingDecision](
