@@ -30,6 +30,7 @@ class ScreenCache(Struct):
         divider: Shares by which lists are wider than usual, or narrower.
         new_since: What came later than this was not seen before; None when that is not known.
         drafts: What was typed and not sent: remarks are drawn below their lines.
+        read_only: Whether no key of this console writes.
     """
 
     team: Team
@@ -42,6 +43,7 @@ class ScreenCache(Struct):
     divider: int = 0
     new_since: datetime | None = None
     drafts: Drafts | None = None
+    read_only: bool = False
 
     def is_new(self, since: datetime | None, token: str) -> bool:
         """Return whether the human has not seen what came at `since` and is shown under `token`."""

@@ -108,6 +108,7 @@ class MainScreen(Screen[None]):
         self.now = caller.team.clock()
         self.cache = ScreenCache(
             caller.team,
+            read_only=read_only,
             preferences=self.preferences,
             divider=last.divider,
             new_since=last.left_at or self.now,

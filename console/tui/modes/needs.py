@@ -155,7 +155,12 @@ class NeedsListing(Listing[ActionItem]):
 
     def heading(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
         """Return the group, how many, and the key that marks the news as read."""
-        return spread(((f" {self.group_words(below)}", "muted"),), key_of_group(below), drawing.width)
+        return spread(((f" {self.group_words(below)}", "muted"),), self.key_of_group(below), drawing.width)
+
+    def key_of_group(self, below: tuple[ActionItem, ...]) -> Line:
+        """Return the key that marks a group of news as read; empty for another group, and where no key writes."""
+        is_news = part_of(below[0]) is ItemPart.INFORMATION and not self.cache.read_only
+        return (("D", "key"), (" mark all read ", "muted")) if is_news else ()
 
     def group_words(self, below: tuple[ActionItem, ...]) -> str:
         """Return a group and how many items are in it."""
@@ -386,7 +391,7 @@ class NeedsPane(Pane[ActionItem]):
     def quiet_words(self) -> Line:
         """See `Pane`; of the news also the key that marks them as read."""
         top = self.rows.rows_at_top
-        return (*(key_of_group(top) if top else ()), *super().quiet_words())
+        return (*(self.listing.key_of_group(top) if top else ()), *super().quiet_words())
 
     def tick(self, now: datetime) -> None:
         """Let ages go on; what was put aside long enough comes back, also where nothing else changes."""
@@ -439,12 +444,6 @@ _CAUSE = " alike "
 def _laid_out_as(request: RequestRow, reader: Detail) -> object:
     """Return what decides how many lines a request has in the reader."""
     return digest_of(request.question), len(request.talk), room_of(reader).width, reader.raw
-
-
-def key_of_group(below: tuple[ActionItem, ...]) -> Line:
-    """Return the key that marks a group of news as read; empty for another group."""
-    is_news = part_of(below[0]) is ItemPart.INFORMATION
-    return (("D", "key"), (" mark all read ", "muted")) if is_news else ()
 
 
 def _likeness(item: ActionItem) -> str:
