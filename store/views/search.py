@@ -157,9 +157,14 @@ def _about_me(term: Term, me: str) -> Term:
 
 
 def _unknown_field(key: str) -> TeamError:
-    near = get_close_matches(key, KEYS, n=3) or KEYS
-    hint = f"Known are {', '.join(f'{name}:' for name in near)}; quotes make it words."
+    hint = f"{_meant(f'{key}:', [f'{name}:' for name in KEYS])} Quotes make it words."
     return TeamError(Code.USAGE, f"there is no field {key:.40}:", hint)
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    """Return a hint: the known words that come near, else all of them."""
+    near = get_close_matches(word, known, n=3)
+    return f"Did you mean {' or '.join(near)}?" if near else f"Known are {', '.join(known)}."
 
 
 def _terms(text: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
@@ -182,8 +187,8 @@ def _term(key: str, value: str, is_negated: bool, is_whole: bool, now: datetime)
     if key in ("since", "before"):
         return Term(key, value, is_negated, moment=moment_of(value, now, named=f"{key}:"))
     if key == "is" and value.casefold() not in MARKS:
-        near = get_close_matches(value.casefold(), MARKS, n=3) or MARKS
-        raise TeamError(Code.USAGE, f"is:{value:.40} is not known", f"Known are is:{', is:'.join(near)}.")
+        hint = _meant(f"is:{value.casefold()}", [f"is:{mark}" for mark in MARKS])
+        raise TeamError(Code.USAGE, f"is:{value:.40} is not known", hint)
     if key:
         return Term(key, value, is_negated, is_whole=is_whole)
     flags = re.RegexFlag(0) if any(letter.isupper() for letter in value) else re.IGNORECASE
