@@ -17,7 +17,7 @@ from team_console.store.model.message import ENVELOPE_KEYS, FieldDict, Fields
 
 TEXT_KEYS = ENVELOPE_KEYS - {"payload", "attempts", "retry_count", "max_retries"}
 """Record keys whose scalars are always the text as written; below the other keys numbers and words are typed."""
-REPAIR = "Open the file in an editor, repair that line and save; nothing is written to it before."
+REPAIR = "Open the file in an editor, repair that line and save."
 LARGEST = 1 << 16
 """Bytes of an entry that is read here."""
 DEEPEST = 60

@@ -110,10 +110,9 @@ def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
         back = f" The generation before is in {path.name}.prev; to go back to it: {command}"
     elif is_recorded:
         back = f" The ledger {_LEDGER} has its messages; for the next write to put them back: {aside}"
+    error_hint = f"{error.hint} Nothing is written to it before."
     if back:
-        error_hint = f"{error.hint} What other programs wrote since our last write is nowhere else: keep the file."
-    else:
-        error_hint = error.hint
+        error_hint += " What other programs wrote since our last write is nowhere else: keep the file."
     raise TeamError(
         Code.STORE_UNREADABLE,
         f"{path}: {error.message}",

@@ -51,6 +51,7 @@ from team_console.store.model.clock import Clock, from_file
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.safe import counted
 from team_console.store.settings.in_force import InForce
 
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
@@ -342,9 +343,9 @@ def _words(mark: tuple[int, ...] | None) -> str:
 _RECENT = 20
 _HEALING = frozenset({"heal", "undo"})
 _COUNTS = (
-    ("restored", "messages put back"),
-    ("changed", "states put back"),
-    ("removed", "archived messages taken out again"),
+    ("restored", "message", "put back"),
+    ("changed", "state", "put back"),
+    ("removed", "archived message", "taken out again"),
 )
 
 
@@ -446,8 +447,8 @@ def _healing(line: Line) -> Problem:
     elif "completed" in facts:
         text = f"{facts.get('action')} was cut short and was finished"
     else:
-        counts = [(facts[name], what) for name, what in _COUNTS if isinstance(facts.get(name), list) and facts[name]]
-        text = "; ".join(f"{len(ids)} {what}" for ids, what in counts)
+        counts = [(facts[name], *what) for name, *what in _COUNTS if isinstance(facts.get(name), list) and facts[name]]
+        text = "; ".join(f"{counted(len(ids), noun)} {done}" for ids, noun, done in counts)
         text = text or "what another program wrote was taken over"
     return Problem("HEALED", "notice", f"audit.jsonl, line {line.seq}", f"{line.at}: {text}")
 
@@ -563,16 +564,12 @@ def _loss(expected: Held, now: QueueFile, layout: Layout, archives: Archives) ->
     healing = reconcile(expected, now.text, archived=is_done, taken_out=lambda _: False)
     missing = frozenset(ids_of(healing.adds))
     counts = Counter(problem.code for problem in healing.problems)
-    words = [text.format(_count(counts[code])) for code, text in _WORDS.items() if counts[code]]
+    words = [text.format(counted(counts[code], "message")) for code, text in _WORDS.items() if counts[code]]
     changed = tuple(problem for problem in healing.problems if problem.code == CHANGED)
     if not words:
         return Loss(_harmless(layout), changed=changed)
     text = f"{_WHO} {', '.join(words)}"
     return Loss(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing, changed)
-
-
-def _count(number: int) -> str:
-    return f"{number:,} message{'' if number == 1 else 's'}"
 
 
 def _uncompared(layout: Layout) -> Problem:
