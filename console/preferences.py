@@ -208,8 +208,9 @@ class Mistake(Struct, frozen=True):
 def mistakes_in_words(mistakes: Sequence[Mistake]) -> str:
     """Return the first mistake with its line, and how many more there are."""
     first, more = mistakes[0], len(mistakes) - 1
-    others = f" and {more} more" if more else ""
-    return f"config.toml:{first.line}: {first.message}. {first.hint}{others}\nteam-console config check lists all."
+    others = f", {more} more" if more else ""
+    listed = f"team-console config check lists all{others}."
+    return f"config.toml:{first.line}: {first.message}. {first.hint}\n{listed}"
 
 
 class Checked(Struct, frozen=True):
