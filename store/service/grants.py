@@ -162,8 +162,9 @@ def start_grant(
     if caller.actor != team.config().lead:
         text = f"{caller.actor} does not decide on permissions, so no grant can be {caller.actor}'s"
         raise TeamError(Code.NOT_PERMITTED, text, "Only the lead of the team can make one.")
-    ends = lasts is not None and lasts > timedelta() if uses is None else 1 <= uses <= MOST_USES
-    if not ends:
+    is_endless = lasts is None and uses is None
+    is_over = (lasts is not None and lasts <= timedelta()) or (uses is not None and not 1 <= uses <= MOST_USES)
+    if is_endless or is_over:
         text = f"a grant needs an end: a time above 0, or 1 to {MOST_USES} uses"
         raise TeamError(Code.INVALID_FIELD, text, "Give --for 2h or --uses 10.")
     end = team.clock() + lasts if lasts is not None else None

@@ -55,6 +55,13 @@ def test_a_grant_without_a_trail_to_count_by_gives_nothing(tmp_path: Path, clock
         assert row(team, ask(team)).is_open
 
 
+@pytest.mark.parametrize(
+    ("lasts", "uses"), [(None, None), (timedelta(), None), (timedelta(), 5), (-HOUR, 5), (HOUR, 0), (None, 101)]
+)
+def test_none_is_made_that_has_no_end_or_is_over_already(team: Team, lasts: timedelta | None, uses: int | None) -> None:
+    assert refusal(started, team, approved(team), lasts=lasts, uses=uses).code is Code.INVALID_FIELD
+
+
 def test_it_names_the_lasting_rule_that_was_allowed_with_the_same_request(team: Team) -> None:
     rule = {"type": "addRules", "behavior": "allow", "rules": [{"toolName": "Bash", "ruleContent": "npm *"}]}
     request = ask(team, suggestions=[rule])
