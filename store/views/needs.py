@@ -13,7 +13,7 @@ from team_console.store.model.names import ALL
 from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
-from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, as_key, parse_message
+from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, as_key
 from team_console.store.protocol.relations import RESPONSE
 from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.titles import message_title, verdict_reason
@@ -248,7 +248,7 @@ def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem
     need, stop, refused = need_of(row.kind), facts.stop_of(row.asker), ""
     has_ended = row.asker in facts.team.gone or (stop is not None and stop.ended)
     if Flag.REFUSED in row.flags and not has_ended:
-        refused = f"{parse_message(row.question).subject} was asked to stop and refused: {row.reason}"
+        refused = f"{row.ends} was asked to stop and refused: {row.reason}"
     item = _item(
         need,
         row.asker,
@@ -268,8 +268,7 @@ def _still_writing(facts: Facts) -> Iterator[ActionItem]:
     for row in facts.requests.flagged:
         recent = row.answered_at is not None and facts.now - row.answered_at < _REMEMBERED
         if Flag.STILL_ALIVE in row.flags and recent:
-            who = row.addressee if row.kind is RequestKind.SHUTDOWN else parse_message(row.question).subject
-            item = _overdue(row, who or row.addressee, "should be gone and still writes")
+            item = _overdue(row, row.stops or row.addressee, "should be gone and still writes")
             yield replace(item, since=row.answered_at)
 
 

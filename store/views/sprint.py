@@ -123,7 +123,7 @@ class _Fold:
 
     def end(self, entry: PlacedMessage) -> None:
         """Nobody works any more on the story of an agent that was destroyed."""
-        agent = as_key(entry.read.body.get("agent_name"))
+        agent = created_agent(entry.read) or ""
         self.work.pop(agent, None)
         for session in self.sessions.values():
             for story, name in session.agents.items():
