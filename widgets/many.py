@@ -12,7 +12,7 @@ from team_console.widgets.document import Lines
 from team_console.widgets.fields import Ask
 from team_console.widgets.form import Excerpt, Form
 from team_console.widgets.frames import Frames, Mark
-from team_console.widgets.text import Line, pad
+from team_console.widgets.text import Line, cell_len, pad
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -20,7 +20,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 ResultT = TypeVar("ResultT")
-_NAME, _KIND = 18, 11
+_LONGEST_NAME, _KIND = 28, 11
 _SET_IN = 4
 """Cells before what does not fit into the line of a thing."""
 _NAMED = 2
@@ -78,6 +78,7 @@ class Many(Form[ResultT]):
         super().__init__("", "", verb)
         self._items, self._act_on, self._unseen = tuple(items), act, unseen
         self._words, self._notes = words, tuple(notes)
+        self._name_width = min(_LONGEST_NAME, max((cell_len(item.who) for item in self._items), default=0))
         self._not_shown = Static(id="unseen", classes="form--note", markup=False)
         self._list = Excerpt(most=8, id="items")
         self._left = self._not_whole()
@@ -169,7 +170,7 @@ class Many(Form[ResultT]):
 
     def _line(self, item: Item) -> Line:
         sign, tone = (("− ", "muted"), "muted") if item.subject in self._left else (("  ", ""), "")
-        columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (pad(item.who, _NAME) + " ", tone))
+        columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (pad(item.who, self._name_width) + " ", tone))
         why, (start, end) = self._left.get(item.subject, ""), item.differs
         before, differing, behind = item.what[:start], item.what[start:end], item.what[end:]
         what = ((before, tone), (differing, "hit"), (behind, tone))

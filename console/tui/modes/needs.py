@@ -75,9 +75,11 @@ class NeedsListing(Listing[ActionItem]):
     def draw(self, row: ActionItem, drawing: Drawing) -> tuple[Line, ...]:
         """Draw the item, its lateness and the facts to decide on; a pending decision says so until it is written."""
         decided, sign = self.pending_of(row), self._sign_of(row)
-        words, ahead = safe_line(row.title, 400), pending_words(decided) if decided else ""
+        words, ahead, kind = safe_line(row.title, 400), pending_words(decided) if decided else "", sign.word
         if drawing.lines == 1 and ahead:  # there is no second line that could tell
             words, ahead = f"{ahead} · {words}", ""
+        elif drawing.width < WORDY and ahead:  # behind a long name there is no room
+            kind, ahead = ahead, ""
         late = late_by(row.request, drawing.now) if not row.is_left_behind else None
         tone = "muted" if late is None else late_tone(row.request, late)
         end = age_column(row.since, drawing, tone=tone, sign=" " if late is None else "◷")
@@ -86,7 +88,7 @@ class NeedsListing(Listing[ActionItem]):
         title: Line = ((words, "" if row.need is Need.MESSAGE else "strong"),)
         facts: list[Part] = [(ahead, "alert")] if ahead else []
         facts += [(fact, "muted") for fact in self._facts(row)]
-        return row_lines(drawing, sign, title, end, word=sign.word, who=row.who, facts=facts)
+        return row_lines(drawing, sign, title, end, word=kind, who=row.who, facts=facts)
 
     def _sign_of(self, row: ActionItem) -> Sign:
         """Return the sign of its need, or of what became of it while it was read: what was late may be refused now."""

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from team_console.console.tui.modes.listing import ShownList
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import Query, parse_query, query_completions
-from team_console.widgets.bars import OneLine
+from team_console.widgets.bars import FewLines, OneLine
 from team_console.widgets.fields import Completer, Field
+from team_console.widgets.text import Line, wrap
 from textual.app import ComposeResult
 from textual.containers import Container
 
 if TYPE_CHECKING:
     from textual.widget import Widget
     from textual.widgets import Input
+
+
+class Trouble(FewLines):
+    """What of the words is not understood and what can be said, in as many lines as that takes."""
+
+    HELP = "What of the words is not understood, and what can be typed instead."
+    _words = ""
+
+    def say(self, words: str) -> None:
+        """Say it, safe text."""
+        self._words = words
+        self.refresh(layout=True)
+
+    def lines_at(self, width: int) -> Sequence[Line]:
+        """Return its lines, those after the first set in."""
+        return wrap((("△ ", "warn"), (self._words, "warn")), width, rest=(("  ", ""),))
 
 
 class SearchLine(Container):
@@ -27,9 +44,9 @@ class SearchLine(Container):
     SearchLine.-shown { display: block; }
     SearchLine > OneLine { width: 3; padding: 0 1; background: $panel; }
     SearchLine > Field { width: 1fr; }
-    SearchLine.-trouble { height: 2; }
-    SearchLine > .search--trouble { display: none; dock: bottom; width: 100%; }
-    SearchLine.-trouble > .search--trouble { display: block; }
+    SearchLine.-trouble { height: auto; }
+    SearchLine > Trouble { display: none; dock: bottom; width: 100%; height: auto; }
+    SearchLine.-trouble > Trouble { display: block; }
     """
 
     def compose(self) -> ComposeResult:
@@ -37,7 +54,7 @@ class SearchLine(Container):
         slash = OneLine()
         slash.set_line((("/", "key"),))
         yield slash
-        yield OneLine(classes="search--trouble")
+        yield Trouble()
 
     def __init__(
         self,
@@ -63,7 +80,7 @@ class SearchLine(Container):
         if trouble != self.trouble:
             self.trouble = safe_line(trouble, 300)
             self.set_class(bool(trouble), "-trouble")
-            self.query_one(".search--trouble", OneLine).set_line((("△ ", "warn"), (self.trouble, "warn")))
+            self.query_one(Trouble).say(self.trouble)
 
     @property
     def is_open(self) -> bool:
@@ -79,7 +96,7 @@ class SearchLine(Container):
             )
             # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
             # what is typed meanwhile would be keys.
-            self.mount(self._field, before=".search--trouble")
+            self.mount(self._field, before="Trouble")
         if not self.is_open:
             self._asked_from = self.screen.focused
         self.add_class("-shown")
