@@ -25,7 +25,7 @@ from team_console.store.protocol.verdicts import Face, Seen, digest_of, seen_of
 from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt
 from team_console.store.service.decision import Decision
-from team_console.store.service.grants import all_grants, recall_grant, refuse_contradiction, start_grant, trial_of
+from team_console.store.service.grants import recall_grant, refuse_contradiction, start_grant, trial_of
 from team_console.store.service.questions import live_question, no_request
 from team_console.store.service.requests import (
     answer,
@@ -35,6 +35,7 @@ from team_console.store.service.requests import (
     reject,
     submit_plan,
 )
+from team_console.store.service.running_grants import all_grants
 from team_console.store.service.sending import left_out_words
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestState

@@ -113,7 +113,10 @@ class AuditReader:
         if self.facts.signing_asked_from is None and _asks_for_signatures(recorded_text(line.settings)):
             self.facts.signing_asked_from = line.seq  # nothing behind it is older
         facts = line.facts if is_trusted else None
-        self.facts.take_on_record(line.seq, line.action, facts, from_text(line.at))
+        # guard: each-action-of-a-line-counts
+        done = [(line.action, line.facts), *line.also]
+        for action, about in done:
+            self.facts.take_on_record(line.seq, action, about if is_trusted else None, from_text(line.at))
         vouched = vouched_for(line.action, facts)
         by_desk = is_trusted and line.action not in NOT_BY_DESK
         if not (line.noted or line.writes or line.questions or vouched):

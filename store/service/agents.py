@@ -33,6 +33,7 @@ from team_console.store.protocol.team_rules import SM, classes_of, ending_proble
 from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.questions import close_question, open_question
+from team_console.store.service.running_grants import end_grants_for
 from team_console.store.service.writing import Draft, advise, check_known, new_request_id, write_drafts
 from team_console.store.settings.team_config import TeamConfig
 
@@ -278,6 +279,7 @@ def announce(
     body = {"agent_name": name, "agent_type": parse_message(question).subject or name}
     for row in asked_of_former_life(tx, name):
         close_question(tx, row.question, actor=actor)
+    end_grants_for(tx, name, actor)
     told = conclude(tx, actor, question, "AGENT_CREATED", "{} is ready", name, body, note=note)
     return name, [*told, *tell_residents(tx, actor, arrived=name)]
 
@@ -480,6 +482,7 @@ def confirm(
     body, outcome = {"agent_name": agent}, "{} has left the team"
     told = conclude(tx, actor, question, "AGENT_DESTROYED", outcome, agent, body, note=note, more=more)
     told += _tell_creator(tx, actor, question, agent, more)
+    end_grants_for(tx, agent, actor)
     return [*told, *tell_residents(tx, actor, left=agent)]
 
 

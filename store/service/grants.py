@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Team, TeamState
+from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message
 from team_console.store.model.recorded import RECALL_GRANT
 from team_console.store.protocol.grants import (
     ANSWER,
     GRANT,
     GRANTED,
     MOST_USES,
-    RECALLED,
     GrantScope,
-    RunningGrant,
     answer_by,
-    grants_among,
     scope_in,
     scope_of,
 )
@@ -32,11 +29,12 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.request_row import RequestRow, RequestState
 from team_console.store.protocol.sent_back import sent_back
-from team_console.store.protocol.verdicts import digest_of, grant_objection, shown_by_grant
+from team_console.store.protocol.verdicts import digest_of, shown_by_grant
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import Decision, refuse_unbound
 from team_console.store.service.questions import close_question, find_question
+from team_console.store.service.running_grants import all_grants, in_force, put_recalled, write_to_self
 from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.service.writing import Draft, write_drafts
 
@@ -181,7 +179,7 @@ def start_grant(
         cases = judge(tx.everything(), tx.config, tx.recorded, tx.now).values()
         refuse_contradiction(_tried_on(_decided_by_hand(cases, caller.actor), trial))
         _refuse_ended(tx, end)
-        return Made(_write_to_self(tx, GRANT, caller.actor, payload), trial.question)
+        return Made(write_to_self(tx, GRANT, caller.actor, payload), trial.question)
 
     refuse_contradiction(trial_of(caller, trial.of))
     signed = signed_record(caller, put, action="grant")
@@ -208,13 +206,6 @@ def _refuse_ended(tx: Transaction, end: datetime | None) -> None:
         raise TeamError(Code.INVALID_FIELD, text, hint)
 
 
-def _write_to_self(tx: Transaction, type: str, actor: str, payload: Mapping[str, Any]) -> Message:
-    """Write a message of the actor to itself, read already."""
-    draft = Draft(type, actor, (actor,), payload)
-    (message,) = write_drafts(tx, draft, status=Status.READ.value, read_at=to_text(tx.now))
-    return message
-
-
 def refuse_contradiction(trial: Trial) -> None:
     """Refuse a grant whose scope holds what was rejected. Raises `TeamError` `NOT_PERMITTED`."""
     # guard: grant-contradicts-no-rejection
@@ -234,24 +225,9 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
         if found is None or found.grant.sender != caller.actor or found.over:
             why = f"is over: {found.over}" if found is not None and found.over else "is no grant of yours"
             raise TeamError(Code.INVALID_FIELD, f"{grant_id} {why}", "List them with: team-console grants")
-        payload = {GRANTED: grant_id, "summary": f"Grant recalled: {grant_id}"}
-        message = _write_to_self(tx, RECALLED, caller.actor, payload)
-        tx.archive(caller.actor, message)
-        tx.record(RECALL_GRANT, ids=[message.message_id], grant=grant_id)
+        message = put_recalled(tx, caller.actor, grant_id)
         tidy(tx)
     return receipt(tx, RECALL_GRANT, [message], (), grant_id)
-
-
-def all_grants(state: TeamState) -> Iterator[RunningGrant]:
-    """Yield every grant as it stands; one that is not the lead's own words, on record as ours, is over."""
-    for one in grants_among(state.everything(), state.now, state.recorded):
-        why = "" if one.over else grant_objection(state.config, one.grant, state.recorded)
-        yield replace(one, over=f"it gives no answer: {why}") if why else one
-
-
-def in_force(state: TeamState) -> list[RunningGrant]:
-    """Return the grants that give answers."""
-    return [one for one in all_grants(state) if not one.over]
 
 
 def is_granted(team: Team, agent: str) -> bool:

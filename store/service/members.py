@@ -17,6 +17,7 @@ from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.team_rules import check_settings
 from team_console.store.service.caller import Caller
+from team_console.store.service.running_grants import end_grants_for
 from team_console.store.service.writing import current_members
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, fields_of, remove_member
 from team_console.store.settings.settings_file import parse_settings
@@ -146,6 +147,8 @@ def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
             _edit(tx, partial(remove_member, name=agent.name), {agent.name: None})
         tx.record(REMOVE_MEMBERS, members=[_facts_of(agent) for agent in gone])
         warnings = _left_behind(tx, [agent.name for agent in gone])
+        ended = {agent.name: end_grants_for(tx, agent.name, caller.actor) for agent in gone}
+        warnings += [f"{counted(count, 'grant')} for {name} ended" for name, count in ended.items() if count]
     return MembersChanged("member_remove", tx.config.name, tuple(gone), tuple(warnings), tuple(tx.notices))
 
 

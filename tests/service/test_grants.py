@@ -14,7 +14,8 @@ from team_console.store.model.errors import Code
 from team_console.store.protocol.grants import scope_in
 from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Receipt
-from team_console.store.service.grants import in_force, recall_grant, start_grant, trial_of
+from team_console.store.service.grants import recall_grant, start_grant, trial_of
+from team_console.store.service.running_grants import in_force
 
 from tests.equipment.asking import COMMAND, agent, ask, lead, refusal, row
 from tests.equipment.cases import cases

@@ -11,10 +11,11 @@ from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Receipt
-from team_console.store.service.members import add_members
+from team_console.store.service.grants import start_grant, trial_of
+from team_console.store.service.members import add_members, remove_members
 from team_console.store.settings.team_config import Agent
 
-from tests.equipment.asking import agent, lead, refusal, row, view
+from tests.equipment.asking import agent, ask, lead, refusal, row, view
 from tests.equipment.teams import FACTORIES, FakeClock
 
 ROLES = {"slave-1": "slave", "slave-2": "slave", "scrum-master": "resident"}
@@ -103,6 +104,35 @@ def test_an_old_order_to_stop_is_none_to_the_new_agent(sprint: Sprint) -> None:
     sprint.created("slave-2")
     refusal(sprint.approve, order, by="sc-1")
     assert next(row for row in view(sprint.team).roster if row.name == "sc-1").state != "stopped"
+
+
+def granted(team: Team, name: str) -> None:
+    """A permission of this agent is approved, and from now on answered by a grant."""
+    request = ask(team, by=name)
+    requests.approve(lead(team), request_id=request)
+    start_grant(lead(team), trial_of(lead(team), [request]), uses=9)
+    assert row(team, ask(team, by=name)).is_approved
+
+
+def test_a_grant_ends_with_the_agent_that_it_was_made_for(sprint: Sprint) -> None:
+    sprint.created("slave-1")
+    granted(sprint.team, "sc-1")
+    granted(sprint.team, "slave-2")
+    sprint.ended(id_of(sprint.end_asked("slave-1")))
+    assert row(sprint.team, ask(sprint.team, by="sc-1")).is_open
+    sprint.created("slave-2")
+    assert row(sprint.team, ask(sprint.team, by="sc-1")).is_open
+    assert row(sprint.team, ask(sprint.team, by="slave-2")).is_approved
+
+
+def test_a_grant_ends_when_its_agent_leaves_and_is_none_to_whoever_has_the_name_next(sprint: Sprint) -> None:
+    granted(sprint.team, "slave-1")
+    granted(sprint.team, "slave-2")
+    warnings = remove_members(lead(sprint.team), ["slave-1"]).warnings
+    assert "1 grant for slave-1 ended" in warnings
+    add_members(lead(sprint.team), [Agent("slave-1", role="slave")])
+    assert row(sprint.team, ask(sprint.team, by="slave-1")).is_open
+    assert row(sprint.team, ask(sprint.team, by="slave-2")).is_approved
 
 
 def test_whoever_asked_for_the_agent_hears_of_its_end_too(sprint: Sprint) -> None:
