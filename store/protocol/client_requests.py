@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.clock import from_text
 from team_console.store.model.json_object import distinct
-from team_console.store.model.message import Fields, Message
+from team_console.store.model.message import FieldDict, Fields, Message
 from team_console.store.model.safe import fenced, safe_line, with_blanks_seen
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import mappings, parse_message, text_in
@@ -267,6 +267,16 @@ def command_in(given: Fields) -> str | None:
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
         return shlex.join(value)
     return value if isinstance(value, str) else None
+
+
+def acting_input(tool: str, given: Fields) -> FieldDict:
+    """Return what of an input says what a tool does: what a model says about its command for a shell does not.
+
+    A tool of a server may do anything with any field.
+    """
+    # guard: description-of-a-command-alone
+    is_said = isinstance(given.get("command"), str) and not tool.startswith("mcp__")
+    return {key: value for key, value in given.items() if key != "description" or not is_said}
 
 
 def _fields_in_words(given: Fields) -> Iterator[str]:

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import FieldDict, Fields, Message, from_record
 from team_console.store.model.recorded import RecordedFacts, is_same
-from team_console.store.protocol.client_requests import ONCE, denial_of, origin_of, permission_of
+from team_console.store.protocol.client_requests import ONCE, acting_input, denial_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import mappings, parse_message, text_in
 from team_console.store.protocol.suggestions import suggestion_words
@@ -64,7 +64,7 @@ class GrantScope(Struct, frozen=True):
     @property
     def words(self) -> str:
         """The scope in words."""
-        shown = "; ".join(map(_in_words, self.inputs))
+        shown = "; ".join(_in_words(acting_input(self.tool, given)) for given in self.inputs)
         words = f"{self.agent} may use {self.tool} in {self.directory or 'no folder that is named'}: {shown}"
         # guard: lasting-rule-named
         if self.rules:
@@ -79,7 +79,8 @@ class GrantScope(Struct, frozen=True):
         return (
             asked is not None
             and asked.place == self.place
-            and _canonical(asked.inputs[0]) in {_canonical(given) for given in self.inputs}
+            and _canonical(acting_input(asked.tool, asked.inputs[0]))
+            in {_canonical(acting_input(self.tool, given)) for given in self.inputs}
         )
 
 
@@ -111,14 +112,13 @@ def _in_words(given: Fields) -> str:
     command = given.get("command")
     if not isinstance(command, str) or not command:
         return _canonical(given)
-    further = {key: value for key, value in given.items() if key not in ("command", "description")}
+    further = {key: value for key, value in given.items() if key != "command"}
     return f"{command} (further input: {_canonical(further)})" if further else command
 
 
 def _canonical(given: Fields) -> str:
-    """Tells one input from every other; what a model says about its command is no part of the command."""
-    acting = {key: value for key, value in given.items() if key != "description" or "command" not in given}
-    return json.dumps(acting, sort_keys=True, ensure_ascii=False)
+    """Tells one input from every other."""
+    return json.dumps(dict(given), sort_keys=True, ensure_ascii=False)
 
 
 def names_grant(message: Message) -> bool:

@@ -17,6 +17,7 @@ from team_console.store.model.message import Message, per_message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import (
     WHY,
+    acting_input,
     command_in,
     denial_of,
     headline_of,
@@ -63,7 +64,7 @@ def _shapes_of(question: Message) -> tuple[str, ...]:
         return (equal,)
     asked = permission_of(question.payload)
     words = simple_words(asked.input.get("command"))
-    rest = {key: value for key, value in asked.input.items() if key not in ("command", "description")}
+    rest = {key: value for key, value in acting_input(asked.tool, asked.input).items() if key != "command"}
     around = [asked.tool, rest, origin_of(question.payload).directory, _around_of(question)]
     shapes = (_named(f"{asked.tool}: {shape}", [shape, *around]) for shape in _with_a_hole(words))
     return (equal, *shapes)

@@ -89,6 +89,16 @@ def test_nothing_outside_the_scope_is_answered(team: Team) -> None:
     assert [changes for changes in others if not row(team, ask(team, **changes)).is_open] == []
 
 
+def test_a_tool_of_a_server_is_answered_for_the_very_same_input_alone(team: Team) -> None:
+    """Only of a command for a shell the description is what a model says about it."""
+    server = {"tool": "mcp__tracker__run"}
+    given = {"command": "create", "description": "An entry"}
+    request = started(team, approved(team, given, **server))
+    assert "An entry" in scope_in(request.messages[0]).words
+    assert row(team, ask(team, {**given, "description": "Another"}, **server)).is_open
+    assert not row(team, ask(team, given, **server)).is_open
+
+
 def test_it_ends_with_its_time_its_uses_and_when_it_is_recalled(team: Team, clock: FakeClock) -> None:
     first = approved(team)
     started(team, first, lasts=HOUR)
