@@ -39,14 +39,6 @@ DATABASE = {
 }
 
 
-MONTHS = {
-    "question": "Which months?",
-    "header": "Months",
-    "options": [{"label": name} for name in ("January", "February", "March")],
-    "multiSelect": True,
-}
-
-
 def ask(team: MemoryTeam, tool: str = "Bash", given: Any = None, **more: Any) -> str:
     """Ask for a permission; its request id."""
     receipt = asking.ask_permission(Caller(team, AUTHOR), tool=tool, input=COMMAND if given is None else given, **more)
@@ -157,32 +149,6 @@ async def test_what_a_client_cannot_take_is_not_offered(team: MemoryTeam, monkey
         await desk.press("ctrl+e")
         assert "edit first" not in desk.text
     assert given == []
-
-
-QUESTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...], dict[str, object]]] = {
-    "options": (("2", "enter"), ("1", "3", "2", "2"), {"DB": "PostgreSQL", "Months": ["January", "March"]}),
-    "own words": (("1", "n", *"neither", "enter"), ("1", "n", *"May"), {"DB": "neither", "Months": ["January", "May"]}),
-    "nothing at first": (("enter", "1", "enter"), ("enter", "1"), {"DB": "SQLite", "Months": ["January"]}),
-}
-"""Keys for a question with one answer, keys for one with many, and what is answered."""
-
-
-@pytest.mark.parametrize("kind", QUESTIONS)
-async def test_questions_are_answered_by_number_keys_and_own_words(team: MemoryTeam, kind: str) -> None:
-    question(team, DATABASE, MONTHS)
-    first, second, chosen = QUESTIONS[kind]
-    async with opened(team) as desk:
-        assert "2. PostgreSQL — a server" in desk.detail
-        assert "Months · one or more" in desk.detail
-        await desk.asks("a")
-        for keys, header in ((first, "DB"), (second, "Months")):
-            await desk.press(keys[0])
-            assert (f"{header}: nothing is chosen" in desk.text) is (keys[0] == "enter")
-            await desk.press(*keys[1:])
-        await desk.press("enter")
-        answer = await answered(desk, team)
-        await desk.tells("Answered the question of task-manager")
-    assert answer.payload["answers"] == {"Which database?": chosen["DB"], "Which months?": chosen["Months"]}
 
 
 @cases

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -30,7 +29,7 @@ from team_console.store.service.sessions import note_session
 from team_console.store.settings.team_config import TeamConfig
 from team_console.widgets.help_panel import HelpPanel
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, ask_permission, hand_in_plan, letter, opened
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.console.test_writing import write
 from tests.equipment import strict
 from tests.equipment.memory_team import MemoryTeam
@@ -40,37 +39,6 @@ from tests.hook.test_joining import put
 from tests.proofs.benchmarks.data import letters, write_team
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-@pytest.mark.parametrize("way", ["filter", "snooze"])
-async def test_only_what_is_listed_is_cleared(team: MemoryTeam, way: str) -> None:
-    for words in ("The alpha report is ready today", "The beta report is ready today"):
-        letter(team, words)
-    async with opened(team) as desk:
-        if way == "filter":
-            await desk.press("slash")
-            await desk.type("alpha")
-            await desk.press("enter")
-        else:
-            await desk.press("z")
-        await desk.lists(1)
-        (shown,) = desk.rows
-        await desk.press("D")
-        await desk.tells("Read")
-        (left,) = [message for message in team.snapshot().messages if message.status == "pending"]
-        assert f"MESSAGE:{left.message_id}" != shown
-
-
-async def test_a_snooze_ends_well_before_the_request_does(team: MemoryTeam, clock: Clock) -> None:
-    end = team.clock() + timedelta(minutes=10)
-    ask_permission(team, expires=end)
-    async with opened(team) as desk:
-        await desk.lists(1)
-        await desk.press("z")
-        await desk.tells("1 snoozed for 5 min; :wake shows it again")
-        clock.advance(5 * 60 + 1)
-        desk.app._tick()
-        await desk.lists(1)
 
 
 async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam) -> None:
@@ -85,49 +53,10 @@ async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam)
         assert desk.front is desk.app.main
 
 
-@pytest.mark.parametrize("key", ["question_mark", "colon"])
-async def test_what_is_typed_filters_the_list_of_actions_and_enter_runs_one(team: MemoryTeam, key: str) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press(key)
-        await desk.type("say no")
-        await desk.asks("enter")
-        await desk.shows("Reject the plan")
-
-
-async def test_history_is_searched_in_all_archives_and_can_be_stopped(team: MemoryTeam) -> None:
-    for number in range(30):
-        letter(team, f"Note number {number} of many notes", "x", to="file-manager")
-    async with opened(team) as desk:
-        await desk.press("3")
-        await desk.lists(30)
-        await desk.press("slash")
-        await desk.type("number 17")
-        await desk.press("enter")
-        await desk.lists(1)
-        await desk.shows("1 found in 30")
-        letter(team, "Another number 17 after the first", "x", to="file-manager")
-        await desk.lists(2)
-
-
 def finish(team: MemoryTeam, number: int = 1) -> None:
     """Agents write that they are done."""
     for _ in range(number):
         sending.send(Caller(team, AUTHOR), to=LEAD, summary="Finished for today", content="done")
-
-
-async def test_what_happened_meanwhile_is_one_key_and_all_of_it_two(team: MemoryTeam) -> None:
-    hand_in_plan(team, "Split the loader")
-    finish(team)
-    async with opened(team) as desk:
-        await desk.press("full_stop")
-        await desk.shows("(12 h)", "1 new request", "1 message", "1 waits for you")
-        await desk.press("full_stop")
-        await desk.shows("plan: Split the loader", "not known")
-        await desk.press("escape")
-        await desk.is_back()
-        await desk.press("full_stop", "escape")
-        await desk.until(lambda: "(12 h)" not in desk.text, "no card")
 
 
 async def test_who_comes_back_is_told_what_happened_and_finds_the_line_between_list_and_text_where_it_was_put(

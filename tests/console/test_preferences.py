@@ -78,19 +78,19 @@ def test_what_is_shown_is_a_file_that_says_the_same() -> None:
 def test_the_verb_says_where_what_and_what_is_wrong(elsewhere: CommandLine, tmp_path: Path) -> None:
     env = {"XDG_CONFIG_HOME": str(tmp_path)}
     path = tmp_path / "team-console" / "config.toml"
-    assert elsewhere("config", "path", env=env).out.strip() == str(path)
-    assert "the defaults hold" in elsewhere("config", "check", env=env).out
+    assert elsewhere("config path", env=env).out.strip() == str(path)
+    assert "the defaults hold" in elsewhere("config check", env=env).out
     path.parent.mkdir()
-    path.write_text(elsewhere("config", "show", env=env).out, encoding="utf-8")
+    path.write_text(elsewhere("config show", env=env).out, encoding="utf-8")
     assert (
-        elsewhere("config", "check", env=env).status,
-        "no mistakes" in elsewhere("config", "check", env=env).out,
+        elsewhere("config check", env=env).status,
+        "no mistakes" in elsewhere("config check", env=env).out,
     ) == (0, True)
     path.write_text('them = "x"', encoding="utf-8")
-    result = elsewhere("config", "check", env=env)
+    result = elsewhere("config check", env=env)
     assert (result.status, f"{path}:1: there is no them. Did you mean theme?" in result.out) == (1, True)
     path.write_bytes(b"\xff")
-    assert elsewhere("config", "check", env=env).status == 1
+    assert elsewhere("config check", env=env).status == 1
 
 
 @pytest.mark.anyio

@@ -28,7 +28,6 @@ from team_console.widgets.many import Many
 from textual.widgets import Static
 
 from tests.console.conftest import (
-    AGENTS,
     AUTHOR,
     LEAD,
     WAIT,
@@ -322,28 +321,6 @@ async def test_every_field_of_a_question_is_shown(team: MemoryTeam, odd: dict[st
         assert all(text.replace(" ", "") in flat for text in odd["shown"]), desk.detail
 
 
-async def test_the_preview_of_the_option_under_the_cursor_stands_whole_in_the_reader(team: MemoryTeam) -> None:
-    tall = "\n".join(f"line {number}" for number in range(12))
-    options = [{"label": f"Choice {name}", "preview": f"begin {name}\n{tall}\nend {name}"} for name in "ABC"]
-    ask(team, {"question": "Which way?", "header": "Way", "options": options})
-    async with opened(team) as desk:
-        await desk.asks("a")
-        for key, name in (("1", "A"), ("3", "C"), ("k", "B"), ("j", "C"), ("1", "A")):
-            await desk.press(key)
-            await desk.shows(f"│ begin {name}", f"│ end {name}")
-
-
-@pytest.mark.usefixtures("long_grace")
-async def test_the_words_beside_an_option_are_told_until_they_are_written(team: MemoryTeam) -> None:
-    ask(team, database())
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("1", "tab")
-        await desk.type("but smaller")
-        await desk.press("enter")
-        await desk.shows("PostgreSQL (but smaller)")
-
-
 LAST = "and then the backups are deleted"
 LONG = "A plan of many words.\n" * 5_000 + LAST
 
@@ -415,32 +392,6 @@ async def many(desk: Desk) -> Many[Any]:
     return form
 
 
-async def test_every_marked_request_gets_a_verdict_of_its_own_and_one_answered_meanwhile_is_named(
-    team: MemoryTeam,
-) -> None:
-    asked = three_plans(team)
-    async with opened(team) as desk:
-        await desk.press("G")
-        await desk.performs("mark_range")
-        await desk.shows("* 3 marked")
-        await desk.press("escape", "g", "space")
-        await desk.performs("mark_range")
-        await desk.shows("* 2 marked")
-        await desk.looks_through()
-        await desk.press("escape", "asterisk", "r")
-        form = await many(desk)
-        assert all(name in desk.text for name in AGENTS)
-        requests.reject(Caller(team, LEAD), request_id=asked[1], reason="another console was faster")
-        await desk.type("tests first")
-        await desk.press("enter")
-        await desk.decided(team, 3)
-        assert sorted(str(verdict.request_id) for verdict in verdicts(team)) == sorted(asked)
-        assert sorted(verdict.content for verdict in verdicts(team))[1:] == ["tests first"] * 2
-        await desk.until(lambda: desk.front is not form, "the list")
-        await desk.tells("ALREADY_ANSWERED")
-        assert any("2 requests rejected" in toast for toast in desk.toasts)
-
-
 async def test_what_wants_words_is_left_alone_and_what_was_never_shown_stays(
     team: MemoryTeam,
 ) -> None:
@@ -502,14 +453,6 @@ async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_be
         await desk.tells("2 requests approved")
         assert any("Not written: 1 decision" in toast and "writing 2 of 3" in toast for toast in desk.toasts)
         assert len(verdicts(team)) == 2
-
-
-async def remark(desk: Desk, words: str, *moves: str) -> None:
-    """Say something to the line that `moves` lead to."""
-    await desk.asks(*moves, "enter")
-    await desk.type(words)
-    await desk.press("enter")
-    await desk.shows(f"✎ {words}")
 
 
 def answers(team: MemoryTeam) -> int:

@@ -3,20 +3,23 @@
 A line is one of these; `$NAME` in it stands for what was kept:
 
 - `MEMBER: FUNCTION {ARGUMENTS}` calls a function of the service for a member; `NAME = ` before it keeps the id of the
-  request or of the message that it makes. `rewrite ID {FIELDS}` changes a payload as another program does, `later
-  SECONDS` moves the clock, `set NAME VALUE` the environment, `patch MODULE.NAME NUMBER` a number of the code,
-  `lines NAME NUMBER` keeps a text of so many lines, and from `keep-trail` on the team knows what it wrote.
-- `open` opens the console: `open 80x24 as NAME read-only`; another `open` closes it first.
+  request or of the message that it makes. `rewrite ID {FIELDS}` changes a payload as another program does.
+- `member NAME ROLE` puts somebody on the roster, `later SECONDS` moves the clock, `set NAME VALUE` the environment,
+  `patch MODULE.NAME NUMBER` a number of the code, `lines NAME NUMBER` keeps a text of so many lines, and from
+  `keep-trail` on the team knows what it wrote.
+- `open` opens the console, `open 80x24 as NAME read-only` with all that can be said of it; another `open` closes it first.
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `together KEY ...` for keys that arrive at
   once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the team
   now, `tick` lets a second be over, `look-through` stands on each row once, `cover NUMBER` draws over so many lines.
 
-Below it stands, indented, what must hold, or must come to hold: words on the screen; with `detail: `, `toast: `,
-`form: `, `busy: `, `mode: `, `trail: ` or `draft PURPOSE: ` before them words that stand there; `rows: NUMBER` of the
-list and `pending: NUMBER` of what waits to be written; `by MEMBER: NUMBER` of messages; `type TYPE: NUMBER` of messages
-of a type, which may have `*`; `last PLACE: VALUE` and `last PLACE ~ WORDS` of the newest message. A `!` before words
-says that they do not stand there at that moment.
+Below it stands, indented, what must hold, or must come to hold:
+
+- words on the screen; with `detail: `, `toast: `, `form: `, `busy: `, `mode: `, `trail: `, `unread: ` or `draft
+  PURPOSE: ` before them words of that; with `! ` before all of it, words that do not stand there at that moment;
+- `rows: NUMBER` of the list, `pending: NUMBER` of what waits to be written, `by MEMBER: NUMBER` and `to MEMBER: NUMBER`
+  of messages, `type TYPE: NUMBER` of messages of a type, which may have `*`;
+- `last PLACE: VALUE` and `last PLACE ~ WORDS` of the newest message.
 """
 
 from __future__ import annotations
@@ -27,12 +30,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from fnmatch import fnmatch
 from string import Template
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
+from team_console.store.settings.team_config import Agent
 from textual.events import Key
 from textual.widgets import Input, TextArea
 
@@ -41,7 +47,7 @@ from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.scripts import found_at
 
 _DOORS = (requests, asking, sending, inbox)
-_PLACES = ("detail", "toast", "form", "busy", "mode", "trail")
+_PLACES = ("detail", "toast", "form", "busy", "mode", "trail", "unread")
 
 
 class ConsoleScript:
@@ -96,6 +102,10 @@ class ConsoleScript:
         elif verb == "rewrite":
             asked = next(message for message in self.team.snapshot().messages if message.request_id == name)
             rewrite(self.team, asked.message_id, **yaml.safe_load(value))
+        elif verb == "member":
+            config = self.team.config()
+            agents = MappingProxyType({**config.agents, name: Agent(name, value or "member")})
+            self.team._config = replace(config, agents=agents)
         elif verb == "keep-trail":
             self.team = MemoryTeam(config=self.team.config(), clock=self.clock, keeps_trail=True)
         else:
@@ -115,6 +125,7 @@ class ConsoleScript:
             name, text = shlex.split(rest)
             field: Any = desk.front.query_one(f"#{name}")
             assert isinstance(field, Input | TextArea)
+            field.focus()
             setattr(field, "text" if isinstance(field, TextArea) else "value", text)
         elif verb == "select":
             pane: Any = desk.app.main.pane
@@ -156,7 +167,7 @@ class ConsoleScript:
         place, words = (what, wanted) if is_elsewhere else ("", expected.removeprefix("! "))
         if expected.startswith("! "):
             assert words not in self._words_at(place), (line, expected)
-        elif what.startswith(("by ", "type ")) or what in ("rows", "pending"):
+        elif what.startswith(("by ", "to ", "type ")) or what in ("rows", "pending"):
             await self.desk.until(lambda: self._number(what) >= int(wanted), f"{line}: {expected}")
             assert self._number(what) == int(wanted), (line, expected)
         elif expected.startswith("last "):
@@ -175,6 +186,8 @@ class ConsoleScript:
             return str(main.drafts.get(place.removeprefix("draft ")))
         if place in ("toast", "trail"):
             return "\n".join(desk.toasts if place == "toast" else [line.action for line in self.team.audit()])
+        if place == "unread":
+            return "\n".join(str(one.payload) for one in self.team.snapshot().messages if one.status == "pending")
         if place in ("busy", "mode"):
             return main.around.busy if place == "busy" else str(main.lists.mode)
         return desk.detail if place == "detail" else desk.said if place == "form" else desk.text
@@ -185,4 +198,6 @@ class ConsoleScript:
             return len(self.desk.rows if what == "rows" else self.desk.app.main.pending_decisions)
         sort, _, name = what.partition(" ")
         messages = self.team.snapshot().messages
+        if sort == "to":
+            return sum(name in message.recipients for message in messages)
         return sum(fnmatch(message.sender if sort == "by" else message.type, name) for message in messages)

@@ -32,8 +32,8 @@ def _enough_happened(store: str, seconds: float) -> bool:
 
 
 def test_the_judge_sees_what_is_lost_doubled_or_left_behind(team: CommandLine, tmp_path: Path) -> None:
-    team.ok("--as", "ceo", "send", "--to", "file-manager", "--summary", "Five words are in here", "--content", "Hello")
-    (mine,) = team.ok("--json", "receive", "--agent", "file-manager").json["messages"]
+    team.ok("--as ceo send --to file-manager --summary 'Five words are in here' --content Hello")
+    (mine,) = team.ok("--json receive --agent file-manager").json["messages"]
     notes = (f"got file-manager {mine['message_id']}", "sent nowhere", "answered plan-1", "asked plan-1")
     receipts = tmp_path / "receipts"
     receipts.mkdir()
