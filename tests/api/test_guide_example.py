@@ -36,7 +36,7 @@ def start(code: str, folder: Path) -> subprocess.Popen[str]:
 
 def test_the_agent_and_the_lead_of_the_readme_talk_to_each_other(team: CommandLine) -> None:
     agent_code, lead_code = programs()
-    team.ok("send", "--to", "task-manager", "--summary", "Create the task for the report", "--content", "Today")
+    team.ok("send --to task-manager --summary 'Create the task for the report' --content Today")
     with start(agent_code, team.folder) as agent, start(lead_code, team.folder) as lead:
         try:
             said, wrong = agent.communicate(timeout=PATIENCE)
@@ -51,5 +51,5 @@ def test_the_agent_and_the_lead_of_the_readme_talk_to_each_other(team: CommandLi
     assert [line.split()[0] for line in listed.splitlines()] == [
         *("ceo", "task-manager", "schedule-manager", "file-manager", "knowledge-manager")
     ]
-    assert team.ok("requests", "--json").json["requests"][0]["state"] == "approved"
-    assert team.ok("receive", "--agent", "ceo", "--json").json["count"] == 1
+    assert team.ok("requests --json").json["requests"][0]["state"] == "approved"
+    assert team.ok("receive --agent ceo --json").json["count"] == 1

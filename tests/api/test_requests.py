@@ -50,8 +50,8 @@ def test_an_answer_is_found_after_a_restart_when_everything_is_archived(team: Co
     with join_team(team.folder, "task-manager") as agent:
         request_id = agent.submit_plan(PLAN).request_id
     team.ok("approve", request_id, "--note", "Go ahead")
-    team.ok("receive", "--agent", "task-manager")
-    team.ok("clear", "--older-than-days", "0")
+    team.ok("receive --agent task-manager")
+    team.ok("clear --older-than-days 0")
     with join_team(team.folder, "task-manager") as agent:
         assert agent.status()["messages"].get("read", 0) == 0
         answer = agent.request(request_id).wait(timeout=PATIENCE)

@@ -46,7 +46,7 @@ def test_without_a_verb_a_terminal_is_needed_and_the_version_is_one_line(team: C
 def test_bytes_that_are_no_text_are_refused_before_anything_is_written(team: CommandLine) -> None:
     before = (team.folder / "message-queue.yaml").read_bytes()
     broken = b"caf\xe9".decode("utf-8", "surrogateescape")
-    result = team("send", "--to", "task-manager", "--summary", broken, "--content", "x")
+    result = team("send --to task-manager --summary", broken, "--content", "x")
     assert result.status == 2
     assert "UTF-8" in result.err
     assert (team.folder / "message-queue.yaml").read_bytes() == before
@@ -104,15 +104,15 @@ def test_help_alone_is_the_overview_and_of_a_verb_its_usage(
         text = capfd.readouterr().out
         assert text.startswith(f"usage: team-console {verb.name}")
         assert text[: len(text) // 2] == text[len(text) // 2 :]
-    refused = elsewhere("help", "sned", "--json")
+    refused = elsewhere("help sned --json")
     assert (refused.status, "send" in refused.json["hint"]) == (2, True)
 
 
 def test_one_setting_is_found_by_its_name_and_a_wrong_one_by_the_nearest(elsewhere: CommandLine) -> None:
-    shown = elsewhere.ok("help", "settings", "deliver").out
+    shown = elsewhere.ok("help settings deliver").out
     assert "agents[].deliver" in shown
     assert "retention" not in shown
-    refused = elsewhere("help", "settings", "delivr", "--json")
+    refused = elsewhere("help settings delivr --json")
     assert "deliver" in refused.json["hint"]
 
 

@@ -31,15 +31,15 @@ def program(tmp_path: Path) -> Path:
 def request_id(team: CommandLine) -> str:
     """An open request of a team in which a message is pending and one is claimed."""
     words = ("--summary", "State of the export job please", "--content", "x")
-    team.ok("send", "--to", "task-manager", *words, "--id", "A-1")
-    team.ok("send", "--to", "file-manager", *words, "--id", "A-2")
-    team.ok("receive", "--agent", "file-manager", "--lease", "600")
-    return team.ok("plan", "--as", "task-manager", "--content", "1. Go").out.strip()
+    team.ok("send --to task-manager", *words, "--id", "A-1")
+    team.ok("send --to file-manager", *words, "--id", "A-2")
+    team.ok("receive --agent file-manager --lease 600")
+    return team.ok("plan --as task-manager --content '1. Go'").out.strip()
 
 
 def test_what_fits_is_offered(team: CommandLine, elsewhere: CommandLine, request_id: str) -> None:
     def offered(line: str, here: CommandLine = team) -> list[str]:
-        return [row.split("\t")[0] for row in here.ok("_complete", "--", *line.split(" ")).out.splitlines()]
+        return [row.split("\t")[0] for row in here.ok("_complete --", *line.split(" ")).out.splitlines()]
 
     assert offered("") == VISIBLE
     for line, words in (
@@ -60,11 +60,11 @@ def test_what_fits_is_offered(team: CommandLine, elsewhere: CommandLine, request
         assert offered(line) == words, line
     assert offered("receive --agent f", elsewhere) == []
     assert offered(f"-t {team.folder} receive --agent f", elsewhere) == ["file-manager"]
-    assert team("_complete", "--", "migrate", "").status == 1  # a file belongs there
+    assert team("_complete -- migrate ''").status == 1  # a file belongs there
     team.ok("approve", request_id)
     assert offered("approve ") == []
     (team.folder / "message-queue.yaml").write_text("broken: [")
-    result = team("_complete", "--", "approve", "")
+    result = team("_complete -- approve ''")
     assert (result.status, result.out, result.err) == (0, "", "")
 
 
@@ -107,4 +107,4 @@ def test_words_that_could_break_a_shell_are_not_offered(team: CommandLine) -> No
     entry = '- {{message_id: "{}", type: escalate, from: file-manager, to: ceo, payload: {{issue: x}}}}\n'
     text = "".join(map(entry.format, ("m 1", "$(reboot)", "m3")))
     (team.folder / "message-queue.yaml").write_text(f"messages:\n{text}")
-    assert team.ok("_complete", "--", "approve", "").out.split() == ["m3", "x"]
+    assert team.ok("_complete -- approve ''").out.split() == ["m3", "x"]

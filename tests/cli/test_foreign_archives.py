@@ -27,14 +27,14 @@ def here(tmp_path: Path) -> CommandLine:
 
 
 def _send_and_receive(here: CommandLine) -> None:
-    here.ok("send", "--as", "boss", "--to", "dev", "--summary", "one two three four five", "--content", "c")
-    here.ok("receive", "--agent", "dev")
+    here.ok("send --as boss --to dev --summary 'one two three four five' --content c")
+    here.ok("receive --agent dev")
 
 
 def _shown(here: CommandLine) -> tuple[list[str], list[str]]:
     """Summaries in the history, and the places of what cannot be read."""
-    lines = [line.partition('"')[2].rstrip('"') for line in here.ok("history", "--agent", "dev").out.splitlines()]
-    found = here("check", "--json").json["findings"]
+    lines = [line.partition('"')[2].rstrip('"') for line in here.ok("history --agent dev").out.splitlines()]
+    found = here("check --json").json["findings"]
     return lines, [item["place"] for item in found if item["code"] == "DAMAGED_ARCHIVE"]
 
 

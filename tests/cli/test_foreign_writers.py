@@ -32,4 +32,4 @@ def test_a_program_that_writes_as_the_source_says_is_not_told_off(here: CommandL
         assert "does not lock" not in found.out
         assert "nothing is missing" in found.out
         assert here.ok(*SEND).err == ""
-    assert here.ok("receive", "dev", "--json").json["count"] == 5
+    assert here.ok("receive dev --json").json["count"] == 5

@@ -58,7 +58,7 @@ def test_a_text_in_which_nobody_can_tell_where_a_document_ends_sends_nothing(tea
     text = BLOCKS[0] + BLOCKS[0].replace("}", "") + BLOCKS[0]
     [refusal] = replies(team, "ceo", text)
     assert refusal["error"] == "INVALID_FIELD"
-    assert team.ok("history", "--json").json["count"] == 0
+    assert team.ok("history --json").json["count"] == 0
 
 
 @pytest.mark.parametrize("number", [0, 4, 9], ids=str)
@@ -70,9 +70,9 @@ def test_a_document_repeated_under_its_own_id_is_written_once(team: CommandLine,
     actor = "task-manager" if document["type"] == "shutdown_response" else "ceo"
     text = json.dumps({**document, "message_id": "own-1"})
     [first], [again] = replies(team, actor, text), replies(team, actor, text)
-    count = team.ok("history", "--json").json["count"]
+    count = team.ok("history --json").json["count"]
     assert (first.get("repeated"), again["repeated"], again["message_id"]) == (None, True, first["message_id"])
     [other] = replies(team, actor, json.dumps({**document, "message_id": "own-1", "content": "something else"}))
     assert other["error"] == "DUPLICATE_ID"
-    assert team.ok("history", "--json").json["count"] == count
+    assert team.ok("history --json").json["count"] == count
     assert first["message_id"] in ("own-1", "own-1.file-manager", "own-1.task-manager")

@@ -102,9 +102,9 @@ def test_what_a_verb_prints_is_of_its_type(elsewhere: CommandLine) -> None:
 def test_every_verb_with_json_has_a_schema_and_help_prints_it(elsewhere: CommandLine) -> None:
     assert set(SCHEMAS) == {verb.name for verb in VERBS} - NO_JSON | {"error"}
     for verb in ("status", "error"):
-        assert elsewhere.ok("help", "json", verb).json == SCHEMAS[verb]
-    assert elsewhere.ok("help", "json").out.split("Verbs:")[1].split() == list(SCHEMAS)
-    refused = elsewhere("help", "json", "statsu", "--json")
+        assert elsewhere.ok("help json", verb).json == SCHEMAS[verb]
+    assert elsewhere.ok("help json").out.split("Verbs:")[1].split() == list(SCHEMAS)
+    refused = elsewhere("help json statsu --json")
     assert (refused.status, "status" in refused.json["hint"]) == (2, True)
 
 

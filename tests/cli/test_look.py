@@ -34,10 +34,10 @@ def showcase(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 
 
 def test_the_log_of_an_agent_has_the_line_format_of_the_source(team: CommandLine) -> None:
-    team.ok("send", "--to", "task-manager", "--summary", "创建新任务：财务报表生成", "--content", "x", "--as", "ceo")
+    team.ok("send --to task-manager --summary '创建新任务：财务报表生成' --content x --as ceo")
     words = ("send", "--to", "ceo", "--summary", "任务已创建，ID: TASK-001", "--content", "x", "--as", "task-manager")
     team.ok(*words)
-    lines = team.ok("history", "--agent", "ceo").out.splitlines()
+    lines = team.ok("history --agent ceo").out.splitlines()
     stamp = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\]"
     assert re.fullmatch(stamp + r' OUTGOING -> task-manager: "创建新任务：财务报表生成"', lines[0])
     assert re.fullmatch(stamp + r' INCOMING <- task-manager: "任务已创建，ID: TASK-001"', lines[1])
@@ -49,10 +49,10 @@ def test_times_are_local_and_their_zone_is_said(showcase: CommandLine) -> None:
     moved = datetime.fromisoformat(first[1:20]) + timedelta(hours=8)
     assert there.out.splitlines()[0] == f"[{moved}{first[20:]}"
     assert (here.err, "UTC+08:00" in there.err) == ("", True)
-    since = showcase("history", "--since", f"{moved}", env={"TZ": "Asia/Shanghai"})
+    since = showcase("history --since", f"{moved}", env={"TZ": "Asia/Shanghai"})
     assert since.out == there.out
     assert "UTC+08:00" in showcase("decisions", env={"TZ": "Asia/Shanghai"}).err
-    assert showcase("history", "--json", env={"TZ": "Asia/Shanghai"}).json == showcase("history", "--json").json
+    assert showcase("history --json", env={"TZ": "Asia/Shanghai"}).json == showcase("history --json").json
 
 
 def test_check_says_when_it_did_not_look_at_all_of_the_history(
@@ -71,7 +71,7 @@ def test_check_says_when_it_did_not_look_at_all_of_the_history(
 
 
 def test_the_digest_tells_what_happened_since_a_moment_by_kind(showcase: CommandLine) -> None:
-    found = showcase.ok("digest", "--since", "2026-02-24T09:00:00Z", "--json").json
+    found = showcase.ok("digest --since 2026-02-24T09:00:00Z --json").json
     groups = {(item["group"], item["who"], item["by"]) for item in found["happened"]}
     assert groups >= {
         ("asked", "task-manager", None),  # still open; what was decided meanwhile is told as that
@@ -79,11 +79,11 @@ def test_the_digest_tells_what_happened_since_a_moment_by_kind(showcase: Command
         *(("failed", "architect", None), ("refused", "file-manager", None)),
         *(("done", "dev-runner-3-1", None), ("stopped", "dev-runner-3-1", None)),
     }
-    assert 0 < found["waiting"] <= showcase.ok("status", "--json").json["needs_you"]
+    assert 0 < found["waiting"] <= showcase.ok("status --json").json["needs_you"]
     assert any("files" in sentence for sentence in found["unknown"])
     blocked = found["blocked"]
     assert blocked["team"]["total"] == sum(one["total"] for one in blocked["agents"].values()) > 0
-    later = showcase.ok("digest", "--since", "2026-02-24T10:30:00Z", "--json").json
+    later = showcase.ok("digest --since 2026-02-24T10:30:00Z --json").json
     assert later["blocked"]["team"]["total"] <= blocked["team"]["total"]
     assert 0 < later["count"] < found["count"]
     assert all(item["at"] > "2026-02-24T10:30" for item in later["happened"])
@@ -120,7 +120,7 @@ AGENT = {"TEAM_CONSOLE_AS": "task-manager"}
 
 
 def plan(team: CommandLine) -> str:
-    return team.ok("--as", "task-manager", "plan", *SUMMARY).out.strip()
+    return team.ok("--as task-manager plan", *SUMMARY).out.strip()
 
 
 @pytest.mark.parametrize("human", ["ceo", "user"])
@@ -130,7 +130,7 @@ def test_an_agent_does_not_rise_to_a_human(team: CommandLine, human: str, verb: 
     refused = team("--as", human, verb[0], request, *verb[1:], "--json", env=AGENT)
     assert (refused.status, refused.json["error"]) == (1, "ACTOR_BOUND")
     assert "task-manager" in refused.json["message"]
-    (row,) = team.ok("requests", "--json").json["requests"]
+    (row,) = team.ok("requests --json").json["requests"]
     assert row["state"] == "open"
 
 

@@ -21,7 +21,7 @@ def _without(folder: Path, *modules: str) -> dict[str, str]:
 
 def test_a_python_without_sqlite_says_so(team: CommandLine, tmp_path: Path) -> None:
     (team.folder / "copy.db").touch()
-    result = team("-t", "copy.db", "status", env=_without(tmp_path, "sqlite3"))
+    result = team("-t copy.db status", env=_without(tmp_path, "sqlite3"))
     assert result.status == 1
     assert "teams in SQLite need sqlite3" in result.err
     assert "defect" not in result.err

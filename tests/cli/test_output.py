@@ -30,7 +30,7 @@ def test_a_reader_that_leaves_early_is_no_error(team: CommandLine) -> None:
     entry = "- {{message_id: m{}, type: message, from: ceo, to: task-manager, payload: {{content: {}}}}}\n"
     records = (entry.format(number, "x" * 200) for number in range(3000))
     (team.folder / "message-queue.yaml").write_text(f"messages:\n{''.join(records)}")
-    with team.running("receive", "--agent", "task-manager", "--peek") as printing:
+    with team.running("receive --agent task-manager --peek") as printing:
         assert printing.stdout is not None
         assert printing.stderr is not None
         printing.stdout.read(10)
@@ -53,7 +53,7 @@ def test_a_full_disk_behind_the_output_is_said(team: CommandLine) -> None:
 
 
 def test_nothing_is_taken_that_could_not_be_printed(team: CommandLine) -> None:
-    team.ok("send", "--to", "task-manager", "--summary", "s", "--content", "c")
+    team.ok("send --to task-manager --summary s --content c")
     before = (team.folder / "message-queue.yaml").read_bytes()
     line = " ".join(f"'{word}'" for word in (*COMMAND, "receive", "--agent", "task-manager"))
     done = subprocess.run(["sh", "-c", f"{line} >&-"], cwd=team.folder, env=clean_environment(), capture_output=True)
@@ -92,27 +92,27 @@ def test_a_defect_is_one_line_and_a_traceback_only_on_request(team: CommandLine,
     assert "sitecustomize.py" in log.read_text()
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     assert "hunter2" not in result.out + result.err + log.read_text()
-    shown = team("roster", "--json", env={"PYTHONPATH": path, "TEAM_CONSOLE_DEBUG": "1"})
+    shown = team("roster --json", env={"PYTHONPATH": path, "TEAM_CONSOLE_DEBUG": "1"})
     assert shown.json["error"] == "INTERNAL_ERROR"
     assert "Traceback" in shown.err
 
 
 def test_output_in_another_encoding_does_not_fail(team: CommandLine) -> None:
-    team.ok("send", "--to", "task-manager", "--summary", "创建新任务：财务报表生成", "--content", "é")
+    team.ok("send --to task-manager --summary '创建新任务：财务报表生成' --content 'é'")
     latin = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1", "LC_ALL": "C"}
-    shown = team("receive", "--agent", "task-manager", "--peek", "--json", env=latin)
+    shown = team("receive --agent task-manager --peek --json", env=latin)
     assert json.loads(shown.out)["messages"][0]["payload"]["summary"] == "创建新任务：财务报表生成"
-    assert team("inbox", "task-manager", env=latin).status == 0
+    assert team("inbox task-manager", env=latin).status == 0
 
 
 def test_the_watch_notices_what_others_write(team: CommandLine) -> None:
-    with team.running("watch", "--json") as watching:
+    with team.running("watch --json") as watching:
         next_line(watching.stderr)
         words = ("--summary", "State of the export job please", "--content", "x", "--id", "m1")
-        team.ok("send", "--to", "task-manager", *words)
+        team.ok("send --to task-manager", *words)
         new = json.loads(next_line(watching.stdout))
         assert (new["change"], new["message_id"], new["status"]) == ("new", "m1", "pending")
-        team.ok("receive", "--agent", "task-manager")
+        team.ok("receive --agent task-manager")
         read = json.loads(next_line(watching.stdout))
         assert (read["change"], read["was"], read["status"]) == ("status", "pending", "read")
         (team.folder / "message-queue.yaml").write_text("messages: []\n")

@@ -41,7 +41,7 @@ def record(number: int, **more: object) -> dict[str, object]:
 
 def test_the_display_is_that_of_the_source(team: CommandLine) -> None:
     put(team, record(2), record(1), record(3, priority="critical", type="escalate"))
-    shown = team.ok("receive", "--agent", "task-manager").out
+    shown = team.ok("receive --agent task-manager").out
     blocks = (
         f"---\n[{priority}] {kind} from schedule-manager\nID: MSG-{number}\n"
         f"Received: 2026-02-24T10:30:0{number}.000Z\nsummary {number}\n  content {number}\n---\n"
@@ -57,25 +57,25 @@ def test_the_payload_line_is_the_summary_or_the_first_line_or_the_telling_field_
         record(2, payload={"task_id": "TASK-1", "priority": "high"}),
         record(3, payload=None),
     )
-    lines = team.ok("receive", "--agent", "task-manager").out.splitlines()
+    lines = team.ok("receive --agent task-manager").out.splitlines()
     assert lines[5:7] == ["first line", "  second"]
     assert lines[12:15] == ["TASK-1", "  priority: high", "  task_id: TASK-1"]
     assert lines[20:] == ["message", "---"]
 
 
 def test_the_result_has_exactly_three_keys_on_every_path(team: CommandLine) -> None:
-    nothing = team.ok("receive", "--agent", "task-manager", "--json").json
+    nothing = team.ok("receive --agent task-manager --json").json
     assert nothing == {"messages": [], "count": 0, "status_message": "No messages in queue"}
     put(team, record(1, x_custom={"kept": True}))
-    other = team.ok("receive", "--agent", "file-manager", "--json").json
+    other = team.ok("receive --agent file-manager --json").json
     assert other == {"messages": [], "count": 0, "status_message": "No pending messages for file-manager"}
-    found = team.ok("receive", "--agent", "task-manager", "--json").json
+    found = team.ok("receive --agent task-manager --json").json
     assert (found["count"], found["status_message"]) == (1, "Messages for task-manager: 1")
     assert set(found) == {"messages", "count", "status_message"}
     assert found["messages"][0]["x_custom"] == {"kept": True}
     assert found["messages"][0]["status"] == "read"
     for words in (("--limit", "many"), ("--no-such-option",), ("-t", "/nowhere")):
-        refused = team("receive", "--agent", "task-manager", "--json", *words).json
+        refused = team("receive --agent task-manager --json", *words).json
         assert (refused["messages"], refused["count"], refused["status_message"]) == ([], 0, refused["message"])
 
 
@@ -91,7 +91,7 @@ def busy(team: CommandLine) -> Path:
     text = "".join(entry.format(number, "word " * 99 + "end") for number in range(200))
     (team.folder / QUEUE).write_text(f"messages:\n{text}")
     team.ok(*SEND)
-    team.ok("receive", "--agent", "task-manager")
+    team.ok("receive --agent task-manager")
     return team.folder
 
 
@@ -127,20 +127,20 @@ def test_a_message_in_drop_is_counted_and_taken_in_by_receive_and_deliver(team: 
         os.rename(folder / ".hidden", folder / f"{number}.yaml")
 
     drop(1, "ceo")
-    status = team.ok("status", "--json").json
+    status = team.ok("status --json").json
     assert (status["dropped"], [need["message_id"] for need in status["needs"]]) == (1, ["MSG-1"])
     assert "1 message waits to be taken in" in team.ok("status").out
-    assert [row["dropped"] for row in team.ok("roster", "--json").json["agents"] if row["name"] == "ceo"] == [1]
+    assert [row["dropped"] for row in team.ok("roster --json").json["agents"] if row["name"] == "ceo"] == [1]
     team.ok("deliver")
-    assert team.ok("status", "--json").json["dropped"] == 0
-    assert team.ok("inbox", "ceo", "--json").json["count"] == 1
-    with team.running("receive", "--agent", "task-manager", "--wait", "60", "--json") as waiting:
+    assert team.ok("status --json").json["dropped"] == 0
+    assert team.ok("inbox ceo --json").json["count"] == 1
+    with team.running("receive --agent task-manager --wait 60 --json") as waiting:
         drop(2, "task-manager")
         out, _ = waiting.communicate(timeout=60)
     assert [load["message_id"] for load in json.loads(out)["messages"]] == ["MSG-2"]
     drop(3, "file-manager")
-    team.ok("migrate", ".", "copy.db")
-    assert team.ok("inbox", "file-manager", "--json", "-t", "copy.db").json["count"] == 1
+    team.ok("migrate . copy.db")
+    assert team.ok("inbox file-manager --json -t copy.db").json["count"] == 1
 
 
 PLAN = ("plan", "--as", "task-manager", "--summary", "Split the loader in two today", "--content", "1. Split")
@@ -154,4 +154,4 @@ def test_a_request_that_is_not_what_was_shown_is_not_answered(team: CommandLine,
     queue.write_text(queue.read_text().replace("1. Split", "1. Delete"))
     refused = team(verb[0], request, *verb[1:], "--seen", word, "--json")
     assert (refused.status, refused.json["error"], refused.json["changed"]) == (1, "INVALID_REQUEST_ID", True)
-    assert team.ok("decisions", "--json").json["count"] == 0
+    assert team.ok("decisions --json").json["count"] == 0

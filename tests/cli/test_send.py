@@ -33,7 +33,7 @@ def test_several_recipients_get_one_record_each(to: tuple[str, ...], team: Comma
 
 def test_content_comes_from_standard_input_byte_for_byte(team: CommandLine) -> None:
     text = "第一行\n  indented: 'quoted' # not a comment\n\nlast line\n"
-    team.ok("send", "--to", "task-manager", "--summary", SUMMARY, "--content", "-", stdin=text)
+    team.ok("send --to task-manager --summary", SUMMARY, "--content", "-", stdin=text)
     assert queue(team)[0]["payload"] == {"content": text, "summary": SUMMARY}
 
 
@@ -50,19 +50,19 @@ def test_a_broadcast_says_who_will_get_it_and_asks_at_a_terminal(answer: str, wr
 
 def inbox(team: CommandLine, agent: str) -> list[dict[str, Any]]:
     """What waits for `agent`, without touching it."""
-    return list(team.ok("receive", "--agent", agent, "--peek", "--json").json["messages"])
+    return list(team.ok("receive --agent", agent, "--peek", "--json").json["messages"])
 
 
 def answer_next(team: CommandLine, agent: str, *verdict: str) -> None:
     """Be `agent`: wait for the request to stop and answer it."""
-    waiting = team.ok("receive", "--agent", agent, "--type", "shutdown_request", "--wait", "25", "--json").json
+    waiting = team.ok("receive --agent", agent, "--type", "shutdown_request", "--wait", "25", "--json").json
     request_id = waiting["messages"][0]["payload"]["request_id"]
     team.ok(verdict[0], request_id, "--as", agent, *verdict[1:])
 
 
 def test_shutting_everybody_down_goes_one_after_the_other_and_waits(team: CommandLine) -> None:
     order = ["task-manager", "schedule-manager", "file-manager", "knowledge-manager"]
-    with team.running("shutdown", "--all", "--timeout", "25") as asking:
+    with team.running("shutdown --all --timeout 25") as asking:
         for number, agent in enumerate(order):
             assert all(inbox(team, later) == [] for later in order[number + 1 :])
             verdict = ("reject", "--reason", "3 tasks are running") if agent == "file-manager" else ("approve",)
@@ -79,9 +79,7 @@ def test_shutting_everybody_down_goes_one_after_the_other_and_waits(team: Comman
 @pytest.mark.parametrize("blank", ["\u200b", "\u2060 \ufeff", "\u3164", "\u2800\t", "\ufe0f"])
 @cases
 def test_words_that_nobody_can_see_are_none(team: CommandLine, code: str, words: tuple[str, ...], blank: str) -> None:
-    asked = team.ok(
-        "--as", "task-manager", "plan", "--content", "1. Do it", "--summary", "Five words are in here", "--json"
-    )
+    asked = team.ok("--as task-manager plan --content '1. Do it' --summary 'Five words are in here' --json")
     request_id = asked.json["request_id"]
     given = [{"REQUEST": request_id, "BLANK": blank}.get(word, word) for word in words]
     assert team(*given, "--json").json["error"] == code
@@ -104,7 +102,7 @@ def request_id(team: CommandLine) -> str:
 @pytest.mark.parametrize("face", FACES)
 def test_a_title_is_never_in_the_words_of_the_asker(team: CommandLine, request_id: str, face: str) -> None:
     if face in ("decisions", "decisions-json", "evidence", "answer", "grant"):
-        team.ok("--as", "ceo", "approve", request_id)
-    shown = team("--as", "ceo", *(word.format(request_id) for word in FACES[face])).out
+        team.ok("--as ceo approve", request_id)
+    shown = team("--as ceo", *(word.format(request_id) for word in FACES[face])).out
     assert WIPE in shown
     assert CLAIM not in shown

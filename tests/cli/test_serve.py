@@ -88,7 +88,7 @@ def test_whatever_is_sent_without_the_token_is_refused_and_leaves_no_word(team: 
         writer.close()
         return answer
 
-    with team.running("--json", "serve", "--port", "0") as process:
+    with team.running("--json serve --port 0") as process:
         found = str(json.loads(next_line(process.stdout))["url"])
         port = int(found.split(":")[2].split("/")[0])
         for line in RAW:
@@ -112,7 +112,7 @@ def test_a_page_that_sends_odd_frames_is_closed_and_leaves_no_word(team: Command
             return int(page.close_code or 0)
 
     environment = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    with team.running("--json", "serve", "--port", "0", env=environment) as process:
+    with team.running("--json serve --port 0", env=environment) as process:
         found = str(json.loads(next_line(process.stdout))["url"])
         assert {asyncio.run(closed_by(found, frame)) for frame in FRAMES} == {1008}
         process.terminate()
@@ -126,7 +126,7 @@ def test_a_page_shows_the_team_read_only(url: str) -> None:
 
 
 def test_with_write_the_console_can_write(team: CommandLine) -> None:
-    with team.running("--json", "serve", "--port", "0", "--write") as process:
+    with team.running("--json serve --port 0 --write") as process:
         found = json.loads(next_line(process.stdout))
         assert found["write"] is True
         assert "READ-ONLY" not in asyncio.run(screen_of(found["url"], "sprint-42", "●"))

@@ -91,7 +91,7 @@ def playing(elsewhere: CommandLine) -> Iterator[Play]:
     """A demo that runs until the block ends."""
     if not Path("/proc/self/cmdline").exists():
         pytest.skip("needs /proc to see the agents' processes")
-    with elsewhere.running("demo", "--headless", "300", "--speed", "24", "--seed", "7") as process:
+    with elsewhere.running("demo --headless 300 --speed 24 --seed 7") as process:
         folder = Path(next_line(process.stdout))
         try:
             yield Play(process, folder, CommandLine(folder))
@@ -102,7 +102,7 @@ def playing(elsewhere: CommandLine) -> Iterator[Play]:
 
 def test_the_first_minute_is_a_plan_a_push_and_a_question_and_no_more(elsewhere: CommandLine) -> None:
     """Sprint, failures and everything else to learn come later."""
-    with elsewhere.running("demo", "--headless", "300", "--seed", "7") as process:
+    with elsewhere.running("demo --headless 300 --seed 7") as process:
         cli = CommandLine(Path(next_line(process.stdout)))
         asked = eventually(
             lambda: rows if len(rows := cli.ok("requests", "--open", "--json").json["requests"]) == 3 else None,
@@ -200,7 +200,7 @@ def test_however_it_ends_no_process_and_no_folder_is_left(number: signal.Signals
 
 
 def test_its_time_ends_by_itself_and_the_folder_can_be_kept(elsewhere: CommandLine) -> None:
-    result = elsewhere.ok("demo", "--headless", "0.5", "--keep")
+    result = elsewhere.ok("demo --headless 0.5 --keep")
     folder = Path(result.out.strip())
     try:
         assert (folder / "message-queue.yaml").exists()

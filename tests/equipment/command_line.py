@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import select
+import shlex
 import shutil
 import subprocess
 import sys
@@ -84,6 +85,11 @@ def named(arguments: Sequence[str], environment: Mapping[str, str]) -> Sequence[
     return arguments if not decides or "--as" in arguments else ("--as", "ceo", *arguments)
 
 
+def words_of(line: str, *arguments: str) -> list[str]:
+    """The words of a line, where it has several, and the arguments behind it."""
+    return [*(shlex.split(line) if " " in line else [line] * bool(line)), *arguments]
+
+
 @functools.cache
 def template() -> Template:
     """The process that command lines of this test process are forked from."""
@@ -118,11 +124,19 @@ class CommandLine:
     folder: Path
 
     def __call__(
-        self, *arguments: str, stdin: str | bytes = b"", env: Mapping[str, str] | None = None, timeout: float = 60.0
+        self,
+        line: str = "",
+        *arguments: str,
+        stdin: str | bytes = b"",
+        env: Mapping[str, str] | None = None,
+        timeout: float = 60.0,
     ) -> Result:
-        """Run it to its end; it is forked from a process that has loaded the code, except with settings of Python."""
+        """Run a line as one writes it in a shell, and further arguments as they are, to its end.
+
+        It is forked from a process that has loaded the code, except with settings of Python.
+        """
         data = stdin.encode() if isinstance(stdin, str) else stdin
-        words = named(arguments, env or {})
+        words = named(words_of(line, *arguments), env or {})
         environment = clean_environment(**(env or {}))
         if template().settings == start_settings(environment):
             run = template().run
@@ -139,16 +153,18 @@ class CommandLine:
         )
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def ok(self, *arguments: str, stdin: str | bytes = b"") -> Result:
+    def ok(self, line: str, *arguments: str, stdin: str | bytes = b"") -> Result:
         """Run it; it must succeed."""
-        result = self(*arguments, stdin=stdin)
+        result = self(line, *arguments, stdin=stdin)
         assert result.status == 0, result
         return result
 
     @contextmanager
-    def running(self, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    def running(
+        self, line: str, *arguments: str, env: Mapping[str, str] | None = None
+    ) -> Iterator[subprocess.Popen[bytes]]:
         """Start it, with pipes on both outputs; what still runs at the end of the block is killed."""
-        words = named(arguments, env or {})
+        words = named(words_of(line, *arguments), env or {})
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with started(*words, folder=self.folder, environment=clean_environment(**(env or {})), **pipes) as process:
             try:

@@ -264,7 +264,7 @@ def _left_open(folder: Path) -> list[str]:
 
 def _judge(office: CommandLine, findings: Findings) -> None:
     """The ledger tells the same: no request of a number twice, and none approved that was to be refused."""
-    rows = office.ok("requests", "--json").json["requests"]
+    rows = office.ok("requests --json").json["requests"]
     findings.open += [row["request_id"] for row in rows if row["state"] in ("open", "overdue")]
     titles = [row["title"] for row in rows]
     findings.wrong += [f"{title} stands there twice" for title in set(titles) if titles.count(title) > 1]

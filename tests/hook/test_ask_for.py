@@ -83,7 +83,7 @@ def test_a_plan_of_a_teammate_comes_to_the_desk_under_its_name(
         hook = client.begin("claude: PermissionRequest ExitPlanMode of a teammate after hook ask")
         office.ok("approve", human.asked()[0]["request_id"], "--edited", str(edited))
         assert client.end(hook).decision["updatedInput"]["plan"] == "# Test it as well\n"
-    office.ok("member", "set", "alice", "--ask-for", "push")
+    office.ok("member set alice --ask-for push")
     with human.at_console():
         assert said(client.tell(PLAN)) == {}
 

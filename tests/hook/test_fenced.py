@@ -35,7 +35,7 @@ def by_hook(office: CommandLine, client: Client) -> str:
 
 
 def by_receive(office: CommandLine, client: Client) -> str:
-    return office.ok("receive", "--agent", "alice").out
+    return office.ok("receive --agent alice").out
 
 
 def by_mcp(office: CommandLine, client: Client) -> str:
@@ -65,9 +65,7 @@ DOORS = {
 
 
 def sent(office: CommandLine, summary: str, content: str) -> None:
-    office.ok(
-        "--as", "ben", "send", "--to", "alice", "--priority", "high", f"--summary={summary}", f"--content={content}"
-    )
+    office.ok("--as ben send --to alice --priority high", f"--summary={summary}", f"--content={content}")
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -17,7 +17,7 @@ class Script:
     """An agent that knows nothing but its instructions."""
 
     def __init__(self, office: CommandLine, folder: Path, *flags: str) -> None:
-        self.text = office.ok("instructions", "alice", *flags).out
+        self.text = office.ok("instructions alice", *flags).out
         self.folder = folder
 
     def command(self, verb: str) -> str:
@@ -67,7 +67,7 @@ def test_they_are_short_and_say_who_is_who(script: Script) -> None:
 
 
 def test_a_day_by_the_letter(script: Script, office: CommandLine) -> None:
-    office.ok("send", "--to", "alice", "--summary", "Split the loader in two parts", "--content", "By noon.")
+    office.ok("send --to alice --summary 'Split the loader in two parts' --content 'By noon.'")
     assert "By noon." in script.run("receive").out
     waiting = script.start("plan", PLAN="1. Split it")
     request = named_request(waiting)
@@ -80,12 +80,12 @@ def test_a_day_by_the_letter(script: Script, office: CommandLine) -> None:
     out, _ = waiting.communicate(timeout=60)
     assert (waiting.returncode, out.strip()) == (0, "A")
     assert script.run("verdict", REQUEST=request).status == 0
-    office.ok("shutdown", "alice")
+    office.ok("shutdown alice")
     told = script.run("receive").out
     request = next(word.strip("'\",") for word in told.split() if word.startswith("shutdown-"))
     assert script.run("approve", REQUEST=request).status == 0
     assert script.run("send", FIVE_TO_TEN_WORDS="The loader is split in two", TEXT="Done").status == 0
-    assert "The loader is split in two" in office.ok("inbox", "ceo").out
+    assert "The loader is split in two" in office.ok("inbox ceo").out
 
 
 def test_a_client_with_hooks_is_not_told_to_take_its_mail(office: CommandLine, tmp_path: Path) -> None:

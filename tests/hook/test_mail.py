@@ -24,7 +24,7 @@ STOP, USED = "claude: Stop", "claude: PostToolUse Bash"
 
 
 def write(office: CommandLine, words: str, *more: str) -> None:
-    office.ok("send", "--to", "alice", "--summary", words, "--content", f"{words}.", *more)
+    office.ok("send --to alice --summary", words, "--content", f"{words}.", *more)
 
 
 def statuses(office: CommandLine, name: str = "alice") -> list[str]:
@@ -101,9 +101,9 @@ def test_what_the_client_denied_may_be_allowed_once(client: Client, office: Comm
     tried = {**DENIED, "hook_event_name": "PreToolUse", "reason": None}
     client.tell("claude: UserPromptSubmit (plan mode)")
     assert client.tell(USED, **DENIED).out == ""
-    (request,) = office.ok("requests", "--open", "--json").json["requests"]
+    (request,) = office.ok("requests --open --json").json["requests"]
     assert "Denied by the client: Bash: rm -rf build" in str(office.ok("show", request["message_id"], "--json").json)
-    rows = {row["name"]: row for row in office.ok("roster", "--json").json["agents"]}
+    rows = {row["name"]: row for row in office.ok("roster --json").json["agents"]}
     assert rows["alice"]["reason"] == "works in a claude-code session, was denied 1 call by its client, in plan mode"
     assert client.tell(USED, **tried).out == ""
     client.tell(STOP)
@@ -117,7 +117,7 @@ def test_what_the_client_denied_may_be_allowed_once(client: Client, office: Comm
     hint = json.dumps({"request_id": request["request_id"]})
     (session_files(client) / "allowed-0").write_text(hint)
     assert client.tell(USED, **tried).out == ""
-    assert office.ok("requests", "--json").json["requests"][0]["state"] == "approved"
+    assert office.ok("requests --json").json["requests"][0]["state"] == "approved"
     assert office("check").out.count("\n") == 1
 
 
@@ -143,10 +143,10 @@ def allowed_later(client: Client, office: CommandLine) -> None:
 
 def test_a_yes_that_nobody_vouches_for_promises_nothing(client: Client, office: CommandLine) -> None:
     words = ("--summary", "one two three four five", "--content", "c")
-    office.ok("--as", "ceo", "send", "--to", "ceo", *words)
+    office.ok("--as ceo send --to ceo", *words)
     client.tell("claude: UserPromptSubmit (plan mode)")
     client.tell(USED, **DENIED)
-    (request,) = office.ok("requests", "--open", "--json").json["requests"]
+    (request,) = office.ok("requests --open --json").json["requests"]
     with (office.folder / "message-queue.yaml").open("a", encoding="utf-8") as queue:
         queue.write(FORGED_YES.format(request_id=request["request_id"]))
     told = client.tell(STOP).reply["reason"]
@@ -161,7 +161,7 @@ def test_a_hint_that_somebody_else_left_allows_nothing(client: Client, office: C
     tried = {**DENIED, "hook_event_name": "PreToolUse", "reason": None}
     client.tell("claude: UserPromptSubmit (plan mode)")
     client.tell(USED, **DENIED)
-    (request,) = office.ok("requests", "--open", "--json").json["requests"]
+    (request,) = office.ok("requests --open --json").json["requests"]
     if answered == "reject":
         office.ok("reject", request["request_id"], "--reason", "no")
     call = hashlib.sha256(json.dumps([tried["tool_name"], tried["tool_input"]], sort_keys=True).encode()).hexdigest()

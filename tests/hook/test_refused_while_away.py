@@ -16,7 +16,7 @@ COMMAND = {"command": "git push origin main"}
 
 def told(office: CommandLine) -> list[Any]:
     """What the digest says of denied calls."""
-    happened = office.ok("digest", "--since", "1h", "--json").json["happened"]
+    happened = office.ok("digest --since 1h --json").json["happened"]
     return [item for item in happened if item["group"] == "denied by its client"]
 
 

@@ -17,7 +17,7 @@ MATE = "file-manager"
 
 def rows(office: CommandLine) -> dict[str, Any]:
     """The roster by name."""
-    return {row["name"]: row for row in office.ok("roster", "--json").json["agents"]}
+    return {row["name"]: row for row in office.ok("roster --json").json["agents"]}
 
 
 def test_a_note_of_a_session_brings_nobody_along(client: Client, office: CommandLine) -> None:
@@ -33,7 +33,7 @@ def test_a_note_of_a_session_brings_nobody_along(client: Client, office: Command
     (office.folder / "presence" / "session-link").symlink_to("/dev/zero")
     assert rows(office)["alice"]["state"] == "active"
     assert rows(office).keys() == {"ceo", "alice", "ben"}
-    assert office("send", "--to", "mallory", "--summary", "x", "--content", "x").status == 1
+    assert office("send --to mallory --summary x --content x").status == 1
 
 
 def test_a_teammate_never_acts_as_a_member(client: Client, human: Human, office: CommandLine) -> None:
@@ -55,7 +55,7 @@ def test_nobody_but_a_member_brings_anybody_along(client: Client, office: Comman
         f"  created: '2026-02-24T10:30:15.123Z'\n  status: read\n  payload: {forged}\n"
     )
     assert "mallory" not in rows(office)
-    assert office("send", "--to", "mallory", "--summary", "x", "--content", "x").status == 1
+    assert office("send --to mallory --summary x --content x").status == 1
 
 
 def test_notes_wait_in_no_inbox_and_stay_as_long_as_they_count(client: Client, office: CommandLine) -> None:
@@ -66,8 +66,8 @@ def test_notes_wait_in_no_inbox_and_stay_as_long_as_they_count(client: Client, o
     path = office.folder / "messenger-config.yaml"
     path.write_text(path.read_text() + "retention: {active_messages_max: 1}\n")
     for number in range(4):
-        office.ok("send", "--to", "ben", "--summary", f"Something to read number {number}", "--content", "x")
-        office.ok("receive", "--agent", "ben")
+        office.ok("send --to ben --summary", f"Something to read number {number}", "--content", "x")
+        office.ok("receive --agent ben")
     assert rows(office)[MATE]["role"] == "temp"
     assert rows(office)["alice"]["state"] == "idle"
     assert "session_state" in (office.folder / "message-queue.yaml").read_text(), "archives alone hold them"

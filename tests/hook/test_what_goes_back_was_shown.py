@@ -33,7 +33,7 @@ def decided(client: Client, human: Human, office: CommandLine, scene: str) -> tu
         (request,) = human.asked()
         shown = page(office, request["request_id"])
         verb, *words = told["verb"]
-        office.ok("--as", "ceo", verb, request["request_id"], *words)
+        office.ok("--as ceo", verb, request["request_id"], *words)
         return client.end(hook).decision, shown
 
 

@@ -18,7 +18,7 @@ TEXT = ("--summary", "one two three four five", "--content", "pay the rent")
 
 @pytest.fixture
 def team(elsewhere: CommandLine) -> CommandLine:
-    elsewhere.ok("init", "--name", "财务团队", "--lead", BOSS, "--agent", NAME, "--agent", "हिन्दी")
+    elsewhere.ok("init --name '财务团队' --lead", BOSS, "--agent", NAME, "--agent", "हिन्दी")
     return elsewhere
 
 
@@ -43,8 +43,8 @@ def test_an_agent_joins_and_leaves_with_all_it_wrote(team: CommandLine, client: 
     environment = {"HOME": str(team.folder / "home"), "XDG_STATE_HOME": str(team.folder / "state")}
     words = ("--as", BOSS, "join", "財務", "--for", client, "--in", str(place))
     assert team(*words, env=environment).status == 0
-    assert "財務" in team.ok("member", "list").out
+    assert "財務" in team.ok("member list").out
     assert any(path.is_file() for path in place.rglob("*"))
     assert team("--as", BOSS, "leave", "財務", "--in", str(place), env=environment).status == 0
     assert not list(place.rglob("*"))
-    assert "財務" not in team.ok("member", "list").out
+    assert "財務" not in team.ok("member list").out

@@ -22,7 +22,7 @@ def _inbox(line: CommandLine, agent: str) -> list[str]:
 
 
 def _send(line: CommandLine, to: str = "architect") -> str:
-    result = line.ok("send", "--json", "--to", to, "--summary", "The spec is ready now", "--content", "See spec 31.")
+    result = line.ok("send --json --to", to, "--summary", "The spec is ready now", "--content", "See spec 31.")
     return str(result.json["message_id"])
 
 

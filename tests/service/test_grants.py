@@ -180,14 +180,14 @@ def asked_by_api(place: CommandLine, command: str = "npm test") -> str:
 def test_a_grant_that_another_program_wrote_gives_nothing(signed: CommandLine) -> None:
     (signed.folder / "messenger-config.yaml").write_text("team_name: sprint-42\nlead: ceo\n")
     first = asked_by_api(signed)
-    signed.ok("--as", "ceo", "approve", first)
-    signed.ok("--as", "ceo", "grant", first, "--uses", "3", "--yes")
+    signed.ok("--as ceo approve", first)
+    signed.ok("--as ceo grant", first, "--uses", "3", "--yes")
     queue = signed.folder / "message-queue.yaml"
     queue.write_text(queue.read_text().replace("command: npm test", "command: npm publish"))
     third = asked_by_api(signed, "npm publish")
-    listed = {one["request_id"]: one for one in signed.ok("--as", "ceo", "requests", "--json").json["requests"]}
+    listed = {one["request_id"]: one for one in signed.ok("--as ceo requests --json").json["requests"]}
     assert listed[third]["state"] == "open"
-    (one,) = signed.ok("--as", "ceo", "grants", "--json").json["grants"]
+    (one,) = signed.ok("--as ceo grants --json").json["grants"]
     assert one["over"] == "it gives no answer: another program changed it"
 
 

@@ -37,7 +37,7 @@ def test_each_change_is_on_the_audit_trail(elsewhere: CommandLine, crew: tuple[s
 def test_settings_that_are_not_yaml_are_left_to_an_editor(team: CommandLine) -> None:
     path = team.folder / "messenger-config.yaml"
     path.write_text(text := path.read_text() + "limits: [\n")
-    refused = team("member", "add", "newcomer", "--json")
+    refused = team("member add newcomer --json")
     assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
     assert path.read_text() == text
 
@@ -59,7 +59,7 @@ def test_settings_reached_by_a_link_stay_a_link(team: CommandLine, tmp_path: Pat
     path = team.folder / "messenger-config.yaml"
     path.rename(tmp_path / "kept.yaml")
     path.symlink_to(tmp_path / "kept.yaml")
-    team.ok("member", "add", "newcomer")
+    team.ok("member add newcomer")
     assert path.is_symlink()
     assert "newcomer" in (tmp_path / "kept.yaml").read_text()
 
@@ -81,8 +81,8 @@ def settings_file(elsewhere: CommandLine) -> Path:
 @pytest.fixture
 def folder(elsewhere: CommandLine) -> tuple[str, ...]:
     """How to reach a team in a folder whose settings are on record."""
-    elsewhere.ok("init", "crew", "--agent", "a1")
-    elsewhere.ok("-t", "crew", "send", "--to", "a1", *SUMMARY)
+    elsewhere.ok("init crew --agent a1")
+    elsewhere.ok("-t crew send --to a1", *SUMMARY)
     return ("-t", "crew")
 
 

@@ -19,7 +19,7 @@ KEY = b"0123456789abcdef0123456789abcdef"
 @pytest.fixture
 def commanded(make_team: object, team: CommandLine) -> CommandLine:
     """A team in which a command leaves a file behind when it takes a message for `file-manager`."""
-    team.ok("member", "set", "file-manager", "--deliver", "touch RAN")
+    team.ok("member set file-manager --deliver 'touch RAN'")
     team.ok(*SEND)
     return team
 
@@ -34,7 +34,7 @@ def key_of(team: CommandLine) -> bytes:
 
 
 def codes(team: CommandLine) -> set[tuple[str, str]]:
-    return {(item["code"], item["severity"]) for item in team("check", "--json").json["findings"]}
+    return {(item["code"], item["severity"]) for item in team("check --json").json["findings"]}
 
 
 def test_ones_own_settings_run_their_commands(commanded: CommandLine) -> None:
@@ -47,10 +47,10 @@ def test_ones_own_settings_run_their_commands(commanded: CommandLine) -> None:
 def test_settings_that_everybody_can_write_run_no_command(commanded: CommandLine, which: str, mode: int) -> None:
     place = settings_of(commanded) if which == "file" else commanded.folder
     place.chmod(mode)
-    assert commanded("deliver", "--json").json["messages_failed"] == 1
+    assert commanded("deliver --json").json["messages_failed"] == 1
     assert not (commanded.folder / "RAN").exists()
     assert ("CONFIG_UNTRUSTED", "error") in codes(commanded)
-    (failure,) = commanded.ok("failures", "--json").json["failures"]
+    (failure,) = commanded.ok("failures --json").json["failures"]
     assert "can be written by other users" in failure["error_message"]
     place.chmod(0o755 if which == "folder" else 0o644)
     assert codes(commanded) == set()
@@ -74,7 +74,7 @@ def test_settings_of_another_user_without_commands_are_nothing_to_report(team: C
 def test_new_settings_are_for_their_owner_to_write_whatever_the_umask(elsewhere: CommandLine) -> None:
     before = os.umask(0)
     try:
-        elsewhere.ok("init", "crew")
+        elsewhere.ok("init crew")
     finally:
         os.umask(before)
     assert (elsewhere.folder / "crew/messenger-config.yaml").stat().st_mode & 0o022 == 0
@@ -93,7 +93,7 @@ def test_a_key_for_its_owner_alone_signs(team: CommandLine) -> None:
     with_key(team, 0o600)
     sent = team.ok(*SEND, "--json")
     assert sent.json["warnings"] == []
-    (message,) = team.ok("inbox", "file-manager", "--json").json["messages"]
+    (message,) = team.ok("inbox file-manager --json").json["messages"]
     assert message["signature"]
     assert codes(team) == set()
 

@@ -66,12 +66,12 @@ def test_what_is_said_there_opens_and_decides_nothing_here(claude: Path, elsewhe
     put(claude, "researcher", [entry({"type": "shutdown_request", "requestId": "s1", "from": "team-lead"})])
     environment = {"CLAUDE_CONFIG_DIR": str(claude.parents[1])}
     shown = {
-        verb: json.loads(elsewhere("-t", "claude:alpha", *verb.split(), "--json", env=environment).out)
+        verb: json.loads(elsewhere("-t claude:alpha", *verb.split(), "--json", env=environment).out)
         for verb in ("status", "roster", "requests", "inbox team-lead", "history")
     }
     assert shown["requests"]["requests"] == []
     listed, plan = (
-        elsewhere("-t", "claude:alpha", *words, env=environment).out
+        elsewhere("-t claude:alpha", *words, env=environment).out
         for words in (["requests"], ["show", PLAN["requestId"]])
     )
     assert "what its agents ask is in: inbox team-lead" in listed

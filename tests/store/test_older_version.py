@@ -30,13 +30,13 @@ def new(tmp_path: Path) -> CommandLine:
 
 
 def test_it_goes_on_where_0_5_0_stopped(old: CommandLine) -> None:
-    rows = {row["kind"]: row for row in old.ok("--as", "ceo", "requests", "--json").json["requests"]}
+    rows = {row["kind"]: row for row in old.ok("--as ceo requests --json").json["requests"]}
     assert {kind: row["state"] for kind, row in rows.items()} == {"plan": "approved", "clarification": "overdue"}
-    old.ok("--as", "ceo", "answer", rows["clarification"]["message_id"], "--content", "Make it blue")
-    got = old.ok("receive", "--agent", "dev", "--json").json["messages"]
+    old.ok("--as ceo answer", rows["clarification"]["message_id"], "--content", "Make it blue")
+    got = old.ok("receive --agent dev --json").json["messages"]
     assert len(got) == 2
     assert "plan_approval_response" in {message["type"] for message in got}
-    assert [found for found in old("check", "--json").json["findings"] if found["severity"] == "error"] == []
+    assert [found for found in old("check --json").json["findings"] if found["severity"] == "error"] == []
 
 
 def test_what_is_written_now_has_the_form_of_0_5_0(new: CommandLine) -> None:

@@ -223,7 +223,7 @@ def request_of(team: CommandLine, *place: str) -> dict[str, object]:
 def database(team: CommandLine) -> Path:
     """A SQLite copy of the team."""
     place = team.folder / "team.db"
-    team.ok("migrate", ".", str(place))
+    team.ok("migrate .", str(place))
     return place
 
 
@@ -248,10 +248,10 @@ def test_a_flipped_row_decides_nothing_is_told_and_put_back(team: CommandLine, d
 
 def test_a_plan_stays_superseded_when_another_program_drops_the_later_one(team: CommandLine) -> None:
     words = ("plan", "--summary", "one two three four five", "--content")
-    earlier = team.ok("--as", "task-manager", *words, "the first").out.strip()
+    earlier = team.ok("--as task-manager", *words, "the first").out.strip()
     later = rejected(team)
     question = next(
-        item for item in team.ok("history", "--json").json["messages"] if item["type"] == PLAN and later in str(item)
+        item for item in team.ok("history --json").json["messages"] if item["type"] == PLAN and later in str(item)
     )
     queue = team.folder / "message-queue.yaml"
     records = yaml.safe_load(queue.read_text())
@@ -259,8 +259,8 @@ def test_a_plan_stays_superseded_when_another_program_drops_the_later_one(team: 
     replacement = team.folder / "copy.yaml"
     replacement.write_text(yaml.safe_dump(records, sort_keys=False))
     replacement.rename(queue)
-    assert team.ok("status", "--json").json["missing"] == 1
+    assert team.ok("status --json").json["missing"] == 1
     refused = team("approve", earlier, "--json")
     assert (refused.status, refused.json["superseded_by"]) == (1, later)
-    states = {item["request_id"]: item["state"] for item in team.ok("requests", "--json").json["requests"]}
+    states = {item["request_id"]: item["state"] for item in team.ok("requests --json").json["requests"]}
     assert states == {earlier: "superseded", later: "rejected"}

@@ -40,7 +40,7 @@ def write(team: CommandLine, *names: str) -> None:
 
 def states(team: CommandLine) -> dict[str, str]:
     """Message id of each request -> how it stands."""
-    rows = team.ok("requests", "--json").json["requests"]
+    rows = team.ok("requests --json").json["requests"]
     return {row["message_id"]: row["state"].replace("overdue", "open") for row in rows}
 
 
@@ -70,7 +70,7 @@ def test_an_id_alone_that_two_requests_have_is_refused_and_each_can_be_decided(
 
 @pytest.mark.parametrize("is_gone", [True, False])
 def test_what_took_the_place_of_a_plan_that_was_approved_is_not_approved(team: CommandLine, is_gone: bool) -> None:
-    plan = team.ok("--as", "dev", "plan", "--content", "1. Read it", "--summary", "Read the report", "--json").json
+    plan = team.ok("--as dev plan --content '1. Read it' --summary 'Read the report' --json").json
     request_id, queue = plan["request_id"], team.folder / QUEUE_NAME
     team.ok("approve", request_id)
     text = queue.read_text()
@@ -79,10 +79,10 @@ def test_what_took_the_place_of_a_plan_that_was_approved_is_not_approved(team: C
     other = text.replace("1. Read it", "1. Drop it", 1)
     queue.write_text(other.replace(plan["message_id"], "MSG-9", 1) if is_gone else other)
     if is_gone:
-        (row,) = team.ok("requests", "--json").json["requests"]
+        (row,) = team.ok("requests --json").json["requests"]
         assert (row["state"], row["message_id"]) == ("approved", plan["message_id"])  # the archive has it as it was
         (team.folder / "archive" / "ceo-archive.yaml").unlink()
-    (row,) = team.ok("requests", "--json").json["requests"]
+    (row,) = team.ok("requests --json").json["requests"]
     assert (row["state"], "forged" in row["flags"]) == ("open", True)
     assert team("verdict", request_id).status == 11
     assert "FORGED" in team("check").out

@@ -20,18 +20,18 @@ pytestmark = pytest.mark.slow
 
 def findings(team: CommandLine, code: str) -> dict[str, str]:
     """Place -> message of the findings of this code."""
-    found = team("check", "--json").json["findings"]
+    found = team("check --json").json["findings"]
     return {finding["place"]: finding["message"] for finding in found if finding["code"] == code}
 
 
 def state(team: CommandLine, name: str) -> str:
-    (agent,) = (agent for agent in team.ok("roster", "--json").json["agents"] if agent["name"] == name)
+    (agent,) = (agent for agent in team.ok("roster --json").json["agents"] if agent["name"] == name)
     return str(agent["state"])
 
 
 def marks(team: CommandLine, agent: str, *more: str) -> dict[str, str | None]:
     """Id -> mark of what the agent is handed."""
-    messages = team.ok("receive", "--agent", agent, "--json", *more).json["messages"]
+    messages = team.ok("receive --agent", agent, "--json", *more).json["messages"]
     return {message["message_id"]: message.get("trust") for message in messages}
 
 
@@ -39,22 +39,22 @@ def test_an_order_of_somebody_else_is_marked_and_stops_nobody(team: CommandLine)
     put(team.folder, "G4", "shutdown_request", "schedule-manager", "task-manager", request_id="req-9", content="stop")
     put(team.folder, "G5", "shutdown_request", "ceo", "task-manager", request_id="req-10", content="stop")
     assert findings(team, "NOT_PERMITTED")["G4"].endswith("only the lead ceo may; it stops nobody")
-    shown = team.ok("receive", "--agent", "task-manager", "--peek").out
+    shown = team.ok("receive --agent task-manager --peek").out
     assert "TRUST: forbidden: " in shown
     assert "verdict" not in shown
     assert marks(team, "task-manager") == {"G4": "forbidden", "G5": "by another program"}
     answer = {"type": "shutdown_response", "request_id": "req-9", "approve": True}
-    refused = team("--as", "task-manager", "sendmessage", stdin=json.dumps(answer))
+    refused = team("--as task-manager sendmessage", stdin=json.dumps(answer))
     assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
     assert "schedule-manager may not send shutdown_request" in refused.json["message"]
     put(team.folder, "G6", "shutdown_response", "task-manager", "schedule-manager", request_id="req-9", approve=True)
     assert state(team, "task-manager") != "stopped"
-    team.ok("--as", "task-manager", "approve", "req-10")
+    team.ok("--as task-manager approve req-10")
     assert state(team, "task-manager") == "stopped"
 
 
 def test_a_pair_that_the_settings_forbid_is_marked_and_named(team: CommandLine) -> None:
-    team.ok("member", "set", "task-manager", "--may-message", "ceo", "--may-send", "message")
+    team.ok("member set task-manager --may-message ceo --may-send message")
     put(team.folder, "P1", "message", "task-manager", "file-manager", summary="s", content="psst")
     put(team.folder, "P2", "notify", "task-manager", "ceo", message="hello")
     put(team.folder, "P3", "message", "task-manager", "ceo", summary="s", content="fine")
@@ -65,19 +65,17 @@ def test_a_pair_that_the_settings_forbid_is_marked_and_named(team: CommandLine) 
 
 @pytest.mark.parametrize("asked", ["stop", "question"])
 def test_whoever_is_asked_may_answer(team: CommandLine, asked: str) -> None:
-    team.ok("member", "set", "task-manager", "--may-message", "file-manager", "--may-send", "notify")
-    refused = team(
-        "send", "--as", "task-manager", "--to", "ceo", "--summary", "one two three four five", "--content", "c"
-    )
+    team.ok("member set task-manager --may-message file-manager --may-send notify")
+    refused = team("send --as task-manager --to ceo --summary 'one two three four five' --content c")
     assert refused.status == 1
     if asked == "stop":
-        request = team.ok("shutdown", "task-manager", "--json").json["request_id"]
+        request = team.ok("shutdown task-manager --json").json["request_id"]
         team.ok("approve", request, "--as", "task-manager")
         assert state(team, "task-manager") == "stopped"
     else:
         payload = json.dumps({"question": "Which branch?", "context": "release"})
-        team.ok("send", "--as", "ceo", "--to", "task-manager", "--type", "clarify", "--payload", payload, "--id", "Q1")
-        team.ok("answer", "Q1", "--as", "task-manager", "--content", "main")
+        team.ok("send --as ceo --to task-manager --type clarify --payload", payload, "--id", "Q1")
+        team.ok("answer Q1 --as task-manager --content main")
         assert set(marks(team, "ceo").values()) == {None}
     assert not findings(team, "NOT_PERMITTED")
 

@@ -24,8 +24,8 @@ def hand_in(team: CommandLine, message_id: str, **record: Any) -> tuple[str, str
     drop.mkdir(exist_ok=True)
     whole = {"message_id": message_id, "from": "task-manager", "to": "ceo", **record}
     (drop / f"{message_id}.yaml").write_text(yaml.safe_dump(whole, sort_keys=False))
-    team.ok("check", "--heal")
-    return team.ok("show", message_id).out, team.ok("receive", "--agent", "ceo", "--peek").out
+    team.ok("check --heal")
+    return team.ok("show", message_id).out, team.ok("receive --agent ceo --peek").out
 
 
 def test_a_first_line_that_its_title_cuts_is_shown_whole(team: CommandLine) -> None:
@@ -38,7 +38,7 @@ def test_a_first_line_that_its_title_cuts_is_shown_whole(team: CommandLine) -> N
 
 def test_of_a_request_that_cannot_be_shown_whole_no_word_is_printed(team: CommandLine) -> None:
     plan = "\n".join(f"{number}. One step of many" for number in range(12_000))
-    request = team.ok("--as", "task-manager", "plan", "--content", "-", stdin=plan).out.strip()
+    request = team.ok("--as task-manager plan --content -", stdin=plan).out.strip()
     shown = team.ok("show", request).out
     assert ("11999. One step of many" in shown, "answer it with --seen" in shown) == (True, True)
     for path in (team.folder / "attachments").iterdir():
@@ -57,7 +57,7 @@ def test_a_field_beside_the_json_is_not_shown_in_place_of_what_decides(team: Com
     assert "\nagent_type: tester\n" in details
     assert "  kind: AGENT_CREATE_REQUEST\n  agent_type: root-runner\n" in received
     assert "  kind: AGENT_DESTROY_REQUEST\n  further fields:\n    agent_type: tester\n" in received
-    assert "root-runner-1 is created" in team.ok("approve", "MSG-create").out
+    assert "root-runner-1 is created" in team.ok("approve MSG-create").out
 
 
 def test_what_would_be_allowed_always_is_told_to_its_end() -> None:
@@ -80,8 +80,8 @@ def plan_of(team: CommandLine, number: int, sender: str) -> None:
 
 def test_a_request_that_nobody_can_be_told_an_answer_to_can_be_taken_away(team: CommandLine) -> None:
     plan_of(team, 1, "../../x")
-    refused = team("reject", "plan-1", "--reason", "no", "--json")
+    refused = team("reject plan-1 --reason no --json")
     assert (refused.status, refused.json["error"]) == (1, "INVALID_NAME")
     assert refused.json["hint"] == "Take it out of what waits: team-console recall MSG-odd1"
-    team.ok("recall", "MSG-odd1")
-    assert team.ok("requests", "--open", "--json").json["requests"] == []
+    team.ok("recall MSG-odd1")
+    assert team.ok("requests --open --json").json["requests"] == []

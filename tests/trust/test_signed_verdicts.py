@@ -226,7 +226,7 @@ def test_the_printed_command_checks_a_verdict_without_us_also_in_the_database_a_
 ) -> None:
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request, note="It's fine: $(rm -rf /) ‮")
-    team.ok("migrate", ".", "team.db")
+    team.ok("migrate . team.db")
     place = ("-t", "team.db")
     told = team.ok(*place, "evidence", request, "--json").json
     assert (told["proven"], told["state"], told["verdicts"]) == (True, "approved", "signed")
