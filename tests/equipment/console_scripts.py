@@ -7,7 +7,7 @@ A line is one of these; `$NAME` in it stands for what was kept:
 - `member NAME ROLE` puts somebody on the roster, `later SECONDS` moves the clock, `set NAME VALUE` the environment,
   `patch MODULE.NAME NUMBER` a number of the code, `lines NAME NUMBER` keeps a text of so many lines, and from
   `keep-trail` on the team knows what it wrote.
-- `open` opens the console, `open 80x24 as NAME read-only` with all that can be said of it; another `open` closes it first.
+- `open` opens the console, at most `open 80x24 as NAME read-only`; another `open` closes it first.
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `together KEY ...` for keys that arrive at
   once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the team
@@ -168,7 +168,7 @@ class ConsoleScript:
         if expected.startswith("! "):
             assert words not in self._words_at(place), (line, expected)
         elif what.startswith(("by ", "to ", "type ")) or what in ("rows", "pending"):
-            await self.desk.until(lambda: self._number(what) >= int(wanted), f"{line}: {expected}")
+            await self.desk.until(lambda: self._number(what) == int(wanted), f"{line}: {expected}")
             assert self._number(what) == int(wanted), (line, expected)
         elif expected.startswith("last "):
             exactly = " ~ " not in expected
