@@ -23,6 +23,9 @@ from team_console.store.protocol.verdicts import Face, Seen
 DECISION, KEY = "decision_sha256", "key"
 """Fields of the audit trail's line: the digest of the whole decision, and the key of the console that decided."""
 
+UNSEEN = Seen(face=Face.NAMED)
+"""Nothing was shown of a request: it was named by its id."""
+
 
 class Decision(Struct, frozen=True):
     """A decision on one request, or a question back about it: what is decided, on what, by whom, in view of what.
@@ -62,7 +65,7 @@ class Decision(Struct, frozen=True):
     message_id: str | None = None
     remarks: tuple[Remark, ...] = ()
     asks_back: bool = False
-    seen: Seen = Seen(face=Face.NAMED)
+    seen: Seen = UNSEEN
     agent_name: str | None = None
     by: str = ""
     key: str = ""
@@ -116,13 +119,6 @@ class Decision(Struct, frozen=True):
 
 def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else str(value)
-
-
-def shown_as(seen: Seen | str | None) -> Seen:
-    """Return what was shown, of what a program says: all of it, the digest of the question, or nothing."""
-    if isinstance(seen, Seen):
-        return seen
-    return Seen(seen, face=Face.HANDED) if seen else Seen(face=Face.NAMED)
 
 
 def refuse_empty(decision: Decision) -> None:

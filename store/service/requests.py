@@ -64,7 +64,7 @@ from team_console.store.service.agents import (
 from team_console.store.service.asking import ask_lead, origin
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
-from team_console.store.service.decision import Decision, refuse_empty, refuse_unbound, shown_as
+from team_console.store.service.decision import UNSEEN, Decision, refuse_empty, refuse_unbound
 from team_console.store.service.questions import (
     close_question,
     find_question,
@@ -535,7 +535,7 @@ def approve(
     request_id: str,
     note: str | None = None,
     agent_name: str | None = None,
-    seen: Seen | str | None = None,
+    seen: Seen = UNSEEN,
     scope: str = ONCE,
     suggestion: int | None = None,
     mode: str | None = None,
@@ -547,7 +547,7 @@ def approve(
 
     Args:
         agent_name: The name of the agent to be created; without it the agent type and a number.
-        seen: What was shown of it, or the `digest_of` of the question alone; when it changed since, it is refused.
+        seen: What was shown of it; when it changed since, it is refused.
         scope: For a permission: `once`, or `always` with a suggestion of the client.
         suggestion: Which of the client's suggestions is allowed always, from 1; implied where it has one.
         mode: For a plan: one of the modes it offers to go on in.
@@ -571,7 +571,7 @@ def approve(
         updated=updated,
         message_id=message_id,
         remarks=tuple(remarks),
-        seen=shown_as(seen),
+        seen=seen,
         agent_name=agent_name,
     )
     return decide(caller, verdict)
@@ -583,7 +583,7 @@ def reject(
     request_id: str,
     reason: str,
     suggest: str | None = None,
-    seen: Seen | str | None = None,
+    seen: Seen = UNSEEN,
     message_id: str | None = None,
     remarks: Sequence[Remark] = (),
 ) -> Receipt:
@@ -592,7 +592,7 @@ def reject(
     Raises:
         TeamError: `MISSING_REASON`, or as for `approve`.
     """
-    said, seen = (reason or None, suggest), shown_as(seen)
+    said = reason or None, suggest
     return decide(caller, Decision(request_id, False, *said, message_id=message_id, remarks=tuple(remarks), seen=seen))
 
 
@@ -603,7 +603,7 @@ def answer(
     answers: Mapping[str, str | Sequence[str]] | None = None,
     notes: Mapping[str, str] | None = None,
     content: str | None = None,
-    seen: Seen | str | None = None,
+    seen: Seen = UNSEEN,
 ) -> Receipt:
     """Answer a question, or say in words what a clarification or an escalation asks for (decision D20).
 
@@ -616,9 +616,7 @@ def answer(
         TeamError: `MISSING_CONTENT` without either, `INVALID_FIELD` for answers that do not fit, or as for `approve`.
     """
     said: Mapping[str, str | Sequence[str]] | None = answers or None
-    decision = Decision(
-        request_id, True if said else None, content, answers=said, notes=notes or {}, seen=shown_as(seen)
-    )
+    decision = Decision(request_id, True if said else None, content, answers=said, notes=notes or {}, seen=seen)
     if (
         content
         and content.strip()

@@ -21,7 +21,6 @@ from team_console.store.protocol.checks import (
 )
 from team_console.store.protocol.kinds import KINDS, RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.verdicts import Face, Seen
 from team_console.store.service import requests
 from team_console.store.service import sending as mail
 from team_console.store.service.caller import Caller, Receipt
@@ -201,10 +200,10 @@ def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
         hint = "Check the request_id: quote it exactly as the request gives it (team-console requests --open)."
         text = f"{form.type}: request_id {value_words(form.request_id)}: {why}"
         raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=form.request_id)
-    quoted, seen = form.request_id, Seen(face=Face.NAMED)
+    quoted = form.request_id
     if form.approve:
-        return requests.approve(caller, request_id=quoted, note=content, seen=seen, message_id=message_id)
-    return requests.reject(caller, request_id=quoted, reason=content or "", seen=seen, message_id=message_id)
+        return requests.approve(caller, request_id=quoted, note=content, message_id=message_id)
+    return requests.reject(caller, request_id=quoted, reason=content or "", message_id=message_id)
 
 
 def _repeated(caller: Caller, form: SendMessageForm) -> Message | None:
