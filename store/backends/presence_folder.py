@@ -83,40 +83,28 @@ class PresenceFolder(Struct, frozen=True):
     def attendance(self, presence: Presence) -> Attendance:
         """Return who is present; writes nothing and never waits."""
         try:
-            folder = open_folder(self.path)
+            with _opened(self.path) as folder:
+                return _look(folder, presence)
         except (FileNotFoundError, NotADirectoryError):
             return Attendance()
         except OSError:
             return UNKNOWN
-        try:
-            return _look(folder, presence)
-        finally:
-            os.close(folder)
 
     def sweep(self) -> None:
         """Take away the files of processes that were killed."""
-        with suppress(OSError):
-            folder = open_folder(self.path)
-            try:
-                _sweep(folder)
-            finally:
-                os.close(folder)
+        with suppress(OSError), _opened(self.path) as folder:
+            _sweep(folder)
 
     def _enter(self, file: str, mode: int) -> int | None:
         """Return a descriptor that holds the lock on the new file; None where that cannot be had."""
         try:
             with suppress(FileExistsError):
                 os.mkdir(self.path, 0o700 | (0o070 if mode & 0o020 else 0o050 if mode & 0o040 else 0))
-            folder = open_folder(self.path)
+            with _opened(self.path) as folder:
+                _sweep(folder)
+                return _locked_file(folder, file, mode)
         except OSError:
             return None
-        try:
-            _sweep(folder)
-            return _locked_file(folder, file, mode)
-        except OSError:
-            return None
-        finally:
-            os.close(folder)
 
 
 _NOTED = ("session", "state", "client", "mode", "last_words")
@@ -169,6 +157,15 @@ class PresentInFolder(Team):
     def session_notes(self) -> tuple[Message, ...]:
         """See `Team.session_notes`."""
         return self._notes.look()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    folder = open_folder(path)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
 
 
 def _as_message(name: str, number: int, moment: int, path: str) -> Message | None:

@@ -51,16 +51,6 @@ def loss(text: bytes | None, said: TeamConfig | TeamError, before: bytes, known:
     return f"says nothing of {' and '.join(gone)} any more" if gone else weakening(known, now)
 
 
-def loss_problem(place: str, what: str) -> Problem:
-    """Return the finding for settings at `place` that were in force and are lost."""
-    return Problem(SETTINGS_LOST, "error", place, f"{place} {what}, though it held the settings of the team", HINT)
-
-
-def lost_to(problem: Problem) -> Problem:
-    """Return the finding for settings in force that gave way to such as nobody can understand, for this reason."""
-    return Problem(problem.code, problem.severity, problem.place, problem.message, f"{problem.hint} {HINT}".strip())
-
-
 def misread_problems(config: TeamConfig, place: str) -> tuple[Problem, ...]:
     """Return the findings for settings at `place` that do not say who leads and who is a member, the reason first."""
     problems = config_problems(config, place)
@@ -218,7 +208,11 @@ def judge_settings(
         return InForce(known, problems, text, before)
     if known is None or not (what or is_misread):
         return InForce(config, problems, text, None if error is not None else text, error)
-    told = (loss_problem(names.lost, what),) if what else (lost_to(problems[0]), *problems[1:])
+    if what:
+        text_lost = f"{names.lost} {what}, though it held the settings of the team"
+        told: tuple[Problem, ...] = (Problem(SETTINGS_LOST, "error", names.lost, text_lost, HINT),)
+    else:  # they gave way to such as nobody can understand
+        told = (replace(problems[0], hint=f"{problems[0].hint} {HINT}".strip()), *problems[1:])
     # guard: only-what-parses-is-put-back
     put_back = before if known.is_yaml else None
     known = replace(known, lost=told[0].sentence, unconfirmed=text_digest(text or b""))

@@ -103,11 +103,6 @@ class Line(Struct, frozen=True):
     settings: Record = {}
 
     @property
-    def actions(self) -> set[str]:
-        """Every action of the transaction."""
-        return {self.action, *(action for action, _ in self.also)}
-
-    @property
     def is_note(self) -> bool:
         """Whether it changes no file but the ledger."""
         return not any(getattr(self, name) for name in DONE_IN_ORDER)

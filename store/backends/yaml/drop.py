@@ -65,11 +65,11 @@ class DropFolder:
         for path in paths:
             for message in self._read(path, fresh):
                 message_id = message.message_id
-                known = [taken[message_id]] if message_id in taken else self._known(message_id)
-                if not known:
+                known = taken.get(message_id) or self._known(message_id)
+                if known is None:
                     fresh[path].append(message)
                     taken[message_id] = message
-                elif not any(_is_same(message, other) for other in known):
+                elif not _is_same(message, known):
                     clashes.setdefault(path, []).append(message_id)
         for path in self._write_all(fresh):
             if path in clashes:
@@ -98,11 +98,8 @@ class DropFolder:
                 self._leave(path, f"cannot be read: {error.strerror or error}")
         return []
 
-    def _known(self, message_id: str) -> list[Message]:
-        here = self._team.queue.text.message(message_id)
-        live = [] if here is None else [here]
-        archived = self._team.archives.find(message_id) if not live else None
-        return live if archived is None else [archived]
+    def _known(self, message_id: str) -> Message | None:
+        return self._team.queue.text.message(message_id) or self._team.archives.find(message_id)
 
     def _write_all(self, fresh: dict[Path, list[Message]]) -> list[Path]:
         """Write all at once; where one file cannot be written at all, each by itself, that one rejected."""

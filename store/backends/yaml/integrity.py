@@ -93,7 +93,7 @@ def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     released = parse_released(read_text(disk, layout.lock))
     log = AuditLog(disk, layout.audit)
     lines = log.last(window=_LOOK_BACK)
-    lost = audit_problem(disk, layout, released, lines[-1].seq if lines else log.tip().seq)
+    lost = audit_problem(disk, layout, released, log.tip().seq)
     finished = released.seq if released is not None else _finished_through(lines)
     claims = _claims(line for line in reversed(lines) if line.seq <= finished)
     archives = Archives(disk, layout)

@@ -25,7 +25,6 @@ from team_console.store.backends.yaml.healing import (
     HEALED_STATE,
     ExpectedQueue,
     Held,
-    by_id,
     reconcile,
 )
 from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, is_drop_file, leads_out, names_in
@@ -433,8 +432,7 @@ class FolderHealth(Struct):
         if found is None or self.ledger[0] != key:
             log = AuditLog(self.disk, self.layout.audit)
             lines = log.last(_RECENT)
-            seq = lines[-1].seq if lines else log.tip().seq  # none may be read where the last is long
-            lost = audit_problem(self.disk, self.layout, parse_released(lock_text), seq)
+            lost = audit_problem(self.disk, self.layout, parse_released(lock_text), log.tip().seq)
             told = [_healing(line) for line in lines if line.action in _HEALING]
             self.ledger = key, [lost, *told] if lost is not None else told
         return self.ledger[1]
@@ -540,15 +538,13 @@ class Losses:
 
     def _expected(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> Held | None:
         """Return the content of the queue by our own ledger; None without one, or when the queue is as we left it."""
-        if released is not None and ours is not None and ours.mark == released.queue:
-            return by_id(ours.text.messages())
         line = AuditLog(self._disk, self._layout.audit).tip().line
         if line is None or (released is None and now.mark in (line.queue, line.base)):
             return None
         trusted = released.queue if released is not None else None
         prev = self._disk.stat(self._layout.prev) if released is None else None
         without = released is None and is_cut_short(line, now, prev)
-        return ExpectedQueue(self._disk, self._layout, now, line, trusted=trusted, without=without).expected()
+        return ExpectedQueue(self._disk, self._layout, ours or now, line, trusted=trusted, without=without).expected()
 
 
 def _loss(expected: Held, now: QueueFile, layout: Layout, archives: Archives) -> Loss:
