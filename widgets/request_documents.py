@@ -215,7 +215,7 @@ def late_by(request: RequestRow | None, now: datetime) -> float | None:
     if request is None or request.due_at is None or not request.is_open:
         return None
     late = (now - request.due_at).total_seconds()
-    return late if late > 0 else None
+    return late if late >= 0 else None
 
 
 def late_tone(request: RequestRow | None, late: float) -> str:

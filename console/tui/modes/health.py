@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import ScreenState, findings_elsewhere, reason_of, truth_of
+from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import FOREIGN_TEAM, KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
@@ -28,9 +30,7 @@ from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.rows import row_lines
 from team_console.widgets.signs import severity_sign
 from team_console.widgets.text import Line, ago, cell_len, clock_time, pad
-from textual import work
 from textual.message import Message as TextualMessage
-from textual.worker import Worker, WorkerState
 
 _NOTICED = {
     WatchState.LIVE: (LIVE, "told by the system"),
@@ -305,7 +305,7 @@ class HealthPane(Pane[Row]):
 
     def __init__(self, cache: ScreenCache) -> None:
         super().__init__(cache)
-        self._audited = ""
+        self._audited, self._looks = "", 0
         self._is_audit_unread = False
 
     def show(self, situation: ScreenState, now: datetime) -> None:
@@ -348,8 +348,21 @@ class HealthPane(Pane[Row]):
             self._audited = revision
             self._check_audit()
 
-    @work(thread=True, exit_on_error=False, group="audit", exclusive=True)
-    def _check_audit(self) -> Vital:
+    def _check_audit(self) -> None:
+        """Look at the end of the audit trail; of several looks the last one counts."""
+        self._looks += 1
+        start_worker(self, self._show_audit, self._looks, group="audit")
+
+    async def _show_audit(self, look: int) -> None:
+        try:
+            audit, is_unread = await asyncio.to_thread(self._audit), False
+        except Exception as error:
+            audit, is_unread = Vital("audit", "✗", "bad", f"cannot be read: {reason_of(error)}"), True
+        if look == self._looks:
+            self.listing.audit, self._is_audit_unread = audit, is_unread
+            self.show(self.listing.situation, self.listing.now)
+
+    def _audit(self) -> Vital:
         lines = self.cache.team.audit(limit=_AUDITED)
         if not lines:
             return self.listing.unrecorded()
@@ -361,21 +374,6 @@ class HealthPane(Pane[Row]):
         words = f"intact to line {last.seq} · last {safe_line(last.action, 40)} by {safe_line(last.actor, 64)}"
         head = "Every write action leaves a line; the newest come first."
         return Vital("audit", "✓", "good", words, "\n".join([head, "", *_record(lines, self.listing.now)]))
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """The audit trail was looked at."""
-        if event.worker.group != "audit":
-            return
-        result: Any = event.worker.result
-        if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
-            self._is_audit_unread = event.state is WorkerState.ERROR
-        if event.state is WorkerState.SUCCESS and isinstance(result, Vital):
-            self.listing.audit = result
-        elif event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.listing.audit = Vital("audit", "✗", "bad", f"cannot be read: {reason_of(event.worker.error)}")
-        else:
-            return
-        self.show(self.listing.situation, self.listing.now)
 
 
 def _record(lines: list[AuditLine], now: datetime) -> list[str]:

@@ -21,7 +21,7 @@ from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.alike import causes_of, spans_that_differ
 from team_console.store.views.evidence import Mark
 from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arranged, group_of, need_of, part_of
-from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState, View
+from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, View
 from team_console.store.views.search import Searchable, message_found, request_found, text_found
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document, DocumentPart, Lines, fact, laid_out, one_line
@@ -80,11 +80,7 @@ class NeedsListing(Listing[ActionItem]):
             words, ahead = f"{ahead} · {words}", ""
         elif drawing.width < WORDY and ahead:  # behind a long name there is no room
             kind, ahead = ahead, ""
-        late = late_by(row.request, drawing.now) if not row.is_left_behind else None
-        tone = "muted" if late is None else late_tone(row.request, late)
-        end = age_column(row.since, drawing, tone=tone, sign=" " if late is None else "◷")
-        if late is not None and drawing.width >= WORDY:
-            end = ((f"  late {span(late)}", tone), *end)
+        end = waiting_column(None if row.is_left_behind else row.request, row.since, drawing)
         title: Line = ((words, "" if row.need is Need.MESSAGE else "strong"),)
         facts: list[Part] = [(ahead, "alert")] if ahead else []
         facts += [(fact, "muted") for fact in self._facts(row)]
@@ -531,6 +527,16 @@ _ODD = frozenset(
 )
 
 
+def waiting_column(request: RequestRow | None, since: datetime | None, drawing: Drawing) -> Line:
+    """Return how long something waits, and of a request by how much it is late, where that has room."""
+    late = late_by(request, drawing.now)
+    if late is None:
+        return age_column(since, drawing)
+    tone = late_tone(request, late)
+    told: Line = ((f"  late {span(late)}", tone),) if drawing.width >= WORDY else ()
+    return (*told, *age_column(since, drawing, tone=tone, sign="◷"))
+
+
 def request_lines(row: RequestRow, drawing: Drawing, *, is_mine: bool) -> tuple[Line, ...]:
     """Return an open request, or one that ended while it was read; what is odd about it stands at the end.
 
@@ -540,12 +546,8 @@ def request_lines(row: RequestRow, drawing: Drawing, *, is_mine: bool) -> tuple[
     word, need = kind_word(row.kind), NEEDS[need_of(row.kind)]
     sign = Sign(need.glyph, word, need.tone) if row.is_open else REQUESTS[row.state]
     odd = [str(flag) for flag in row.flags if flag in _ODD]
-    tone, clock = ("alert", "◷") if row.state is RequestState.OVERDUE else ("muted", " ")
-    since = age_column(row.waits_since, drawing, tone=tone, sign=clock)
+    since = waiting_column(row, row.waits_since, drawing)
     title: Line = ((safe_line(row.title, 400), "strong" if row.is_open else "muted"),)
-    if drawing.lines == 1 and drawing.width < WORDY:
-        title = ((f"{word} ", "muted"), *title)
-    word = "" if drawing.is_opened and drawing.width < WORDY else word  # the line above says it
     facts: list[Part] = [(f"→ {safe_line(row.addressee, 64)}", "muted")]
     if row.is_open and not row.seen_at and not is_mine:
         facts.append(("not picked up", "muted"))
