@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -195,23 +196,50 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
         places = [place for _, _, some in _ways(joining) for place in some]
         made = {check_name(name, field="name")} if receipt_of(member_key(location, name)) is not None else set()
     steps, notes = leavings(list({place.path: place for place in places}.values()))
-    removes = sorted(made & members.keys())
+    left = _joined_elsewhere(name, location, {place.path for place in places})
+    # guard: member-stays-while-hooks-do
+    removes = sorted(made & members.keys()) if not left else []
     if write:
         take_out_steps(steps)
         if removes:
             notes += remove_members(caller, removes).warnings
-        for member in made:
+        for member in made if not left else ():
             forget_receipt(member_key(location, member))
         if name == EACH:
             shutil.rmtree(names().folder, ignore_errors=True)
     if not (steps or removes):
         who = "no session has joined by --all" if name == EACH else f"{name} has not joined from here"
         notes.insert(0, f"{who}; nothing is to be taken out")
-    if name in members and not removes:
+    notes += [f"{name} has joined in {folder}, too, and stays a member until it leaves there" for folder in left]
+    notes += [f"Next: team-console leave {name} --in {shlex.quote(str(folder))}" for folder in left]
+    if name in members and not (removes or left):
         notes.append(f"{name} was a member before it joined and stays one")
     if steps:
         notes.append("Sessions that run now keep what they have read until they end.")
     return Joined("leave", name, bool(removes), tuple(steps), tuple(notes), write)
+
+
+_OF_CLIENTS = frozenset((".claude", ".codex", ".qwen"))
+"""Folders within a project in which clients have their settings."""
+
+
+def _joined_elsewhere(name: str, location: str, looked_at: Collection[Path]) -> list[Path]:
+    """Return the folders of files, but for those, by which sessions on this machine act as a member."""
+    known = [one for one in receipts() if one.file and (one.member, one.team) == (name, location)]
+    paths = [Path(one.file) for one in known if Path(one.file) not in looked_at and _has_part(one)]
+    return sorted({path.parent.parent if path.parent.name in _OF_CLIENTS else path.parent for path in paths})
+
+
+def _has_part(known: JoinReceipt) -> bool:
+    """Return whether something of a join is in its file that says who acts."""
+    path = Path(known.file)
+    try:
+        text = read_file(path, Path(path.anchor)) or ""
+        return (
+            SERVER in text if path.suffix != ".json" else known.member in members_in(parse_object(text or EMPTY_JSON))
+        )
+    except (TeamError, NotEditable):
+        return False
 
 
 def _every_session(joining: Joining) -> list[Place]:
@@ -269,13 +297,19 @@ def _ways_of_project(project: Path) -> Iterator[tuple[Program, Place]]:
 
 def gate_problems(team: Team) -> list[Problem]:
     """Return findings on the joins of a team on this machine."""
-    mine = [known for known in receipts() if known.team == location_of(team)]
+    mine, config = [known for known in receipts() if known.team == location_of(team)], team.config()
     found = [one for program in PROGRAMS.values() for one in program.problems()] if mine else []
     for known in mine:
         if known.file and is_unhooked(known):
             text = f"{known.member} joined by this file, from which our part is gone"
             hint = "Join again, or leave: team-console help join"
             found.append(Problem("UNHOOKED", "warning", known.file, text, hint))
+        # guard: hooks-of-no-member-named
+        elif known.events and known.member != EACH and config.declared and known.member not in config.agents:
+            text = f"{known.member} joined by this file and is no member any more, so its hooks do nothing"
+            found.append(
+                Problem("UNHOOKED", "warning", known.file, text, "Join again, or leave: team-console help join")
+            )
     return found
 
 

@@ -281,3 +281,26 @@ def facts_of(path: Path) -> tuple[object, ...]:
         found.st_nlink,
         [(name, os.getxattr(path, name)) for name in names],
     )
+
+
+def test_who_leaves_one_of_two_projects_stays_a_member_for_the_other(desk: Desk, tmp_path: Path) -> None:
+    """Else the hooks there would act for nobody, and what is asked for would pass."""
+    other = tmp_path / "another project"
+    other.mkdir()
+    for folder in (desk.project, other):
+        desk.ok("join", "carl", "--for", "claude", "--in", str(folder))
+    left = desk.ok("leave", "carl")
+    assert (left["member_changed"], [note for note in left["notes"] if note.startswith("Next: ")]) == (
+        False,
+        [f"Next: team-console leave carl --in '{other}'"],
+    )
+    assert "carl" in desk.team.ok("member", "list").out
+    assert desk.ok("leave", "carl", "--in", str(other))["member_changed"]
+    assert "carl" not in desk.team.ok("member", "list").out
+
+
+def test_hooks_of_somebody_who_is_no_member_any_more_are_named(desk: Desk) -> None:
+    desk.ok("join", "alice", "--for", "claude")
+    desk.team.ok("member", "remove", "alice")
+    (finding,) = [each for each in desk("check", "--json").json["findings"] if each["code"] == "UNHOOKED"]
+    assert "no member any more" in finding["message"]
