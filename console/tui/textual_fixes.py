@@ -36,10 +36,12 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import CursorPosition, Paste, Resize
 from textual.geometry import Size
 from textual.message import Message
+from textual.notifications import Notifications
 from textual.screen import Screen
 from textual.style import Style
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets._toast import Toast, ToastHolder, ToastRack
 
 __all__ = ["SYNC_BEGIN", "SYNC_END", "MendedDriver", "PasteParser", "mend_textual", "write_to_terminal"]
 
@@ -268,12 +270,14 @@ def mend_textual() -> None:
     Segment.split_cells = _split_cells  # type: ignore[method-assign]
     StylesCache.get_inner_outer = _get_inner_outer  # type: ignore[method-assign,assignment]
     Timer._start = _start_timer  # type: ignore[method-assign]
+    ToastRack.show = _show_toasts  # type: ignore[method-assign]
 
 
 _textual_reflow, _textual_reflow_visible = Compositor.reflow, Compositor.reflow_visible
 _textual_on_resize, _textual_compositor_refresh = Screen._on_resize, Screen._compositor_refresh
 _rich_split_cells = Segment.split_cells
 _textual_start_timer = Timer._start
+_textual_show_toasts = ToastRack.show
 _textual_inner_outer = cast(Any, StylesCache.get_inner_outer).__wrapped__
 
 
@@ -327,6 +331,15 @@ def _start_timer(self: Timer) -> None:
     # guard: timer-comes-once
     self._skip = self._skip and self._repeat != 0
     _textual_start_timer(self)
+
+
+def _show_toasts(self: ToastRack, notifications: Notifications) -> None:
+    # Of a toast that is cleared Textual leaves the holder, which is a line high: after some of them the next toast is
+    # pushed out of what is seen.
+    for toast in self.query(Toast):
+        if toast._notification not in notifications and isinstance(toast.parent, ToastHolder):
+            toast.parent.remove()
+    _textual_show_toasts(self, notifications)
 
 
 def _compositor_refresh(self: Screen[Any]) -> None:

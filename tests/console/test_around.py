@@ -89,3 +89,13 @@ def _is_drawn(terminal: Terminal, times: int) -> bool:
 
 def _stopped(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+@pytest.mark.anyio
+async def test_each_toast_is_seen_to_its_end_also_after_others_were_cleared(team: MemoryTeam) -> None:
+    """At every length near the width of the screen, and however often a form took the one before away."""
+    async with opened(team, size=(120, 40)) as desk:
+        for length in (*range(112, 122), 230, 232, 234, 236):
+            desk.app.clear_notifications()
+            desk.app.main.toast("word " * (length // 5) + "x" * (length % 5) + f" END{length}")
+            await desk.shows(f"END{length}")
