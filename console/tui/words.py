@@ -23,7 +23,15 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.caller import Receipt
 from team_console.store.views.digest import Digest, DigestGroup, group_head, happening_line
 from team_console.store.views.needs import to_do
-from team_console.store.views.rows import ActionItem, DeliveryRow, RequestRow, RequestState, StoryState, View
+from team_console.store.views.rows import (
+    ActionItem,
+    AgentState,
+    DeliveryRow,
+    RequestRow,
+    RequestState,
+    StoryState,
+    View,
+)
 from team_console.store.views.status import Looks, Reason, State, StoreStatus, assess, holder_words
 from team_console.widgets import bars as pulses
 from team_console.widgets.bars import Notice, Pulse, Tab
@@ -100,6 +108,8 @@ def first_step_lines(situation: ScreenState, agent: str = "") -> tuple[Line, ...
     copies: Line = (("Y copies  ", "muted"), (command, "code"))
     agent = _first_agent(situation, agent)
     if agent in _starts(situation):
+        if _is_running(situation, agent):
+            return ()
         words = f"{safe_line(agent, 64)} has joined. Start it in this folder; its requests appear here:"
         return (), ((words, "muted"),), copies
     then = "Then start claude in this folder: its requests appear here."
@@ -110,12 +120,18 @@ def _starts(situation: ScreenState) -> Mapping[str, str]:
     return situation.reading.around.starts if situation.reading is not None else {}
 
 
+def _is_running(situation: ScreenState, agent: str) -> bool:
+    roster = situation.view.roster if situation.view is not None else ()
+    running = {row.name for row in roster if row.state not in (AgentState.UNKNOWN, AgentState.STOPPED)}
+    return agent in running
+
+
 def _first_agent(situation: ScreenState, agent: str) -> str:
     view = situation.view
-    me = view.me if view is not None else ""
+    seats = {view.me, view.snapshot.config.lead, USER} if view is not None else {USER}
     names = [row.name for row in view.roster if row.is_addressable] if view is not None else []
     joined = [name for name in names if name in _starts(situation)]
-    return next((name for name in (agent, *joined, *names, "helper") if name and name not in (me, USER)), "helper")
+    return next((name for name in (agent, *joined, *names, "helper") if name and name not in seats), "helper")
 
 
 def no_team_lines() -> tuple[Line, ...]:

@@ -14,7 +14,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import new_record
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.rows import View
+from team_console.store.views.rows import AgentState, RosterRow, View
 from team_console.widgets.text import text_of
 
 from tests.equipment.cases import cases
@@ -79,6 +79,21 @@ def test_what_was_read_before_the_store_was_lost_is_not_called_all_there_is(snap
     words = " ".join(map(text_of, empty_words(Mode.HISTORY, seen(snapshot))))
     assert "cannot be read now" in words
     assert "Y copies" not in words
+
+
+@pytest.mark.parametrize(
+    ("state", "is_offered"),
+    [(AgentState.UNKNOWN, True), (AgentState.STOPPED, True), (AgentState.IDLE, False), (AgentState.ACTIVE, False)],
+)
+def test_an_agent_that_runs_need_not_be_started(state: AgentState, is_offered: bool) -> None:
+    situation = seen()
+    assert situation.reading is not None
+    assert situation.reading.view is not None
+    view = replace(situation.reading.view, roster=(RosterRow("ceo", "master", state), RosterRow("helper", "", state)))
+    around = replace(situation.reading.around, starts={"helper": "claude"})
+    situation = replace(situation, reading=replace(situation.reading, view=view, around=around))
+    words = " ".join(map(text_of, empty_words(Mode.NEEDS, situation)))
+    assert ("helper has joined. Start it" in words) == is_offered
 
 
 def test_nothing_is_written_to_what_cannot_be_read() -> None:
