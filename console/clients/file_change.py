@@ -12,6 +12,8 @@ from pathlib import Path
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 
+_BY_HAND = "--print shows what would stand there; write it by hand."
+"""What to do about a file that can be read and not written."""
 _LARGEST = 8 << 20
 
 
@@ -74,7 +76,7 @@ def write_change(change: FileChange) -> None:
     """
     target = _target(change.path, change.home)
     if read_file(change.path, change.home) != change.before:
-        raise refused(change.path, "somebody changed it at the same time; nothing was written to it")
+        raise refused(change.path, "somebody changed it at the same time; nothing was written to it", _BY_HAND)
     try:
         if change.after is None:
             os.unlink(target)
@@ -82,7 +84,7 @@ def write_change(change: FileChange) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             _replace(target, change.after.encode())
     except OSError as error:
-        raise refused(change.path, error.strerror or str(error)) from error
+        raise refused(change.path, error.strerror or str(error), _BY_HAND) from error
 
 
 def _replace(target: Path, data: bytes) -> None:
@@ -132,6 +134,6 @@ class FileRefused(TeamError):
     """A file of a client that is left as it is, since it cannot be read, edited or written."""
 
 
-def refused(path: Path, why: str) -> FileRefused:
+def refused(path: Path, why: str, hint: str = "Mend that, then try again.") -> FileRefused:
     """Return the error for a file of a client that is left as it is."""
-    return FileRefused(Code.NOT_PERMITTED, f"{path}: {why}", "--print shows what would stand there; write it by hand.")
+    return FileRefused(Code.NOT_PERMITTED, f"{path}: {why}", hint)

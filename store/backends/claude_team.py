@@ -129,7 +129,7 @@ def open_claude(name: str, clock: Clock) -> ClaudeTeam:
     names = [other.root.name for other in teams_under(root)]
     there = f"There are: {safe_line(first_of(names, 8))}{did_you_mean(name, names)}." if names else "There are none."
     text = f"{safe_line(str(root))} has no team of Claude Code named {safe_line(name, 80)!r}"
-    raise TeamError(Code.TEAM_NOT_FOUND, text, f"{there} CLAUDE_CONFIG_DIR names another folder than ~/.claude.")
+    raise TeamError(Code.TEAM_NOT_FOUND, text, f"{there} Set CLAUDE_CONFIG_DIR where they are not in ~/.claude.")
 
 
 class _File(Struct, frozen=True):

@@ -103,3 +103,16 @@ def test_to_leave_the_question_which_sessions_join_is_a_no(shop: CommandLine) ->
         terminal.wait_for("nothing was written")
     assert sorted(path.name for path in (home / ".claude").iterdir()) == ["sessions"]
     assert not (home / ".codex").exists()
+
+
+def test_settings_of_a_client_that_cannot_be_edited_are_to_be_mended_first(shop: CommandLine) -> None:
+    """`--print` cannot show what would stand there either, so nobody is sent to it."""
+    env, settings = at_home(shop), shop.folder / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{ broken")
+    for more in ((), ("--print",)):
+        result = shop("join", "helper", "--for", "claude", *more, env=env)
+        assert result.status == 1
+        assert "it is not JSON" in result.err
+        assert "Mend that, then try again." in result.err
+    assert settings.read_text() == "{ broken"
