@@ -44,7 +44,7 @@ class OwnCommand(Struct, frozen=True, forbid_unknown_fields=True):
     run: Annotated[str, _is("a line for the shell; {id} {agent} {file} {text} become quoted words", "wc -w {file}")]
     output: Annotated[
         Literal["pager", "toast", "terminal", "none"],
-        _is("where its output goes; with `terminal` it has the terminal meanwhile"),
+        _is("where its output goes; with `terminal` the command has the terminal while it runs"),
     ] = "pager"
     label: Annotated[str, _is("what `?` and `:` call it", "count words")] = ""
 
@@ -104,7 +104,7 @@ class Preferences(Struct, frozen=True, forbid_unknown_fields=True):
     """All that a user may choose; the default of each holds without a file."""
 
     theme: Annotated[
-        str, _is("the theme to begin with; else that of last time", "dark", "light", "contrast", "terminal")
+        str, _is("the theme to start with; without it the one used last", "dark", "light", "contrast", "terminal")
     ] = ""
     density: Annotated[Literal["compact", "roomy"], _is("rows of one line, or of two where there is room")] = "roomy"
     grace_seconds: Annotated[
@@ -113,11 +113,14 @@ class Preferences(Struct, frozen=True, forbid_unknown_fields=True):
     ] = 5.0
     notify: Annotated[
         Literal["title", "bell", "none"],
-        _is("how you are told what waits: by its number in the terminal's title, also by the bell, or not"),
+        _is("how you are told that decisions wait: their number in the terminal's title, the bell as well, or nothing"),
     ] = "title"
     notify_command: Annotated[
         tuple[str, ...],
-        _is("a program and its arguments, run for new decisions; the sentence is its last one", ["notify-send"]),
+        _is(
+            "a program and its arguments, run for new decisions; a sentence about them is added as the last argument",
+            ["notify-send"],
+        ),
     ] = ()
     sort: Sort = field(default_factory=Sort)
     filters: Annotated[

@@ -95,7 +95,7 @@ class MemberJson(Result):
     role: Literal["master", "resident", "slave", "temp", "member"]
     """`master` is the lead"""
     plan_mode_required: bool
-    """it works only after its plan was approved"""
+    """it starts work only once its plan is approved"""
     deliver: list[str]
     """command for pushed messages; empty: its inbox file"""
     deliver_timeout: float
@@ -244,7 +244,7 @@ class AgentJson(Result):
     state: str
     """what it does, in the words of the store; see `reason`"""
     plan_mode_required: bool
-    """it works only after its plan was approved"""
+    """it starts work only once its plan is approved"""
     unread: int
     """messages in its inbox that it has not read"""
     oldest_unread_seconds: float | None

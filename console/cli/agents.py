@@ -26,7 +26,7 @@ from team_console.store.service.writing import check_known
 )
 def do_instructions(call: Call) -> int:
     """Print what the model of an agent must know to be NAME: who it is, and the commands it needs now. A client
-    that has joined gets it by itself; give it to any other.
+    that has joined gets this text by itself; give it to any other.
 
     Examples:
       team-console instructions helper"""
@@ -46,14 +46,14 @@ def do_instructions(call: Call) -> int:
 
 
 @verb(
-    arg("--client", "the client; default: as the event shows", choices=("claude-code", "codex", "qwen-code")),
+    arg("--client", "the client; default: the one that the event shows", choices=("claude-code", "codex", "qwen-code")),
     arg("--timeout", "seconds for which the client waits for its hook", metavar="SECONDS"),
     flag("--wake", "wait for mail of an idle session, and wake it"),
 )
 def do_hook(call: Call) -> int:
     """Read one event of Claude Code, Codex or Qwen Code as JSON on standard input; print the client's answer, or
     nothing. Permissions, plans and questions wait for the human at the console; without an answer nothing is
-    printed, and the client's own dialog decides. The exit status is always 0, but 2 with --wake when mail came.
+    printed, and the client's own dialog decides. The exit status is 0, or 2 with --wake when mail has come.
     'team-console join' enters it in a client's settings. --as NAME or TEAM_CONSOLE_AS names the agent; without
     either nothing is done.
 
@@ -120,9 +120,9 @@ _DECIDING = ("plan_approval_response", "shutdown_response", "shutdown_request")
 def do_sendmessage(call: Call) -> int:
     """Read SendMessage objects as JSON on standard input and act as --as NAME. Their fields are type, recipient,
     content, summary, request_id, approve, and in_reply_to for a message; there may be several, over any number of
-    lines, with // comments. With a message_id of your own a repetition writes nothing twice. The reply to each is
-    JSON: success, message, routing and the new ids, on one line if there are several. A refused object does not
-    stop the others; the exit status is that of the first refusal.
+    lines, with // comments. If you give a message_id of your own, sending it again writes nothing twice. The
+    reply to each is JSON: success, message, routing and the new ids, on one line if there are several. A refused
+    object does not stop the others; the exit status is that of the first refusal.
 
     Examples:
       team-console --as helper sendmessage < message.json"""

@@ -417,9 +417,10 @@ def _remarks(call: Call) -> tuple[Remark, ...]:
     flag("--yes", "start it; without --yes nothing is written"),
 )
 def do_grant(call: Call) -> int:
-    """Answer the same permission again as you decided it: exactly the inputs of these approved permissions, for
-    their agent, tool and folder, until an end. Without --yes it is only shown, and tried on your own decisions.
-    It never starts if it contradicts a rejection of yours. List and recall: team-console grants
+    """Answer a permission that is asked again as you decided it: exactly the inputs of these approved
+    permissions, for their agent, tool and folder, until the grant ends. Without --yes the grant is only shown,
+    with what it would have answered of your own decisions. It never starts if it contradicts a rejection of
+    yours. List and recall: team-console grants
 
     Examples:
       team-console grant REQUEST --for 2h

@@ -99,7 +99,7 @@ def _remedy(action: Remedy, word: str, description: str, example: str, *argument
 
 
 _IDS = arg(
-    *("ids", "message ids; ids that the action does not fit are named and left alone"),
+    *("ids", "message ids; those that it does not apply to are named and left alone"),
     nargs="+",
     metavar="ID",
     source="messages",
@@ -107,7 +107,7 @@ _IDS = arg(
 do_retry = _remedy(
     Remedy.RETRY,
     "pending again:",
-    "Make messages pending again that failed, expired or wait for another try, with all their tries.",
+    "Make messages pending again that failed, expired or wait for another try; each gets all its tries again.",
     "team-console retry ID",
 )
 do_redirect = _remedy(

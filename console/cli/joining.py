@@ -27,9 +27,11 @@ SHOW = flag("--print", "show every difference; write nothing", dest="show")
 
 @verb(
     arg("name", "the member that the agent becomes", nargs="?", metavar="NAME", source="agents"),
-    arg("--for", "the client of the agent; needed once", dest="client", choices=tuple(PROGRAMS)),
+    arg("--for", "the client of the agent; needed the first time only", dest="client", choices=tuple(PROGRAMS)),
     flag("--all", "every session, each under its own name", dest="every"),
-    arg("--session", "with --all: of the running sessions only this one; repeatable", metavar="ID", action="append"),
+    arg(
+        "--session", "with --all: of the running sessions join only this one; repeatable", metavar="ID", action="append"
+    ),
     (
         arg("--project", "in the project (default)", dest="scope", action="store_const", const="project"),
         arg("--local", "in the project, on this machine only", dest="scope", action="store_const", const="local"),
@@ -53,8 +55,8 @@ def do_join(call: Call) -> int:
     Without a team, one is made in the project's .team-console. Other entries stay as they are. --print shows every
     change; joining again changes nothing; 'team-console leave NAME' undoes it.
 
-    With --all, sessions of Claude Code and Codex join under names of their own: those that run and that you choose,
-    without a restart, and every new one from now on. 'team-console leave --all' undoes it.
+    With --all, sessions of Claude Code and Codex join, each under a name of its own: the running ones that you
+    choose, without a restart, and every new one from now on. 'team-console leave --all' undoes it.
 
     Examples:
       team-console join helper --for claude

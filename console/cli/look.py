@@ -309,8 +309,8 @@ def do_inbox(call: Call) -> int:
     arg("--format", "default: log, or json with --json", choices=("log", "json", "csv")),
 )
 def do_history(call: Call) -> int:
-    """Print archived and live messages, oldest first, each once. With an agent the log lines have OUTGOING and
-    INCOMING from its point of view; without, they name both ends. JSON has the records as they are stored. Log
+    """Print archived and live messages, oldest first, each once. With an agent, log lines say OUTGOING or
+    INCOMING from its point of view; without one they name both ends. JSON has the records as they are stored. Log
     lines, and --since without a zone, are in local time; JSON and CSV name the zone. TZ=UTC gives UTC.
 
     Examples:

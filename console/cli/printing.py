@@ -345,7 +345,9 @@ def describe(word: str, receipt: Receipt) -> list[str]:
 
 # Rules of what needs the human's answer, as `join` and `member` take them.
 
-ASK_HELP = "its actions that need your answer even if its client asks nobody (several: with commas, or again)"
+ASK_HELP = (
+    "its actions that need your answer even if its client asks nobody (several: with commas, or repeat the option)"
+)
 
 
 def parse_rules(given: Sequence[str]) -> tuple[str, ...] | None:

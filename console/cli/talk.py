@@ -173,7 +173,7 @@ _NAMED = 5
 )
 def do_receive(call: Call) -> int:
     """Take an agent's pending messages, most urgent first. They are archived and marked read, so each is handed out
-    once. An agent that may die over its work takes them with --lease and confirms with 'ack'; what it does not
+    once. An agent that may be killed at work takes them with --lease and confirms with 'ack'; what it does not
     confirm in time is handed out again. Messages that the router delivered count as unread until they are
     acknowledged; --delivered takes them, too.
 

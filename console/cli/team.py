@@ -89,7 +89,7 @@ LEAD = "ceo"
     arg("--lead", "your name, as who leads and decides (default: ceo)", metavar="NAME", default=LEAD),
     arg(
         "--agent",
-        f"a member; ROLE is one of {', '.join(ROLES)}; plan: it works only after its plan was approved",
+        f"a member; ROLE is one of {', '.join(ROLES)}; plan: it starts work only once its plan is approved",
         action="append",
         default=[],
         metavar="NAME[:ROLE][:plan]",
@@ -217,7 +217,7 @@ _EVERYBODY = "all"
         source="agents",
     ),
     arg("--role", "its role", choices=ROLES),
-    arg("--plan", "it works only after its plan was approved", action=BooleanOptionalAction),
+    arg("--plan", "it starts work only once its plan is approved", action=BooleanOptionalAction),
     arg("--deliver", "command for pushed messages; '' for the inbox file", metavar="COMMAND"),
     seconds("--deliver-timeout", "the time limit of that command", 1e9),
     arg("--may-message", "whom it may write to", metavar="NAME[,NAME]|all", source="agents"),

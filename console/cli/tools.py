@@ -461,10 +461,10 @@ _MISTAKES = 1
     epilog="The settings:\n\n" + "\n".join(settings_text(CONFIG)),
 )
 def do_config(call: Call) -> int:
-    """The console's settings of one user: theme, keys, sorting, notices of new decisions.
-    path prints where the file is, show prints the settings in use as a whole file to start from,
-    check lists every mistake with its line and exits with 1 if there is one, and
-    schema prints the JSON Schema of the file for an editor; schema team that of messenger-config.yaml.
+    """Show or check your own settings of the console: theme, keys, sorting, notices of new decisions.
+    path prints where the file is. show prints the settings in use, as a whole file to start from. check lists
+    every mistake with its line, and exits with 1 if there is one. schema prints the JSON Schema of the file for
+    an editor, schema team that of messenger-config.yaml.
 
     Examples:
       team-console config check

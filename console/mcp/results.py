@@ -139,7 +139,7 @@ class TeammateJson(AgentJson):
     """One agent of the team."""
 
     plan_first: bool
-    """it works only after its plan was approved"""
+    """it starts work only once its plan is approved"""
 
 
 class TeamJson(Result):
