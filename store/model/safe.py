@@ -13,38 +13,39 @@ _EMOJI = (
     "\u2934\u2935\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
 """Characters that can be part of a joined emoji; the modifiers of skin are among them."""
-_HELD = f"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
+_STRAY_JOINER = f"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
 """A joiner that joins no emoji: it cannot be seen. One between two emoji makes them one, as in 👩 + joiner + 💻."""
-_UNSELECTED = f"[\ufe00-\ufe0d]|[\ufe0e\ufe0f](?<![{_EMOJI}].)(?<![0-9#*]\ufe0f(?=\u20e3))"
+_STRAY_SELECTOR = f"[\ufe00-\ufe0d]|[\ufe0e\ufe0f](?<![{_EMOJI}].)(?<![0-9#*]\ufe0f(?=\u20e3))"
 """A variation selector behind no emoji and in no keycap: it cannot be seen, and a row of them can spell any secret."""
 UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U00013430-\U0001343f\U00016fe4\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    f"|{_HELD}|{_UNSELECTED}"
+    f"|{_STRAY_JOINER}|{_STRAY_SELECTOR}"
 )
 """One character that steers a terminal or cannot be seen."""
-_BLOCKS = (
+_BLOCKS_OF_MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u1cff\u1dc0-\u1dff\u20d0-\u20ff\u2cef-\u2cf1\u2d7f\u2de0-\u2dff\u302a-\u302f"
     "\u3099\u309a\ua66f-\uabff\ud7b0-\ud7ff\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f\U000101fd-\U0001bfff\U0001cf00-\U0001d24f\U0001da00-\U0001efff"
 )
 """Blocks that hold all marks, and letters beside them."""
-_VOWELS = "\u1160-\u11ff\ud7b0-\ud7ff"
+_JOINED_VOWELS = "\u1160-\u11ff\ud7b0-\ud7ff"
 """Vowels and ends of Korean syllables, which take no cell of their own as marks do, and are letters."""
-_MAY_PILE = rf"(?=[{_BLOCKS}])(?:[^\w\x00-\u02ff]|[{_VOWELS}]){{5,}}"
-"""Five characters that may be marks, which hardly a text has: each of them is looked at."""
-_MARKS = frozenset({"Mn", "Me", "Mc", "Cn"})
-_HIGHEST = 4
+_POSSIBLE_PILE = rf"(?=[{_BLOCKS_OF_MARKS}])(?:[^\w\x00-\u02ff]|[{_JOINED_VOWELS}]){{5,}}"
+"""Five or more characters in a row that may be marks. Hardly any text has such a run; only there is each looked at."""
+_MARK_CATEGORIES = frozenset({"Mn", "Me", "Mc", "Cn"})
+_MOST_MARKS = 4
 """Marks on one character that are shown."""
-_SKIN = "\U0001f3fb-\U0001f3ff"
-_FIRST = f"(?:(?![{_SKIN}])[{_EMOJI}]|(?<![{_EMOJI}\ufe0f])\ufe0f*+[{_SKIN}])"
-"""First emoji of a chain. A modifier is one only where its run begins: tried at each, a long run is read as often."""
-_JOINED = f"[\ufe0f{_SKIN}]*+\u200d"
-_CHAIN = f"({_FIRST}{_JOINED}(?:[{_EMOJI}]{_JOINED}){{3}}[{_EMOJI}]\ufe0f?)\u200d"
+_SKIN_TONES = "\U0001f3fb-\U0001f3ff"
+_FIRST_EMOJI = f"(?:(?![{_SKIN_TONES}])[{_EMOJI}]|(?<![{_EMOJI}\ufe0f])\ufe0f*+[{_SKIN_TONES}])"
+"""The first emoji of a chain. A skin tone may be one only where a run of skin tones begins: if each of a long run were
+tried, the time would grow with the square of its length."""
+_JOINER_AFTER_EMOJI = f"[\ufe0f{_SKIN_TONES}]*+\u200d"
+_LONG_CHAIN = f"({_FIRST_EMOJI}{_JOINER_AFTER_EMOJI}(?:[{_EMOJI}]{_JOINER_AFTER_EMOJI}){{3}}[{_EMOJI}]\ufe0f?)\u200d"
 """Five emoji joined to one, more than a real one has (a family of four), and the joiner that would add another."""
 _REPLACEMENT = "\ufffd"
-_BREAKS = {ord("\n"): None, ord("\t"): None}
-"""What stays although it is not printable."""
+_KEPT_CONTROLS = {ord("\n"): None, ord("\t"): None}
+"""Newline and tab, which stay although they are not printable; `str.translate` takes them out."""
 
 
 def safe_text(text: object) -> str:
@@ -56,17 +57,17 @@ def safe_text(text: object) -> str:
     stored text is never changed.
     """
     plain = text if isinstance(text, str) else str(text)
-    if plain.isascii() and (plain.isprintable() or plain.translate(_BREAKS).isprintable()):
+    if plain.isascii() and (plain.isprintable() or plain.translate(_KEPT_CONTROLS).isprintable()):
         return plain
     # guard: control-characters
-    shown = re.sub(UNSAFE, _visible, plain.replace("\r\n", "\n"))
+    shown = re.sub(UNSAFE, _sign_for, plain.replace("\r\n", "\n"))
     if "\u200d" in shown:
-        shown = re.sub(_CHAIN, rf"\1{_REPLACEMENT}", shown)
+        shown = re.sub(_LONG_CHAIN, rf"\1{_REPLACEMENT}", shown)
     return cut_piles(shown, lambda marks: _REPLACEMENT)
 
 
 def safe_line(text: object, limit: int | None = None) -> str:
-    """Return the same on one line: newlines show as `⏎`, tabs as a space; cut at `limit` characters with `…`."""
+    """Return what `safe_text` does, on one line: a newline as `⏎`, a tab as a space, cut at `limit` with `…`."""
     plain = text if isinstance(text, str) else str(text)
     end = ""
     if limit is not None and len(plain) > limit:
@@ -77,7 +78,7 @@ def safe_line(text: object, limit: int | None = None) -> str:
     return safe_text(plain).replace("\n", "⏎").replace("\t", " ")
 
 
-_BLANKS = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]"
+_ODD_BLANKS = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]"
 """Characters that look like a space and are none."""
 
 
@@ -94,11 +95,11 @@ def is_blank(text: str) -> bool:
 def with_blanks_seen(text: str) -> str:
     """Return the text with a sign in place of each blank that looks like a space and is none."""
     # guard: odd-blanks-seen
-    return re.sub(_BLANKS, "\u237d", text)
+    return re.sub(_ODD_BLANKS, "\u237d", text)
 
 
 def exact_text(text: object) -> str:
-    """Return safe text of what a machine reads, in which also such blanks are seen."""
+    """Return safe text of what a machine will read, with a sign in place of each blank that only looks like a space."""
     return with_blanks_seen(safe_text(text))
 
 
@@ -107,24 +108,35 @@ def fenced(text: object, fence: str = "> ") -> list[str]:
     return [fence + line if line else fence.rstrip() for line in safe_text(text).split("\n")]
 
 
-def cut_piles(text: str, rest: Callable[[str], str]) -> str:
-    """`text` with four marks at most on one character; in place of those that would cover the lines around, `rest`."""
-    return re.sub(_MAY_PILE, lambda match: "".join(_low(match.group(), rest)), text)
+def cut_piles(text: str, replacement: Callable[[str], str]) -> str:
+    """Return a text with at most four marks on one character.
+
+    Args:
+        replacement: Returns what stands for the marks beyond the fourth, which would cover the lines around.
+    """
+    return re.sub(_POSSIBLE_PILE, lambda match: "".join(_with_piles_cut(match.group(), replacement)), text)
 
 
-def _low(run: str, rest: Callable[[str], str]) -> Iterator[str]:
+def _with_piles_cut(run: str, replacement: Callable[[str], str]) -> Iterator[str]:
     for is_mark, group in groupby(run, _is_mark):
         marks = "".join(group)
-        yield marks[:_HIGHEST] + rest(marks[_HIGHEST:]) if is_mark and len(marks) > _HIGHEST else marks
+        if is_mark and len(marks) > _MOST_MARKS:
+            yield marks[:_MOST_MARKS] + replacement(marks[_MOST_MARKS:])
+        else:
+            yield marks
 
 
 @lru_cache(maxsize=1024)
 def _is_mark(character: str) -> bool:
-    """Return whether it stands on the character before; what is newer than our tables is taken for a mark."""
-    return category(character) in _MARKS or "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7ff"
+    """Return whether a character stands on the one before; what is newer than our tables is taken for a mark."""
+    return (
+        category(character) in _MARK_CATEGORIES
+        or "\u1160" <= character <= "\u11ff"
+        or "\ud7b0" <= character <= "\ud7ff"
+    )
 
 
-def _visible(match: re.Match[str]) -> str:
+def _sign_for(match: re.Match[str]) -> str:
     point = ord(match.group())
     if point < 0x20:
         return chr(0x2400 + point)
