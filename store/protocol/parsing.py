@@ -76,7 +76,7 @@ def carried_name(type: str, payload: Mapping[str, Any]) -> str | None:
     name = _prefix_of(payload.get("content"))
     if name is not None:
         return name
-    near = _near_form(payload)
+    near = _found_near(payload)
     return near.name if near is not None and near.counts else None
 
 
@@ -87,11 +87,11 @@ def carried_in(type: str, payload: Mapping[str, Any]) -> Carried | None:
     content = payload.get("content")
     name = _prefix_of(content)
     if name is None:
-        return _near_form(payload)
+        return _found_near(payload)
     try:
         return Carried(name, parse_carried(content)[1])  # type: ignore[arg-type]
     except ValueError as error:
-        fenced = _near_form(payload)
+        fenced = _found_near(payload)
         return fenced if fenced is not None and fenced.counts else Carried(name, _NOTHING, str(error))
 
 
@@ -146,39 +146,39 @@ def _refuse(word: str) -> Any:
 # before it, all of it in a fence, the JSON alone, a mapping in place of the text.
 
 
-def _near_form(payload: Mapping[str, Any]) -> Carried | None:
+def _found_near(payload: Mapping[str, Any]) -> Carried | None:
     content = payload.get("content")
     if isinstance(content, str):
-        return _near_text(content)
+        return _found_near_in_text(content)
     body = content if isinstance(content, Mapping) else payload if content is None else _NOTHING
-    name = _stated(body)
-    return None if name is None else _near(name, body)
+    name = _kind_stated(body)
+    return None if name is None else _carried_near(name, body)
 
 
-def _near(name: str, body: Fields, *, is_clear: bool = True) -> Carried:
-    if _stated(body) == name and "msg_type" in body:
+def _carried_near(name: str, body: Fields, *, is_clear: bool = True) -> Carried:
+    if _kind_stated(body) == name and "msg_type" in body:
         body = {**body, "msg_type": name}
-    return Carried(name, body, is_near=True, counts=is_clear and _is_decided(name))
+    return Carried(name, body, is_near=True, counts=is_clear and _needs_decision(name))
 
 
-def _near_text(content: str) -> Carried | None:
+def _found_near_in_text(content: str) -> Carried | None:
     if "{" not in content:
         return None
     beginning = content[:_BEGINNING]
     found = [match for match in _near_pattern().finditer(beginning) if not _is_quoted(beginning, match.start())]
     if not found:
-        return _alone(content)
-    name = _spelt(found[0].group(1))
+        return _json_alone(content)
+    name = _as_protocol_spells(found[0].group(1))
     try:
         body, end = _object_at(content, found[0].end())
     except ValueError as error:
         return Carried(name, _NOTHING, str(error), is_near=True, counts=False)
     # Two of them, something behind the JSON, or another name in it: nobody can tell what is asked for.
-    is_clear = len(found) == 1 and not content[end:].strip(_MARKS) and _stated(body) in (None, name)
-    return _near(name, body, is_clear=is_clear)
+    is_clear = len(found) == 1 and not content[end:].strip(_MARKS) and _kind_stated(body) in (None, name)
+    return _carried_near(name, body, is_clear=is_clear)
 
 
-def _alone(content: str) -> Carried | None:
+def _json_alone(content: str) -> Carried | None:
     """Return what a JSON object by itself, perhaps in a fence, says to be."""
     text = content.strip(_MARKS)
     text = text.removeprefix("json").lstrip()
@@ -188,10 +188,10 @@ def _alone(content: str) -> Carried | None:
         body, end = _object_at(text, 0)
     except ValueError:
         return None
-    name = _stated(body)
+    name = _kind_stated(body)
     if name is None or text[end:].strip(_MARKS):
         return None
-    return _near(name, body)
+    return _carried_near(name, body)
 
 
 def _is_quoted(text: str, at: int) -> bool:
@@ -199,18 +199,18 @@ def _is_quoted(text: str, at: int) -> bool:
     return text[text.rfind("\n", 0, at) + 1 : at].lstrip().startswith(">")
 
 
-def _stated(body: Mapping[str, Any]) -> str | None:
+def _kind_stated(body: Mapping[str, Any]) -> str | None:
     """Return the sprint kind that a JSON says it is, in the spelling of the protocol; None where it says none."""
     value = body.get("msg_type", body.get("type"))
-    name = _spelt(value) if isinstance(value, str) else ""
+    name = _as_protocol_spells(value) if isinstance(value, str) else ""
     return name if name in _NAMES else None
 
 
-def _spelt(name: str) -> str:
+def _as_protocol_spells(name: str) -> str:
     return name.strip().upper().replace(" ", "_").replace("-", "_")
 
 
-def _is_decided(name: str) -> bool:
+def _needs_decision(name: str) -> bool:
     """Return whether a human or the lead has to decide on a message of this kind."""
     return kind_of(name).opens in DECIDED_BY_LEAD
 
@@ -314,47 +314,47 @@ _Parsed = tuple[MessageKind, str, Fields | None, str | None, tuple[Problem, ...]
 def _parsed(message: Message) -> _Parsed:
     carried = carried_in(message.type, message.payload)
     if carried is None:
-        return _plain(message, ())
+        return _parsed_plain(message, ())
     name, place = carried.name, f"{message.message_id} content"
     hint = f"Send it again as '{name}: ' followed by one JSON object."
     if carried.is_near and not carried.counts:
         why = f" (its JSON cannot be read: {carried.trouble})" if carried.trouble else ""
         text = f"it looks like {name} and stays a plain text{why}: only '{name}: {{json}}' is one"
-        return _plain(message, (Problem("NEAR_FORM", "warning", place, text, hint),))
+        return _parsed_plain(message, (Problem("NEAR_FORM", "warning", place, text, hint),))
     if carried.trouble:
         text = f"{name}: the JSON after the colon cannot be read: {carried.trouble}"
         return UNKNOWN, name, _NOTHING, None, (Problem("BODY_INVALID", "error", place, text, hint),)
     if not carried.is_near:
-        return _carried(message, name, carried.body, place)
+        return _parsed_carried(message, name, carried.body, place)
     text = f"it is taken for {name}, though it is not in the form '{name}: {{json}}'"
     problem = Problem("NEAR_FORM", "warning", place, text, hint)
-    return kind_of(name), name, carried.body, _id_of(message, kind_of(name), carried.body), (problem,)
+    return kind_of(name), name, carried.body, _request_id_of(message, kind_of(name), carried.body), (problem,)
 
 
-def _plain(message: Message, odd: tuple[Problem, ...]) -> _Parsed:
+def _parsed_plain(message: Message, odd: tuple[Problem, ...]) -> _Parsed:
     kind = kind_of(message.type)
     if kind.family is Family.SPRINT:
         text = f"{message.type} does not travel as a plain message"
         hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
         odd = (*odd, Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint))
-    return kind, message.type, None, _id_of(message, kind, message.payload), odd
+    return kind, message.type, None, _request_id_of(message, kind, message.payload), odd
 
 
-def _carried(message: Message, name: str, body: Fields, place: str) -> _Parsed:
+def _parsed_carried(message: Message, name: str, body: Fields, place: str) -> _Parsed:
     stated = body.get("msg_type", body.get("type"))  # later revisions of the protocol say `type`
     kind = kind_of(name)
     if stated == name:
-        return kind, name, body, _id_of(message, kind, body), ()
+        return kind, name, body, _request_id_of(message, kind, body), ()
     hint = "Prefix and msg_type must be the same name; send it again."
     if stated is None:
         problem = Problem("PREFIX_MISMATCH", "warning", f"{place}.msg_type", f"{name}: msg_type is missing", hint)
-        return kind, name, body, _id_of(message, kind, body), (problem,)
+        return kind, name, body, _request_id_of(message, kind, body), (problem,)
     text = f"the prefix says {name}, msg_type says {value_words(stated)}"
     problem = Problem("PREFIX_MISMATCH", "error", f"{place}.msg_type", text, hint)
     return UNKNOWN, name, body, None, (problem,)
 
 
-def _id_of(message: Message, kind: MessageKind, body: Fields) -> str | None:
+def _request_id_of(message: Message, kind: MessageKind, body: Fields) -> str | None:
     keys: tuple[str, ...] = ()
     if kind.request_kind and kind.family not in _WITH_REQUEST_ID:
         keys = _ID_KEYS.get(kind.request_kind, ())
@@ -434,7 +434,7 @@ def check_configured(config: TeamConfig, *, type: str, sender: str, to: Sequence
 
 
 def missing_fields(config: TeamConfig, type: str, payload: Fields) -> list[str]:
-    """Payload fields that the team's settings require of a kind, and that this payload has not, or has empty."""
+    """Return the payload fields that the settings require of a kind, and that this payload lacks or has empty."""
     rule = config.kinds.get(type)
     return _missing([name for name in rule.required_fields if name not in _ENVELOPE], payload) if rule else []
 
@@ -509,7 +509,7 @@ Plan = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def plans_of(reads: Iterable[ParsedMessage]) -> dict[str, Plan]:
-    """Session -> its batches by all plans and corrections, in order; what a batch was first planned with counts."""
+    """Return session -> its batches by all plans and corrections; what a batch was first planned with counts."""
     sessions: dict[str, dict[str, list[str]]] = {}
     for read in reads:
         if read.name in (PLAN, CORRECTION):
@@ -520,7 +520,7 @@ def plans_of(reads: Iterable[ParsedMessage]) -> dict[str, Plan]:
 
 
 def planned(batches: Any) -> dict[str, list[str]]:
-    """Batch id -> stories, as a plan lists them; of batches that share an id the stories of all."""
+    """Return batch id -> stories, as a plan lists them; of batches that share an id the stories of all."""
     found: dict[str, dict[str, None]] = {}
     for item in batches if isinstance(batches, list) else ():
         if isinstance(item, Mapping) and batch_key(item.get("batch_id")):

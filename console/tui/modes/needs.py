@@ -101,12 +101,14 @@ class NeedsListing(Listing[ActionItem]):
             yield safe_line(first_of(differing, _WORDS_NAMED), 200)
         if row.answerable and message is not None:
             if row.need is Need.PLAN and attachment_of(message) is None:
-                yield from (counted(number, "line") for number in self._lines_of(row.request))
+                if number := self._lines_of(row.request):
+                    yield counted(number, "line")
                 if missing := self._missing_for(row.request):
                     yield f"{missing} missing"
             elif row.need is Need.QUESTION:
                 number = sum(len(item.options) for item in questions_of(message.payload))
-                yield from (counted(number, "option"),) * bool(number)
+                if number:
+                    yield counted(number, "option")
         if request is not None and request.supersedes and (earlier := earlier_plans(request, self.requests)):
             yield version_words(request, earlier)
         # What the first line and the name say, or all rows of its kind have: requests of a human are of high priority.
@@ -118,14 +120,15 @@ class NeedsListing(Listing[ActionItem]):
         }
         yield from (safe_line(why, 200) for why in row.why.split(" · ") if why and why not in told)
 
-    def _lines_of(self, request: RequestRow | None) -> Iterator[int]:
-        """Yield the number of lines of a plan as the reader counts them; nothing while they are not counted."""
-        if request is not None and self.reader is not None:
-            known_by = _laid_out_as(request, self.reader)
-            if known_by not in self._counted:
-                self._counted[known_by] = 0
-                self.want(LinesWanted(request))
-            yield from (self._counted[known_by],) * bool(self._counted[known_by])
+    def _lines_of(self, request: RequestRow | None) -> int:
+        """Return the number of lines of a plan as the reader counts them; 0 while they are not counted."""
+        if request is None or self.reader is None:
+            return 0
+        known_by = _laid_out_as(request, self.reader)
+        if known_by not in self._counted:
+            self._counted[known_by] = 0
+            self.want(LinesWanted(request))
+        return self._counted[known_by]
 
     def count_lines(self, request: RequestRow) -> None:
         """Count the lines of a plan as the reader does."""

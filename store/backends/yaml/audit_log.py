@@ -17,12 +17,12 @@ from msgspec import Struct
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, append, size_of
 from team_console.store.contract.team import seal
 from team_console.store.model.message import Message, from_record
-from team_console.store.settings import in_force as loss
+from team_console.store.settings.in_force import recorded_text
 
 _WINDOW = 1 << 16
 _BLOCK = 1 << 22
 Record = dict[str, Any]
-_AS_THEY_ARE = (
+_STORED_UNCHANGED = (
     *("also", "writes", "noted", "torn", "pushed", "void", "sizes", "base", "queue", "staged", "previous", "settings"),
 )
 """Parts of a line that are stored as JSON shows them."""
@@ -47,15 +47,19 @@ class RecordPatch(Struct, frozen=True, array_like=True):
     new: Message | None = None
 
     def on(self, current: Message) -> Message:
-        """`current` with the change made, keeping what others changed meanwhile.
+        """Return `current` with the change made, keeping what others changed meanwhile.
 
         Raises:
-            ValueError: The record is none of a message then.
+            ValueError: The changed record is not a message.
         """
         if self.new is not None and (current is self.old or (self.old and current.record == self.old.record)):
             return self.new
-        record = {key: value for key, value in current.record.items() if self.keys.get(key, current) is not None}
-        record.update({key: value for key, value in self.keys.items() if value is not None})
+        record = dict(current.record)
+        for key, value in self.keys.items():
+            if value is None:
+                record.pop(key, None)
+            else:
+                record[key] = value
         return from_record(record)
 
 
@@ -111,7 +115,7 @@ class Line(Struct, frozen=True):
         """Return the line as stored, with its newline, sealed where there is a key; empty parts are left out."""
         facts: Record = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
         facts["facts"] = self.facts
-        parts = {name: getattr(self, name) for name in _AS_THEY_ARE}
+        parts = {name: getattr(self, name) for name in _STORED_UNCHANGED}
         parts["changes"] = [(patch.message_id, patch.keys) for patch in self.changes]
         parts["removed"] = self.removed
         parts["merged"] = [(message_id, "") for message_id in self.merged]
@@ -163,7 +167,7 @@ class AuditLog(Struct):
         """Return the end of the chain, read from the end of the file, so that its cost does not grow with the file.
 
         Raises:
-            OSError: What is there is no plain file (`EINVAL`), or no ledger by far (`EFBIG`).
+            OSError: What is there is no plain file (`EINVAL`), or has no whole line near its end (`EFBIG`).
         """
         found = self.disk.stat(self.path)
         if found is not None and found.kind != "file":
@@ -202,14 +206,18 @@ class AuditLog(Struct):
             line = next(self.lines(place, block=_WINDOW), None)
             kept = line.settings if line is not None else {}
         same = kept.get("sha256") == wanted.get("sha256")
-        return loss.recorded_text(kept) if same else None
+        return recorded_text(kept) if same else None
 
     def last(self, count: int = 0, *, window: int = _WINDOW) -> list[Line]:
-        """Up to `count` whole lines (0: all) of the last `window` bytes, oldest first. Not checked for the chain."""
+        """Return up to `count` whole lines (0: all) of the last `window` bytes, oldest first, unchecked."""
         found = self.disk.stat(self.path)
-        start = max(0, found.size - window) if found is not None else 0
-        rows = self.disk.read(self.path, start)[0].split(b"\n")[1 if start else 0 : -1] if found is not None else []
-        lines = [line_of_bytes(row + b"\n") for row in rows[-count:]]
+        if found is None:
+            return []
+        start = max(0, found.size - window)
+        rows = self.disk.read(self.path, start)[0].split(b"\n")
+        # The last row ended without a newline, and the first may have begun before the window.
+        whole = rows[1 if start else 0 : -1]
+        lines = [line_of_bytes(row + b"\n") for row in whole[-count:]]
         return [line for line in lines if line is not None]
 
     def lines(self, start: int = 0, *, block: int = _BLOCK) -> Iterator[Line]:
