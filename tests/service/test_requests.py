@@ -12,7 +12,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, new_record
 from team_console.store.model.schedule import MAX_LEASE, is_due, is_held
-from team_console.store.protocol.verdicts import EVIDENCE, digest_of, seen_of
+from team_console.store.protocol.verdicts import EVIDENCE, Face, Seen, digest_of, seen_of
 from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import still_needed
@@ -66,7 +66,7 @@ def test_the_first_answer_stands_even_when_both_have_left_the_queue(
 def test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused(team: MemoryTeam, caller: SeatOf) -> None:
     request_id = _plan(caller)
     question = team.snapshot().messages[0]
-    seen = digest_of(question)
+    seen = Seen(digest_of(question), face=Face.HANDED)
     with team.transaction(actor="x", action="edit", wait=1.0) as tx:
         live = tx.everything()[0]
         tx.replace(live, live.with_changes(payload={**live.payload, "content": "rm -rf /"}))
