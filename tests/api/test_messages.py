@@ -1,17 +1,23 @@
-"""Messages sent and received from Python: what one client writes another takes, once, and a lease brings it back."""
+"""Messages and requests from Python: written, taken once, waited for, answered, found again after a restart."""
 
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from team_console.store.api import AgentClient, Code, join_team
+from team_console.store.api import AgentClient, Code, Receipt, RequestState, join_team
 from team_console.store.backends.open import open_team
+from team_console.store.service.caller import Caller
+from team_console.store.service.maintenance import clear
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.verdicts import FollowedVerdict
 
 from tests.api.conftest import Join
 from tests.equipment.asking import refusal
 from tests.equipment.command_line import CommandLine
+from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock
 
 SUMMARY = "State of the export job please"
@@ -87,3 +93,87 @@ def test_a_large_content_is_whole_and_an_altered_one_is_refused(team: CommandLin
 def test_joining_names_what_is_wrong(tmp_path: Path) -> None:
     told = [refusal(join_team, tmp_path, name).code for name in ("ceo", "../ceo")]
     assert told == [Code.TEAM_NOT_FOUND, Code.INVALID_NAME]
+
+
+PATIENCE = 60.0
+PLAN = "1. Split loader and renderer"
+
+
+def test_a_plan_is_waited_for_until_the_lead_approves_it(join: Join, aside: ThreadPoolExecutor) -> None:
+    agent, lead = join("task-manager"), join("ceo")
+
+    def lead_answers() -> Receipt:
+        (question,) = lead.receive(wait=PATIENCE, type="plan_approval_request").messages
+        return lead.approve(question, note="Go ahead")
+
+    assert refusal(agent.request("plan_approval-1@nobody").wait, timeout=PATIENCE).code is Code.INVALID_REQUEST_ID
+    answering = aside.submit(lead_answers)
+    answer = agent.submit_plan(PLAN).wait(timeout=PATIENCE)
+    assert answer is not None
+    assert (answer.is_approved, answer.reason, answer.answered_by) == (True, "Go ahead", "ceo")
+    assert answering.result(PATIENCE).request_id == answer.request_id
+    (row,) = lead.requests()
+    refused = refusal(lead.reject, row, reason="No")
+    assert (refused.code, refused.facts["answered_by"]) == (Code.ALREADY_ANSWERED, "ceo")
+
+
+def test_a_wait_ends_when_a_later_plan_takes_its_place(join: Join) -> None:
+    agent = join("task-manager")
+    first, second = agent.submit_plan(PLAN), agent.submit_plan("1. Another way")
+    row = first.wait(timeout=PATIENCE)
+    assert row is not None
+    assert (row.state, row.superseded_by, row.verdict) == (RequestState.SUPERSEDED, second.request_id, None)
+
+
+def test_an_answer_is_found_after_a_restart_when_everything_is_archived(team: CommandLine) -> None:
+    with join_team(team.folder, "task-manager") as agent:
+        request_id = agent.submit_plan(PLAN).request_id
+    team.ok("approve", request_id, "--note", "Go ahead")
+    team.ok("receive --agent task-manager")
+    team.ok("clear --older-than-days 0")
+    with join_team(team.folder, "task-manager") as agent:
+        assert agent.status()["messages"].get("read", 0) == 0
+        answer = agent.request(request_id).wait(timeout=PATIENCE)
+    assert answer is not None
+    assert (answer.is_approved, answer.reason) == (True, "Go ahead")
+
+
+def test_an_answer_that_came_and_was_archived_between_two_looks_is_seen() -> None:
+    """In a store without an audit trail of requests, where only the archive can tell."""
+    clock = FakeClock()
+    team = MemoryTeam(config=TeamConfig(name="sprint-42", lead="ceo"), clock=clock)
+    lead, agent = AgentClient(team, "ceo"), AgentClient(team, "task-manager")
+    plan = agent.submit_plan(PLAN)
+    follower = FollowedVerdict(team, plan.request_id, me="task-manager")
+    assert follower.look().is_open
+    lead.approve(plan.request_id)
+    assert len(agent.receive().messages) == 1
+    clock.advance(60)
+    assert clear(Caller(team, "ceo"), older_than_days=0).deleted == 2
+    assert follower.look().is_approved
+
+
+def test_a_shutdown_is_refused_then_agreed_to(join: Join) -> None:
+    lead, agent = join("ceo"), join("file-manager")
+    first = lead.request_shutdown("file-manager", reason="All exports are done")
+    (order,) = agent.receive(type="shutdown_request").messages
+    agent.reject(order, reason="One export still runs")
+    refusal = first.wait(timeout=PATIENCE)
+    assert refusal is not None
+    assert (refusal.state, refusal.reason) == (RequestState.REJECTED, "One export still runs")
+    second = lead.request_shutdown("file-manager")
+    agent.approve(second.request_id)
+    agreement = second.wait(timeout=PATIENCE)
+    assert agreement is not None
+    assert agreement.is_approved
+    states = {row.name: str(row.state) for row in lead.roster()}
+    assert states["file-manager"] in ("stopping", "stopped")
+
+
+def test_a_queue_that_cannot_be_read_is_what_a_wait_ends_with_and_a_status(team: CommandLine) -> None:
+    with join_team(team.folder, "task-manager") as agent:
+        plan = agent.submit_plan(PLAN)
+        (team.folder / "message-queue.yaml").write_bytes(b"\x00\xff\xfe no yaml")
+        assert refusal(plan.wait, timeout=0.1).code is Code.STORE_UNREADABLE
+        status = agent.status()
+    assert (status["condition"], status["messages"]) == ("unreadable", None)

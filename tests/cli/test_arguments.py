@@ -1,11 +1,14 @@
-"""Flags, environment, help and mistakes: what holds for every verb."""
+"""Flags, environment, help and mistakes: what holds for every verb, also on a file system that fails."""
 
 from __future__ import annotations
 
 import io
+import json
+import os
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from team_console.console.cli.main import SAME, VERBS, run
@@ -151,3 +154,34 @@ def test_whoever_clears_archives_is_asked_whether_to_delete_them(
     assert run(["-t", str(tmp_path), "clear", "--archives"]) == 1
     sys.stderr.flush()
     assert "Delete them? [y/N]" in said.getvalue().decode()
+
+
+@cases
+@pytest.mark.parametrize("verb", ["receive --agent file-manager", "send --to file-manager --summary x --content c"])
+def test_whichever_look_fails_it_is_said_and_the_next_call_works(
+    verb: str, number: int, team: CommandLine, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["-t", str(team.folder), *verb.split(), "--as", "ceo", "--json"]
+    really_open = os.open
+    looks = 0
+
+    def opening(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+        nonlocal looks
+        if str(path).startswith(str(team.folder)):
+            looks += 1
+            if looks == failing:
+                raise OSError(number, os.strerror(number), str(path))
+        return really_open(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "open", opening)
+    failing = 0
+    assert run(words) == 0
+    assert looks
+    for failing in range(1, looks + 1):  # noqa: B007
+        looks = 0
+        capfd.readouterr()
+        status = run(words)
+        said = json.loads(capfd.readouterr().out)
+        assert status == 0 or said["error"] in ("STORE_FAILED", "STORE_UNREADABLE"), said
+    failing = 0
+    assert run(words) == 0

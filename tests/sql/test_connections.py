@@ -1,4 +1,4 @@
-"""Connections: of this process alone after a fork, replaced when the server was started again, closed in the end."""
+"""Connections and rows of a database that others use, too: replaced, deleted, limited."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from collections.abc import Callable
 import pytest
 from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.model.message import Message
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
+from team_console.store.service.maintenance import clear
+from team_console.store.views.projection import Projection
 
 from tests.equipment.postgresql import Server, fresh_database
-from tests.equipment.teams import ids, make_message, put
+from tests.equipment.teams import FakeClock, ids, make_message, put
+from tests.sql.claimers import AGENT
 from tests.sql.conftest import SETTINGS, Open
 
 
@@ -62,3 +69,43 @@ def test_connections_to_a_server_that_was_started_again_are_replaced(own_server:
     own_server.start()
     put(team, make_message(2))
     assert len(ids(team)) == 2
+
+
+WAIT = 10.0
+
+
+def _plan(team: SqlTeam, agent: str) -> str:
+    receipt = requests.submit_plan(Caller(team, agent, WAIT), content="1. Split it", summary="Split the loader")
+    assert receipt.request_id is not None
+    return receipt.request_id
+
+
+def test_what_left_the_table_through_the_archive_is_not_missing(place: str, opened: Open, clock: FakeClock) -> None:
+    team = opened(place, clock=clock)
+    request_id = _plan(team, "architect")
+    board = Projection("ceo")
+    board.update(team.snapshot(), clock())
+    writer = opened(place, clock=clock)
+    requests.approve(Caller(writer, "ceo", WAIT), request_id=request_id)
+    receive(Caller(writer, "architect", WAIT), agent="architect")
+    board.update(team.snapshot(), clock())
+    clock.advance(30 * 86400)
+    clear(Caller(writer, "ceo", WAIT))
+    seen = team.snapshot()
+    assert (len(seen.messages), seen.missing) == (0, frozenset())
+    (row,) = board.update(seen, clock()).requests
+    assert (row.request_id, row.state) == (request_id, "approved")
+
+
+def _next(team: SqlTeam, *, limit: int = 1, type: str | None = None, lease: float | None = None) -> list[str]:
+    got = receive(Caller(team, AGENT, wait=5.0), agent=AGENT, limit=limit, type=type, lease=lease)
+    return [message.message_id[-1] for message in got.messages]
+
+
+def _mine(number: int, priority: str = "medium", **changes: object) -> Message:
+    return make_message(number, to=AGENT, priority=priority, **changes)
+
+
+def test_the_most_urgent_is_handed_out_first(team: SqlTeam) -> None:
+    put(team, _mine(1, "low"), _mine(2), _mine(3, "critical"), _mine(4))
+    assert [_next(team), _next(team, limit=2), _next(team), _next(team)] == [["3"], ["2", "4"], ["1"], []]

@@ -1,7 +1,9 @@
-"""Signed verdicts: made by `ssh-keygen` with a human's key, checked here and by anybody, and nothing else decides."""
+"""Signed verdicts: made with a human's key, on hardware, too, checked here and by anybody, and worked out once."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import subprocess
@@ -9,23 +11,33 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
+from msgspec.structs import replace
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol import ssh_keygen, verdicts
-from team_console.store.protocol.verdicts import objection
+from team_console.store.protocol.ssh_keygen import verify
+from team_console.store.protocol.verdicts import NAMESPACE, SIGNATURE, objection, signature_trouble
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow, RequestState
 
 from tests.equipment.cases import cases
-from tests.equipment.command_line import CommandLine
-from tests.equipment.signing_keys import key_file, public_line, sign_verdicts
+from tests.equipment.command_line import CommandLine, needs
+from tests.equipment.signed_teams import PLACES
+from tests.equipment.signing_keys import key_file, packed, public_line, sign_verdicts, signature_by
 from tests.equipment.waiting import until
+from tests.trust.test_forgeries import Case
 
 SUMMARY: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
 
@@ -250,3 +262,144 @@ def test_the_printed_command_checks_a_verdict_without_us_also_in_the_database_a_
     moved.close()
     (decision,) = team.ok(*place, "decisions", "--json").json["decisions"]
     assert (decision["request_id"], decision["verdict"], decision["proof"]) == (request, "approved", "signed")
+
+
+cryptography = pytest.importorskip("cryptography")
+
+
+TEXT = '{"verdict":"approve"}'
+TOUCHED, VERIFIED = 1, 4
+UNTOUCHED = "nobody touched the hardware key that signed it"
+DOES_NOT_FIT = "its signature does not fit what it says"
+
+
+class Token:
+    """A device in software.
+
+    Attributes:
+        kind: As the SSH protocol names its key.
+        key: The public key in the form of the SSH protocol.
+    """
+
+    def __init__(self, kind: str, sign: Callable[[bytes], bytes], public: bytes, application: bytes = b"ssh:") -> None:
+        self.kind, self._sign, self._application = kind, sign, application
+        self.key = packed(kind.encode()) + public + packed(application)
+
+    @property
+    def line(self) -> str:
+        """The line of its `.pub` file."""
+        return f"{self.kind} {base64.b64encode(self.key).decode()} ceo@token"
+
+    def sign(
+        self,
+        text: str,
+        *,
+        flags: int = TOUCHED,
+        counter: int = 7,
+        application: bytes | None = None,
+        says: int | None = None,
+    ) -> str:
+        """The armoured signature of a text.
+
+        Args:
+            says: The flags that the signature names, where they are not those that were signed.
+        """
+        of_application, end = hashlib.sha256(application or self._application).digest(), counter.to_bytes(4, "big")
+
+        def sign(data: bytes) -> bytes:
+            return self._sign(of_application + bytes([flags]) + end + hashlib.sha256(data).digest())
+
+        return signature_by(self.key, self.kind.encode(), text, sign, bytes([flags if says is None else says]) + end)
+
+
+def _number(value: int) -> bytes:
+    return packed(value.to_bytes(value.bit_length() // 8 + 1, "big"))
+
+
+def ed25519() -> Token:
+    """`ssh-keygen -t ed25519-sk`."""
+    private = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"a key of the tests").digest())
+    public = private.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+    return Token("sk-ssh-ed25519@openssh.com", private.sign, packed(public))
+
+
+def ecdsa() -> Token:
+    """`ssh-keygen -t ecdsa-sk`."""
+    private = ec.derive_private_key(int.from_bytes(hashlib.sha256(b"another").digest(), "big") >> 1, ec.SECP256R1())
+    form = serialization.PublicFormat.UncompressedPoint
+    public = packed(b"nistp256") + packed(private.public_key().public_bytes(serialization.Encoding.X962, form))
+
+    def sign(data: bytes) -> bytes:
+        first, second = decode_dss_signature(private.sign(data, ec.ECDSA(SHA256())))
+        return _number(first) + _number(second)
+
+    return Token("sk-ecdsa-sha2-nistp256@openssh.com", sign, public)
+
+
+@pytest.fixture(params=[ed25519, ecdsa], ids=["ed25519-sk", "ecdsa-sk"])
+def token(request: pytest.FixtureRequest) -> Token:
+    made: Token = request.param()
+    return made
+
+
+def test_a_touched_key_signs_and_stock_ssh_keygen_agrees(token: Token) -> None:
+    needs("ssh-keygen")
+    for signature in (token.sign(TEXT), token.sign(TEXT, flags=TOUCHED | VERIFIED, counter=2**32 - 1)):
+        assert signature_trouble(TEXT, signature, [token.line]) == ""
+        assert verify(TEXT, signature, token.key, NAMESPACE) is True
+        assert signature_trouble(TEXT + " ", signature, [token.line]) == DOES_NOT_FIT
+        assert verify(TEXT + " ", signature, token.key, NAMESPACE) is False
+
+
+@pytest.mark.parametrize("flags", [0, VERIFIED])
+def test_a_key_that_nobody_touched_signs_nothing(token: Token, flags: int) -> None:
+    assert signature_trouble(TEXT, token.sign(TEXT, flags=flags), [token.line]) == UNTOUCHED
+
+
+def test_without_the_library_an_untouched_key_signs_nothing_either(
+    token: Token, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs("ssh-keygen")
+    monkeypatch.setitem(__import__("sys").modules, "team_console.store.protocol.key_arithmetic", None)
+    monkeypatch.setattr(verdicts, "_verified", {})
+    assert signature_trouble(TEXT, token.sign(TEXT), [token.line]) == ""
+    assert signature_trouble(TEXT, token.sign(TEXT, flags=VERIFIED), [token.line]) == UNTOUCHED
+
+
+def test_kind_flags_counter_and_application_are_signed_with_it(token: Token) -> None:
+    needs("ssh-keygen")
+    turned = token.sign(TEXT, flags=VERIFIED, says=TOUCHED)
+    other = token.sign(TEXT, application=b"https://example.org")
+    for signature in (turned, other):
+        assert signature_trouble(TEXT, signature, [token.line]) == DOES_NOT_FIT
+        assert verify(TEXT, signature, token.key, NAMESPACE) is False
+
+
+@pytest.mark.slow
+def test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = Case(PLACES["yaml"](tmp_path), "permission")
+    with closing(case.team):
+        another = case.decide(case.ask("ls", by="alice")[0])
+        verdict, question, config = case.decide(), case.question, case.team.config()
+    real, worked_out = verdicts._is_good, list[str]()
+
+    def counted(parts: Any, text: str, signature: str) -> bool | None:
+        worked_out.append(text)
+        return real(parts, text, signature)
+
+    monkeypatch.setattr(verdicts, "_is_good", counted)
+    monkeypatch.setattr(verdicts, "_verified", {})
+    for _ in range(3):
+        assert not objection(config, verdict, question)
+    assert len(worked_out) == 1
+    changed = verdict.with_changes(payload={**verdict.payload, "content": "something else"})
+    other = verdict.with_changes(payload={**verdict.payload, SIGNATURE: another.payload[SIGNATURE]})
+    for _ in range(3):
+        assert "does not fit" in objection(config, changed, question)
+        assert "does not fit" in objection(config, other, question)
+        assert not objection(config, verdict, question)
+    assert len(worked_out) == 3
+    human = replace(config.human("ceo"), keys=(public_line(name="mallory"),))
+    assert "not this human's" in objection(replace(config, humans={"ceo": human}), verdict, question)

@@ -12,7 +12,7 @@ from tests.proofs.clients.kinds import bash, join_claude, wakers
 from tests.proofs.clients.model import Script
 from tests.proofs.clients.scenario import AGENT, Scenario, prompt
 from tests.proofs.clients.sessions import READY
-from tests.proofs.clients.test_claude_mail import statuses, write
+from tests.proofs.clients.test_claude import statuses, write
 from tests.proofs.clients.turns import Say
 
 pytestmark = pytest.mark.usefixtures("claude")
