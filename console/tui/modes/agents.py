@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -37,7 +37,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import DescendantFocus
-from textual.message import Message as TextualMessage
 
 _SAID = 50
 """Messages of an agent that its page lists."""
@@ -59,8 +58,8 @@ class AgentListing(Listing[Message]):
     MARKABLE: ClassVar[bool] = True
     KEY: ClassVar[str] = "message_id"
 
-    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
-        super().__init__(cache, want)
+    def __init__(self, cache: ScreenCache) -> None:
+        super().__init__(cache)
         self.chosen: RosterRow | None = None
         self.page: AgentPage | None = None
         self._agent: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 from typing import ClassVar
@@ -34,7 +34,6 @@ from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
 from team_console.widgets.signs import REQUESTS, Sign
 from team_console.widgets.text import Line, Part, ago, clock_time, span
-from textual.message import Message as TextualMessage
 
 _ARCHIVED, _AUDITED = 20_000, 20_000
 """Messages and audit lines that the console looks back on; the verb reads all of them."""
@@ -66,8 +65,8 @@ class DecisionListing(Listing[ClosedRequest]):
 
     MODE: ClassVar[Mode] = Mode.DECISIONS
 
-    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
-        super().__init__(cache, want)
+    def __init__(self, cache: ScreenCache) -> None:
+        super().__init__(cache)
         self.ledger: DecisionLedger | None = None
         self.failure, self.is_busy = "", False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import ClassVar
 
@@ -30,7 +30,6 @@ from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.rows import row_lines
 from team_console.widgets.signs import severity_sign
 from team_console.widgets.text import Line, ago, cell_len, clock_time, pad
-from textual.message import Message as TextualMessage
 
 _NOTICED = {
     WatchState.LIVE: (LIVE, "told by the system"),
@@ -89,8 +88,8 @@ class HealthListing(Listing[Row]):
 
     MODE: ClassVar[Mode] = Mode.HEALTH
 
-    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
-        super().__init__(cache, want)
+    def __init__(self, cache: ScreenCache) -> None:
+        super().__init__(cache)
         self.audit: Vital | None = None
         self._findings: tuple[Problem, ...] = ()
         self._unfolded: set[str] = set()

@@ -68,8 +68,8 @@ class HistoryListing(Listing[Message]):
     ROOMY: ClassVar[int] = 24
     KEY: ClassVar[str] = "message_id"
 
-    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
-        super().__init__(cache, want)
+    def __init__(self, cache: ScreenCache) -> None:
+        super().__init__(cache)
         self.scanned, self.at_end, self.is_busy = 0, False, False
         self.gaps: dict[Problem, None] = {}
         self._copies: dict[str, tuple[Message, ...]] = {}

@@ -35,6 +35,7 @@ class Listing(ABC, Generic[RowT]):
         query: What the rows are filtered by, as it was typed in `query_text`.
         sort: What the rows are sorted by; empty for their own order.
         sources: What belongs to a message beside its record.
+        want: Asks the screen for what is not known yet.
     """
 
     MODE: ClassVar[Mode]
@@ -46,8 +47,9 @@ class Listing(ABC, Generic[RowT]):
     ROOMY: ClassVar[int] = 18
     """Height of the list from which on its rows have two lines; 0 for never."""
 
-    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
-        self.cache, self.want = cache, want
+    def __init__(self, cache: ScreenCache) -> None:
+        self.cache = cache
+        self.want: Callable[[TextualMessage], object] = lambda message: None
         self.situation, self.now = ScreenState(), datetime.now(UTC)
         self.all: tuple[RowT, ...] = ()
         self.gone: RowT | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar
@@ -64,8 +64,8 @@ class NeedsListing(Listing[ActionItem]):
     MARKABLE: ClassVar[bool] = True
     HAS_GROUP_IN_TITLE: ClassVar[bool] = True
 
-    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
-        super().__init__(cache, want)
+    def __init__(self, cache: ScreenCache) -> None:
+        super().__init__(cache)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
         self._alike: dict[str, tuple[ActionItem, ...]] = {}
         self._opened_up: set[str] = set()

@@ -72,7 +72,8 @@ class Pane(Container, Generic[RowT]):
     def __init__(self, cache: ScreenCache) -> None:
         super().__init__(id=f"pane-{self.LISTING.MODE}")
         self.cache = cache
-        self.listing: Listing[RowT] = self.LISTING(cache, self.post_message)
+        self.listing: Listing[RowT] = self.LISTING(cache)
+        self.listing.want = self.post_message
         self.presenter = DetailPresenter(self)
         self.search = Search(self)
         self.divider = Divider(self, cache)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import ClassVar
 
@@ -31,7 +31,6 @@ from team_console.widgets.text import (
     spread,
     width_of,
 )
-from textual.message import Message as TextualMessage
 
 _STEPS = 11
 _LEAST, _MOST = 8, 24
@@ -51,8 +50,8 @@ class SprintListing(Listing[SprintRow]):
 
     MODE: ClassVar[Mode] = Mode.SPRINT
 
-    def __init__(self, cache: ScreenCache, want: Callable[[TextualMessage], object]) -> None:
-        super().__init__(cache, want)
+    def __init__(self, cache: ScreenCache) -> None:
+        super().__init__(cache)
         self._groups: dict[str, str] = {}
 
     def draw(self, row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
