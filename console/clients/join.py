@@ -195,7 +195,9 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
     else:
         places = [place for _, _, some in _ways(joining) for place in some]
         made = {check_name(name, field="name")} if receipt_of(member_key(location, name)) is not None else set()
-    steps, notes = leavings(list({place.path: place for place in places}.values()))
+    others = {place.path: other for place in places if (other := place.other_team(joining))}
+    steps, notes = leavings(list({place.path: place for place in places if place.path not in others}.values()))
+    notes += [f"{path} is of another team, and stays: {team}" for path, team in others.items()]
     left = _joined_elsewhere(name, location, {place.path for place in places})
     # guard: member-stays-while-hooks-do
     removes = sorted(made & members.keys()) if not left else []
@@ -227,7 +229,12 @@ def _joined_elsewhere(name: str, location: str, looked_at: Collection[Path]) -> 
     """Return the folders of files, but for those, by which sessions on this machine act as a member."""
     known = [one for one in receipts() if one.file and (one.member, one.team) == (name, location)]
     paths = [Path(one.file) for one in known if Path(one.file) not in looked_at and _has_part(one)]
-    return sorted({path.parent.parent if path.parent.name in _OF_CLIENTS else path.parent for path in paths})
+    return sorted(set(map(_folder_of, paths)))
+
+
+def _folder_of(path: Path) -> Path:
+    """Return the project, or the home, of a file of a client."""
+    return path.parent.parent if path.parent.name in _OF_CLIENTS else path.parent
 
 
 def _has_part(known: JoinReceipt) -> bool:
@@ -300,6 +307,8 @@ def gate_problems(team: Team) -> list[Problem]:
     mine, config = [known for known in receipts() if known.team == location_of(team)], team.config()
     found = [one for program in PROGRAMS.values() for one in program.problems()] if mine else []
     for known in mine:
+        if not _folder_of(Path(known.file)).exists():  # moved away, or deleted: nothing runs there
+            continue
         if known.file and is_unhooked(known):
             text = f"{known.member} joined by this file, from which our part is gone"
             hint = "Join again, or leave: team-console help join"

@@ -5,6 +5,7 @@ receipts of what joins made on this machine, so that a leave takes out that and 
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -27,7 +28,7 @@ from team_console.console.clients.settings_part import (
     members_in,
     nothing_earlier,
 )
-from team_console.store.model.errors import TeamError
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import state_folder
 
 
@@ -175,12 +176,29 @@ class Place(Struct, frozen=True):
             TeamError: `NOT_PERMITTED`; as `FileRefused` for a file that has to be changed by hand.
         """
         before, known = read_file(self.path, self.home), receipt_of(str(self.path))
+        # guard: no-session-changes-its-team
+        if other := self.other_team(joining):
+            who, leave = ("members of their own", "--all") if joining.name == EACH else (joining.name, joining.name)
+            text = f"sessions with these settings act as {who} in another team already: {other}"
+            hint = f"First: team-console -t {shlex.quote(other)} leave {leave}"
+            raise TeamError(Code.NOT_PERMITTED, text, hint)
         after, notes = self._edited(before, known, joins=True)
         known = known or JoinReceipt("", "", str(self.path), is_new=before is None, blank=_blank(before))
         each = joining.name == EACH
         events = events_of(parse_object(after.removeprefix(_MARK)), joining.name) if self.empty == EMPTY_JSON else []
         receipt = replace(known, member=joining.name, team=joining.location, notes=notes, each=each, events=events)
         return FileChange(self.path, self.home, before, self._kept(before, after, known)), receipt
+
+    def other_team(self, joining: Joining) -> str:
+        """Return the other team in which sessions with these settings act under this name; empty where it is gone."""
+        known = receipt_of(str(self.path))
+        if known is None or known.member != joining.name or known.team == joining.location:
+            return ""
+        text = ""
+        with suppress(TeamError):
+            text = read_file(self.path, self.home) or ""
+        is_there = "://" in known.team or Path(known.team).exists()
+        return known.team if is_there and any(sign in text for sign in _SIGNS) else ""
 
     def leaving(self) -> FileChange:
         """Return the change by which it leaves; a file that only a join made goes with it."""

@@ -304,3 +304,26 @@ def test_hooks_of_somebody_who_is_no_member_any_more_are_named(desk: Desk) -> No
     desk.team.ok("member", "remove", "alice")
     (finding,) = [each for each in desk("check", "--json").json["findings"] if each["code"] == "UNHOOKED"]
     assert "no member any more" in finding["message"]
+
+
+@pytest.mark.parametrize("words", [("alice", "--for", "claude"), ("--all",)])
+def test_no_session_changes_its_team_by_the_way(words: tuple[str, ...], desk: Desk, tmp_path: Path) -> None:
+    desk.ok("join", *words)
+    joined = desk.files()
+    other = CommandLine(tmp_path)
+    other.ok("init", str(tmp_path / "other"), "--name", "other", "--lead", "ceo", "--agent", "alice")
+    first, desk.team = desk.team, CommandLine(tmp_path / "other")
+    refused = desk("join", *words, "--json").json
+    assert (refused["error"], str(first.folder) in refused["hint"]) == ("NOT_PERMITTED", True)
+    desk.ok("leave", words[0])
+    assert desk.files() == joined
+    first.folder.rename(tmp_path / "moved")  # a team that is gone keeps nobody
+    assert desk("join", *words, "--json").status == 0
+
+
+def test_of_a_project_that_is_gone_nothing_is_found(desk: Desk) -> None:
+    desk.ok("join", "alice", "--for", "claude")
+    desk.project.rename(desk.project.parent / "moved")
+    desk.project = desk.project.parent / "moved"
+    desk.ok("leave", "alice")
+    assert "UNHOOKED" not in desk("check", "--json").out
