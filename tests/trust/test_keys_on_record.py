@@ -17,7 +17,6 @@ from team_console.store.service.signing import accept_keys, accept_settings
 from team_console.store.views.rows import Flag
 from team_console.store.views.status import view_of_team
 
-from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files
 from tests.equipment.signing_keys import key_file, public_line
@@ -59,9 +58,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Keys]:
     found.team.close()
 
 
-@cases
-def test_a_key_slipped_into_the_settings_signs_nothing(place: Keys, keys: tuple[str, ...]) -> None:
-    place.edit(*keys, public_line(name="other"), sign_with=key_file(name="other"))
+@pytest.mark.parametrize("is_beside", [False, True], ids=["in its place", "beside it"])
+def test_a_key_slipped_into_the_settings_signs_nothing(place: Keys, is_beside: bool) -> None:
+    place.edit(*([public_line()] if is_beside else []), public_line(name="other"), sign_with=key_file(name="other"))
     asked, _ = place.ask()
     with pytest.raises(TeamError, match="nothing was written") as refused:
         place.decide(asked)

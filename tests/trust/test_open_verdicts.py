@@ -15,7 +15,7 @@ from team_console.store.service.caller import Caller
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signed_teams import put
 from tests.equipment.signing_keys import sign_verdicts
-from tests.hook.conftest import Client, Human
+from tests.hook.conftest import Client, Human, client, human, office  # noqa: F401
 
 pytestmark = pytest.mark.slow
 
@@ -156,7 +156,7 @@ def _forge(folder: Path, request_id: str, type: str, to: str) -> None:
     put(folder, "MSG-20261122-forgedaa", type, "ceo", to, created="2026-11-22T10:00:00.000Z", **yes)
 
 
-def test_a_hook_waits_on_for_the_human(client: Client, human: Human, office: CommandLine) -> None:
+def test_a_hook_waits_on_for_the_human(client: Client, human: Human, office: CommandLine) -> None:  # noqa: F811
     sign_verdicts(office.folder)
     with human.at_console():
         hook = client.begin("claude: PermissionRequest")

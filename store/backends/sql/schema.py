@@ -418,6 +418,10 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
     is_complete = tables.keys() >= OURS.keys()
     hidden = not all(may_be_read for name, may_be_read in tables.items() if name in OURS)
     others = [column for name, column in columns.items() if name not in COLUMNS]
+    recipient = "recipient"
+    # guard: nothing-looked-for-without-case
+    if columns["recipient"].ignores_case:
+        recipient = 'recipient COLLATE "C"'
     return Shape(
         types={name: columns[name].type for name in COLUMNS if name in columns},
         others=tuple(column.name for column in others),
@@ -434,8 +438,7 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         words=columns["status"].words,
         refused=refused,
         hides_rows=relation.hides_rows,
-        # guard: nothing-looked-for-without-case
-        is_group=_is_group('recipient COLLATE "C"' if columns["recipient"].ignores_case else "recipient"),
+        is_group=_is_group(recipient),
     )
 
 
