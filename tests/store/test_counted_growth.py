@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.yaml.disk import Disk, Stat
-from team_console.store.backends.yaml.healing import partial_writes
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
@@ -90,13 +89,6 @@ def test_the_work_of_a_verb_grows_no_faster_than_the_queue(
         assert _exponent(*counts) <= _LIMIT, (what, counts)
 
 
-def _unreadable(folder: Path, count: int) -> Callable[[], object]:
-    """Lines that nobody can read, beside messages; 500 of each held the lock for ten seconds."""
-    pieces = [b"- [broken %d" % number for number in range(count)]
-    messages = [make_message(number) for number in range(count)]
-    return lambda: partial_writes(pieces, messages)
-
-
 def _of_one_id(folder: Path, count: int) -> Callable[[], object]:
     """Different messages under one id, which a program wrote; 200 took 40 s."""
     put(open_yaml(folder), make_message(0))
@@ -145,7 +137,7 @@ def _nothing_in_common(folder: Path, count: int) -> Callable[[], object]:
     return lambda: line_difference(old, new)
 
 
-_ONCE_SLOW = [_of_one_id, _unreadable, _nothing_in_common, _answers_to_archived, _to_an_agent_with_an_archive]
+_ONCE_SLOW = [_of_one_id, _nothing_in_common, _answers_to_archived, _to_an_agent_with_an_archive]
 
 
 @pytest.mark.parametrize("make", sampled(_ONCE_SLOW, 3))

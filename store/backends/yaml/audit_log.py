@@ -23,12 +23,12 @@ _WINDOW = 1 << 16
 _BLOCK = 1 << 22
 Record = dict[str, Any]
 _STORED_UNCHANGED = (
-    *("also", "writes", "noted", "torn", "pushed", "void", "sizes", "base", "queue", "staged", "previous", "settings"),
+    *("also", "writes", "noted", "pushed", "void", "sizes", "base", "queue", "staged", "previous", "settings"),
 )
 """Parts of a line that are stored as JSON shows them."""
 NO_FILE: FileVersion = (0, 0, 0)
 """The version of a file that is not there, where None says that it is not known."""
-DONE_IN_ORDER = ("writes", "changes", "removed", "merged", "archived", "pushed", "noted", "torn")
+DONE_IN_ORDER = ("writes", "changes", "removed", "merged", "archived", "pushed", "noted")
 """Parts of a line that are done one after another."""
 
 
@@ -75,7 +75,6 @@ class Line(Struct, frozen=True):
         archived: (agent, message id, record) appended to archives; the record only where the queue does not show it.
         pushed: (agent, record) appended to inbox files.
         noted: Records that somebody else put into the queue or changed there, first seen now.
-        torn: Damaged pieces taken out of the queue, each by its digest (`queue.piece_name`).
         void: Number of the line that this one declares undone, 0 for none.
         sizes: Path, relative to the queue's folder or absolute -> size before this transaction appended to it.
         base, queue: Generations of the queue before and after, None for no queue.
@@ -97,7 +96,6 @@ class Line(Struct, frozen=True):
     archived: tuple[tuple[str, str, Record | None], ...] = ()
     pushed: tuple[tuple[str, Record], ...] = ()
     noted: tuple[Record, ...] = ()
-    torn: tuple[str, ...] = ()
     void: int = 0
     sizes: dict[str, int] = {}
     base: FileVersion | None = None

@@ -418,11 +418,6 @@ class Entry(Struct, eq=False, gc=False):
         return isinstance(self.outcome, TextError) and self.outcome.reach is not Reach.FRAME
 
     @property
-    def is_cut_item(self) -> bool:
-        """Whether it may be the beginning of an entry whose writer was cut off, and not somebody's prose."""
-        return self.is_damaged and self.raw.lstrip().startswith(b"-")
-
-    @property
     def is_object(self) -> bool:
         """Whether it stands in braces without a dash, as in lines of JSON."""
         return _is_object(self.raw)

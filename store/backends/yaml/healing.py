@@ -6,8 +6,6 @@ Others may add messages and move them forward; they may not lose one or move one
 from __future__ import annotations
 
 import contextlib
-import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
@@ -19,16 +17,14 @@ from team_console.store.backends.yaml.audit_log import (
     RecordPatch,
 )
 from team_console.store.backends.yaml.disk import Disk, FileVersion
-from team_console.store.backends.yaml.entry import parse_record
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText, changed_keys, piece_name
+from team_console.store.backends.yaml.queue import QueueText, changed_keys
 from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import (
     DONE,
     STATE_KEYS,
-    Fields,
     Message,
     from_record,
     ids_of,
@@ -36,26 +32,6 @@ from team_console.store.model.message import (
     rank,
 )
 from team_console.store.model.recorded import REWORDED, changed_parts, is_same
-from team_console.store.model.safe import counted
-
-_LARGEST = 1 << 20
-"""Bytes of a piece that is looked at; it is parsed a few dozen times."""
-_CLOSINGS = (b"", b"}", b"]", b"}}", b"]}", b"}}}", b"]}}")
-_HALF_ESCAPE = re.compile(rb"\\(?:[xuU][0-9A-Fa-f]*)?\Z")
-_NO_LETTER = re.compile(r"[\W_]+")
-
-
-def partial_writes(pieces: Iterable[bytes], messages: Iterable[Message]) -> list[bytes]:
-    """Return the pieces that are nothing but the beginning of one of the messages."""
-    small = [piece for piece in pieces if len(piece) <= _LARGEST]
-    readings = [(number, *reading) for number, piece in enumerate(small) for reading in _readings(piece)]
-    found: set[int] = set()
-    for message in messages if readings else ():
-        known = "\n".join(_NO_LETTER.sub("", text) for text in _written(message.record))
-        # There may be thousands of both, broken for good: one look at each pair has to be quick.
-        matching = [number for number, part, end in readings if end in known and _begins(part, message.record)]
-        found.update(matching)
-    return [piece for number, piece in enumerate(small) if number in found]
 
 
 def is_cut(here: object, wanted: object) -> bool:
@@ -63,35 +39,6 @@ def is_cut(here: object, wanted: object) -> bool:
     lacks.
     """
     return here != wanted and _begins(here, wanted)
-
-
-def _readings(piece: bytes) -> Iterator[tuple[Fields, str]]:
-    """Yield each way to read the piece as a record that ends too early, with the letters of its end that was left
-    out.
-    """
-    text = _whole_letters(piece.rstrip(b"\0 \t\r\n"))
-    lines = text.split(b"\n")
-    for left_out in range(3):
-        head, rest = lines[: len(lines) - left_out], lines[len(lines) - left_out :]
-        for mended in _mended(b"\n".join(head)) if head else ():
-            with contextlib.suppress(TextError):
-                if part := parse_record(mended):  # of one without keys a remark may be all that it says
-                    yield part, _NO_LETTER.sub("", b" ".join(rest).decode())
-    if len(lines) == 1:
-        yield {}, _NO_LETTER.sub("", text.decode())
-
-
-def _mended(text: bytes) -> Iterator[bytes]:
-    """Yield the text, and with the quotes and brackets closed that it may have left open."""
-    has_brackets = b"{" in text or b"[" in text
-    for quote in (b"", b'"', b"'"):
-        for closing in _CLOSINGS if has_brackets else _CLOSINGS[:1]:
-            yield (_HALF_ESCAPE.sub(b"", text) if quote else text) + quote + closing + b"\n"
-
-
-def _whole_letters(text: bytes) -> bytes:
-    """Without the part of a letter at the end whose other bytes were cut off."""
-    return text.decode("utf-8", "ignore").encode()
 
 
 def _begins(here: object, wanted: object) -> bool:
@@ -117,12 +64,6 @@ def _begins_mapping(here: object, wanted: Mapping[str, object]) -> bool:
     return True
 
 
-def _written(record: Fields) -> Iterator[str]:
-    for is_ascii in (False, True):
-        yield json.dumps(record, ensure_ascii=is_ascii, default=str)
-        yield json.dumps(record, ensure_ascii=is_ascii, default=str, sort_keys=True)
-
-
 SYSTEM = "system"
 """Actor of what recovery does by itself."""
 Held = Mapping[str, Message]
@@ -142,7 +83,6 @@ class Healing(Struct):
         adds, changes, removed: As in `Line`.
         noted: Messages that others added or moved forward.
         reworded: Id of each message that says something else than is on record -> what of it is another.
-        torn: Pieces of the queue that are the beginning of a message that is known, and nothing else.
     """
 
     adds: list[Message] = []
@@ -150,12 +90,11 @@ class Healing(Struct):
     removed: list[str] = []
     noted: list[Message] = []
     reworded: dict[str, str] = {}
-    torn: list[str] = []
     problems: list[Problem] = []
 
     def line(self, **facts: object) -> Line | None:
         """Return the transaction that does it, None when there is nothing to do."""
-        if not (self.adds or self.changes or self.removed or self.noted or self.torn):
+        if not (self.adds or self.changes or self.removed or self.noted):
             return None
         ids = {
             "restored": ids_of(self.adds),
@@ -170,7 +109,6 @@ class Healing(Struct):
             changes=tuple(self.changes),
             removed=tuple(self.removed),
             noted=tuple(dict(message.record) for message in self.noted),
-            torn=tuple(self.torn),
         )
 
     def change(self, here: Message, keys: Record) -> RecordPatch:
@@ -202,7 +140,7 @@ def reconcile(
 
     healing = Healing()
     found = by_id(current.messages())
-    damaged = [entry.raw for entry in current.entries if entry.is_cut_item]
+    damaged = [entry.raw for entry in current.entries if entry.is_damaged]
     last = current.entries[-1].message if current.entries else None
     is_short = not expected.keys() <= found.keys()
     needed = retained_ids([*{**found, **expected}.values()], present=found.keys()) if is_short else frozenset[str]()
@@ -223,9 +161,6 @@ def reconcile(
             healing.tell("HEALED_RETURNED", message, "had left the queue for the archive; it was taken out again")
         else:
             healing.noted.append(message)
-    if damaged and (pieces := partial_writes(damaged, expected.values())):
-        healing.torn = list(map(piece_name, pieces))
-        healing.problems.append(torn_notice(len(pieces)))
     return healing
 
 
@@ -292,12 +227,6 @@ def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
     if any(wanted.message_id.encode("utf-8", "replace") in raw for raw in damaged):
         what = "was torn by another program; it was put back whole"
     healing.tell(HEALED_LOST, wanted, what)
-
-
-def torn_notice(number: int) -> Problem:
-    """Return the notice that so many torn pieces went out of the queue."""
-    what = f"{counted(number, 'torn piece')} of what is on record went out of the queue"
-    return Problem("HEALED_TORN", "warning", "message-queue.yaml", what, _HINT)
 
 
 def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import zlib
 from codecs import BOM_UTF8
@@ -558,18 +557,10 @@ def apply(text: QueueText, line: Line) -> QueueText:
     remove = {place for message_id in line.removed if (place := text.place(message_id)) is not None}
     for message_id in line.removed:
         append.pop(message_id, None)
-    if line.torn:
-        damaged = ((place, entry.raw) for place, entry in enumerate(text.entries) if entry.is_damaged)
-        remove |= {place for place, raw in damaged if piece_name(raw) in line.torn}
     if not (append or changed or remove or text.has_shared_ids):
         return text
     replace = {place: message for place, message in changed.items() if place not in remove}
     return text.edit(append=list(append.values()), replace=replace, remove=remove)
-
-
-def piece_name(raw: bytes) -> str:
-    """Return the identity of a damaged piece of a queue."""
-    return hashlib.sha256(raw).hexdigest()
 
 
 def archive_entry(text: QueueText, message_id: str, record: Record | None) -> tuple[Message, bytes] | None:

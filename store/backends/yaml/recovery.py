@@ -7,12 +7,11 @@ the next crash. It clears away and cuts off; what the queue needs it gives back 
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
-from team_console.store.backends.yaml.archives import HEADER, closed_ids, unclosed
+from team_console.store.backends.yaml.archives import HEADER, closed, closed_ids, unclosed
 from team_console.store.backends.yaml.audit_log import Line, Record, Tip
 from team_console.store.backends.yaml.commit import (
     KEPT,
@@ -29,15 +28,12 @@ from team_console.store.backends.yaml.healing import (
     Held,
     contribution,
     is_other,
-    partial_writes,
     reconcile,
-    torn_notice,
-    understood,
 )
 from team_console.store.backends.yaml.layout import Layout, archive_part, names_in
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText, apply, archive_entry, in_sequence, piece_name
+from team_console.store.backends.yaml.queue import QueueText, apply, archive_entry, in_sequence
 from team_console.store.backends.yaml.queue_file import QueueFile, load
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -45,11 +41,8 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 
 
-def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
+def recover(team: LockedTeam) -> Line | None:
     """Clear away what was left and load the queue; which line makes all agree, None when it does.
-
-    Args:
-        thorough: Whether pieces that were torn long ago are held against all of the ledger, too, and not only new ones.
 
     Raises:
         TeamError: `STORE_UNREADABLE` or `STORE_FAILED`; nothing was written into the queue then.
@@ -66,15 +59,14 @@ def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
     queue = _with_one_name(team, load(team.disk, team.layout.queue, team.known, left=left))
     _refuse_without_account(team, queue, tip)
     team.tip, team.queue, team.agrees = tip, queue, False
-    remedy, heals, line = None, False, tip.line
+    remedy, line = None, tip.line
     prev = team.disk.stat(team.layout.prev)
     if line is not None and not _is_as_left(line, queue, prev, left):
         # guard: recorded-commit-finished
         is_cut = left is None and not swapped and team.reached != tip.seq and is_cut_short(line, queue, prev)
-        # Somebody else wrote the queue, unless it is as the last transaction found it, or made it.
-        heals = queue.mark != (line.base if is_cut else line.queue)
         account = None
-        if heals:
+        # Somebody else wrote the queue, unless it is as the last transaction found it, or made it.
+        if queue.mark != (line.base if is_cut else line.queue):
             trusted = left.queue if left is not None else None
             account = ExpectedQueue(team.disk, team.layout, team.known, line, trusted=trusted, without=is_cut)
         held = account.expected() if account is not None else {}
@@ -89,9 +81,6 @@ def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
             remedy = in_sequence(remedy, _completion(team, line))
         elif _has_displaced(line, prev):
             remedy = in_sequence(remedy, _merging(team, queue.text, remedy))
-    # A program that does not lock may have torn the copy of a message that left the queue long ago.
-    if thorough or heals:
-        remedy = in_sequence(_old_pieces(team, queue.text, remedy.torn if remedy is not None else ()), remedy)
     return in_sequence(_unique_ids(team), remedy)
 
 
@@ -384,19 +373,6 @@ def _without_others(line: Line, held: Held, text: QueueText) -> Line:
     )
 
 
-def _old_pieces(team: LockedTeam, text: QueueText, going: Collection[str]) -> Line | None:
-    """Return the line that removes torn pieces of recorded messages, also of earlier sessions; some go already."""
-    damaged = (entry.raw for entry in text.entries if entry.is_cut_item)
-    pieces = [raw for raw in damaged if piece_name(raw) not in going]
-    lines = team.ledger.lines() if pieces else iter(())
-    records = (record for line in lines for record in (*line.writes, *line.noted))
-    torn = partial_writes(pieces, understood(records))
-    if not torn:
-        return None
-    team.notices.append(torn_notice(len(torn)))
-    return Line(SYSTEM, "heal", {"torn": len(torn)}, torn=tuple(map(piece_name, torn)))
-
-
 def _completion(team: LockedTeam, line: Line) -> Line:
     """Return the line that completes a committed transaction whose process died."""
     text = f"{line.action} by {line.actor} was on record but not finished; it was finished"
@@ -431,9 +407,13 @@ def _is_ours(end: bytes, line: Line, text: QueueText, held: Held) -> bool:
     with suppress(TextError):
         text = apply(text, line)
     known = (archive_entry(text, message_id, record) for _, message_id, record in line.archived)
-    messages = [entry[0] for entry in known if entry is not None]
-    messages += [patch.on(held[patch.message_id]) for patch in line.changes if patch.message_id in held]
-    return HEADER.startswith(rest) or bool(partial_writes([rest], messages))
+    copies = [entry for entry in known if entry is not None]
+    copies += [(patch.on(held[patch.message_id]), b"") for patch in line.changes if patch.message_id in held]
+    for copy in copies:
+        with suppress(TextError):
+            if closed(*copy).startswith(rest):
+                return True
+    return HEADER.startswith(rest)
 
 
 def _was_pushed(team: LockedTeam, line: Line, agent: str, record: Record) -> bool:

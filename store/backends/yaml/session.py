@@ -131,8 +131,6 @@ class YamlTransaction(Transaction):
 # One session with the lock. A send reads from `open_session` on: take the lock, recover what was left, hand out a
 # transaction, commit it (`commit.py`), leave a clean mark.
 
-HEAL = "heal"
-"""The action of whoever asks for repair."""
 _TRIES = 100
 """How often we begin anew because a program that does not lock wrote meanwhile; `_PATIENCE` ends most sooner."""
 _PATIENCE = 3
@@ -145,9 +143,9 @@ class LockedSession(Struct):
 
     team: LockedTeam
 
-    def enter(self, *, thorough: bool) -> None:
+    def enter(self) -> None:
         """Recover what was left and take in `drop/`, before anything is asked."""
-        self._agree_and(None, thorough=thorough)
+        self._agree_and(None)
         team = self.team
         try:
             if team.disk.stat(team.layout.drop) is not None:
@@ -201,7 +199,7 @@ class LockedSession(Struct):
         with contextlib.suppress(TeamError):  # Ours is done; what is left of theirs is for the next session.
             self._agree_and(None)
 
-    def _agree_and(self, step: Callable[[bool], None] | None, *, thorough: bool = False) -> None:
+    def _agree_and(self, step: Callable[[bool], None] | None) -> None:
         """Recover, then do `step`; both again as often as a program that does not lock writes meanwhile.
 
         Raises:
@@ -211,7 +209,7 @@ class LockedSession(Struct):
         for number in range(_TRIES):
             patient = number < _PATIENCE
             try:
-                remedy = None if team.agrees else recover(team, thorough=thorough)
+                remedy = None if team.agrees else recover(team)
                 if remedy is not None and remedy.is_note:
                     record(team, remedy)
                 elif remedy is not None:
@@ -272,7 +270,7 @@ def open_session(
         team = LockedTeam(disk, layout, lock, clock, ledger, archives, read, recorded, seen, seen, left)
         session = LockedSession(team)
         try:
-            session.enter(thorough=action == HEAL)
+            session.enter()
             yield session
         finally:
             # Whoever comes after a session that was given up must not take us for a holder that died in it.

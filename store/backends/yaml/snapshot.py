@@ -179,7 +179,7 @@ class SnapshotReader:
                 return 0, generation.text
             key = generation.mark, tip.digest
             if self._completed is None or self._completed[0] != key:
-                self._completed = key, apply(generation.text, replace(line, removed=(), merged=(), torn=()))
+                self._completed = key, apply(generation.text, replace(line, removed=(), merged=()))
             return line.seq, self._completed[1]
         except (OSError, TextError):  # the next writer tells what is wrong with the ledger
             return 0, generation.text
