@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import FieldDict, Message, ids_of, is_copy
+from team_console.store.model.message import FieldDict, Message, is_copy
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.in_force import InForce
@@ -255,9 +255,9 @@ class Transaction(ABC):
     def thread(self, request_id: str) -> list[Message]:
         """Live and archived messages that carry `request_id` in their payload or as message id, oldest first."""
         live = [message for message in self.naming(request_id) if carries(message, request_id)]
-        ids = set(ids_of(live))
-        unique = {message.message_id: message for message in self.archived_thread(request_id)}
-        archived = [message for message in unique.values() if message.message_id not in ids]
+        there = {(message.message_id, message.created) for message in live}
+        unique = {(message.message_id, message.created): message for message in self.archived_thread(request_id)}
+        archived = [message for key, message in unique.items() if key not in there]
         return sorted([*archived, *live], key=lambda message: message.order_by()[1])  # others write times in other ways
 
     def add(self, message: Message) -> None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import local_time
 from team_console.store.model.errors import Problem, TeamError
-from team_console.store.model.message import Message, ids_of
+from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import EARLIEST, parse_message, when_created
 from team_console.store.protocol.titles import said_in
@@ -90,14 +90,15 @@ def search(team: Team, live: Sequence[Message], fits: Callable[[Message], bool])
     A message that is live and archived is found once, as it is live.
     """
     ahead = sorted(live, key=when_created)
-    ids = set(ids_of(live))
+    # guard: another-of-an-id-is-shown
+    there = {(message.message_id, message.created) for message in live}
     cursor: str | None = None
     scanned = 0
     while True:
         read = team.older(cursor=cursor, limit=_PAGE) if live else team.history(cursor=cursor, limit=_PAGE)
         cursor = read.cursor
         border = min(map(when_created, read.messages), default=EARLIEST) if cursor is not None else EARLIEST
-        batch = [message for message in read.messages if message.message_id not in ids]
+        batch = [message for message in read.messages if (message.message_id, message.created) not in there]
         while ahead and when_created(ahead[-1]) >= border:
             batch.append(ahead.pop())
         scanned += len(batch)
@@ -122,7 +123,7 @@ def history_as(
     found: Callable[[Message], Searchable] = message_found,
 ) -> tuple[list[T], list[Problem]]:
     """Return what `history` does, each message as `shape` makes it: of a long history nothing else stays in memory."""
-    by_id: dict[str, tuple[datetime, int, T]] = {}
+    known: dict[tuple[str, str], tuple[datetime, int, T]] = {}
     problems: dict[Problem, None] = {}
     doubled: list[tuple[datetime, int, T]] = []
     places = {id(message): place for place, message in enumerate(live)}
@@ -131,9 +132,10 @@ def history_as(
         for message in stretch.messages:
             place = places.get(id(message), -1)
             row = when_created(message), place, shape(message)
-            if by_id.setdefault(message.message_id, row) is not row and place >= 0:
+            key = message.message_id, message.created
+            if known.setdefault(key, row) is not row and place >= 0:
                 doubled.append(row)
-    rows = sorted([*by_id.values(), *doubled], key=lambda row: row[:2])
+    rows = sorted([*known.values(), *doubled], key=lambda row: row[:2])
     return [shaped for _, _, shaped in rows], list(problems)
 
 

@@ -468,3 +468,30 @@ def test_a_row_that_is_not_utf8_stops_no_other(opened: Open, clock: FakeClock) -
     execute(place, "UPDATE agent_message SET payload = NULL, error_message = E'caf\\xe9' WHERE message_id = 'bad'")
     got = inbox.receive(Caller(opened(place, clock=clock), "code_developer"), agent="code_developer")
     assert {message.message_id for message in got.messages} == {"a1", "bad"}
+
+
+def test_another_row_under_the_id_of_an_archived_message_is_archived_beside_it(
+    empty_place: str, opened: Open, clock: FakeClock
+) -> None:
+    """The archive of the first counted for the second, which `clear` took out of its only place."""
+    table = _made(empty_place, clock)
+    developer = _caller(table, opened, "code_developer")
+    sent = send(developer, to="user", summary="Five words are in here", content="Hello").messages[0]
+    inbox.receive(_caller(table, opened, "user"), agent="user")
+    clock.advance(1)
+    maintenance.clear(_caller(table, opened, "user"), older_than_days=0)
+    assert table.stored() == {}
+    table.row(sent.message_id)
+    table.row("other")
+    got = inbox.receive(developer, agent="code_developer").messages
+    assert {message.message_id for message in got} == {sent.message_id, "other"}
+    for _ in range(2):
+        history = {message.message_id: message.sender for message in developer.team.history().messages}
+        assert history == {
+            sent.message_id: "code_developer",
+            f"{sent.message_id}-2": "orchestrator",
+            "other": "orchestrator",
+        }
+        clock.advance(1)
+        maintenance.clear(developer, older_than_days=0)
+    assert table.stored() == {}

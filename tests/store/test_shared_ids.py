@@ -10,8 +10,11 @@ from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
+from team_console.store.service.maintenance import clear
+from team_console.store.views.history import history
+from team_console.store.views.search import Query
 
-from tests.equipment.teams import make_message, put
+from tests.equipment.teams import FakeClock, make_message, put
 from tests.equipment.yaml_folder import QUEUE, open_yaml, queue_of
 
 ONE, OTHER = "task-manager", "file-manager"
@@ -52,3 +55,19 @@ def test_where_it_cannot_be_written_so_the_first_of_an_id_counts_and_the_others_
     snapshot = open_yaml(tmp_path).snapshot()
     assert [message.payload["x"] for message in snapshot.messages] == [0]
     assert [problem.code for problem in snapshot.problems] == ["DAMAGED_ENTRY"] * 3
+
+
+def test_another_message_under_the_id_of_an_archived_one_is_in_the_history_too(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, _said("first"))
+    inbox.receive(Caller(team, ONE), agent=ONE)
+    assert isinstance(team.clock, FakeClock)
+    team.clock.advance(60)
+    clear(Caller(team, ONE), older_than_days=0)
+    (tmp_path / QUEUE).write_bytes(queue_of(_said("second").with_changes(created="2026-02-24T10:31:00Z")))
+    assert [message.content for message in inbox.receive(Caller(team, ONE), agent=ONE).messages] == ["second"]
+    for _ in range(2):
+        found, _ = history(team, team.snapshot().messages, Query())
+        assert {message.content for message in found} == {"first", "second"}
+        team.clock.advance(60)
+        clear(Caller(team, ONE), older_than_days=0)

@@ -51,7 +51,7 @@ def archived_row(agent: str, message: Message, *, n: int) -> FieldDict:
 def archived_messages(connection: Connection, condition: str, values: Values) -> list[Message]:
     """Archived messages that fit, each id once, in the order they were archived."""
     rows = connection.rows(f"SELECT record FROM {ARCHIVE} WHERE {condition} ORDER BY n", values)
-    found = [message for (text,) in rows if (message := _message_of(text)) is not None]
+    found = [message for (text,) in rows if (message := archived_message(text)) is not None]
     return list({message.message_id: message for message in found}.values())
 
 
@@ -77,7 +77,7 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
     rows = connection.rows(latest, values)
     messages, problems = [], []
     for _, message_id, n, record in rows[:limit]:
-        message = _message_of(record)
+        message = archived_message(record)
         if message is not None:
             messages.append(message)
         else:
@@ -99,7 +99,7 @@ def places_in(cursor: str, sort: type[PlacesT]) -> PlacesT:
         raise TeamError(Code.INVALID_FIELD, text, "Begin at the newest page.") from error
 
 
-def _message_of(text: object) -> Message | None:
+def archived_message(text: object) -> Message | None:
     """Return the archived message that `text` holds, None when it holds none."""
     try:
         record = object_of(text)

@@ -13,6 +13,7 @@ from typing import Any
 from team_console.store.backends.sql.connection import Connection, Lost, Values, insert, listed
 from team_console.store.backends.sql.history import (
     AuditRow,
+    archived_message,
     archived_messages,
     archived_row,
     as_text,
@@ -48,7 +49,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, FieldDict, Fields, Message, ids_of
 from team_console.store.model.names import ALL, check_name, spellings
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded import RecordedFacts, is_same
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.in_force import InForce, on_record, text_digest
 
@@ -103,6 +104,7 @@ class SqlTransaction(Transaction):
         self._state: RowsState | None = None
         self._entries: dict[str, RowEntry] = {}
         self._archives: dict[str, AbstractSet[str]] = {}
+        self._copies: dict[str, list[Message]] = {}
         self.learned: set[str] = set()
         """Statuses that the table was found to refuse."""
         self._arrivals = 0
@@ -220,6 +222,43 @@ class SqlTransaction(Transaction):
     def has_archived(self, message: Message, agent: str | None = None) -> bool:
         owners = self._owners(message.message_id)
         return bool(owners) if agent is None else agent in owners
+
+    def archive(self, agent: str, message: Message) -> None:
+        """See `Transaction.archive`: a row of another program whose id an archived message has, too, gets `ID-2` there
+        (D26), or the archive of one would count for the other.
+        """
+        entry = self._entries.get(message.message_id)
+        # guard: archived-beside-another
+        if entry is not None and entry.arrival is None and self._owners(message.message_id):
+            message = self._with_free_id(message)
+        super().archive(agent, message)
+
+    def _with_free_id(self, message: Message) -> Message:
+        """Return the message with the first id under which the archives have it already, or nothing else."""
+        number, candidate = 1, message
+        while not self._may_be_archived_as(candidate):
+            number += 1
+            candidate = message.with_changes(message_id=f"{message.message_id}-{number}")
+        return candidate
+
+    def _may_be_archived_as(self, message: Message) -> bool:
+        message_id = message.message_id
+        in_hand = [archived for _, archived in self.changes.archived if archived.message_id == message_id]
+        known = [*in_hand, *self._archived_copies(message_id)]
+        is_other_row = message_id not in self._entries and self.stored_message(message_id) is not None
+        return all(is_same(message, archived) for archived in known) and not is_other_row
+
+    def _archived_copies(self, message_id: str) -> Sequence[Message]:
+        """Return the archived messages of this id; those of all rows of other programs are read at once."""
+        if message_id not in self._copies:
+            foreign = [name for name, entry in self._entries.items() if entry.arrival is None]
+            wanted = {message_id, *(name for name in foreign if self._owners(name))} - self._copies.keys()
+            self._copies.update({name: [] for name in wanted})
+            records = f"SELECT message_id, record FROM {ARCHIVE} WHERE message_id IN"
+            for name, text in self.connection.rows_among(records, sorted(wanted)):
+                if (archived := archived_message(text)) is not None:
+                    self._copies[name].append(archived)
+        return self._copies[message_id]
 
     def is_archived(self, message: Message) -> bool:
         """Never for a row of another program: no archive of ours stands for it, so that it does not go by itself."""
