@@ -407,7 +407,7 @@ def pending_words(decided: str) -> str:
 
 def with_pending(document: Document, decided: str) -> Document:
     """Return the document of such a thing, which says it first."""
-    how = "a and r go on with your words" if decided == DRAFT else "U undo, W write now"
+    how = "a and r go on with what you began" if decided == DRAFT else "U undo, W write now"
     return with_banner(document, f"{pending_words(decided)} · {how}")
 
 
